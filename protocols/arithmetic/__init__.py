@@ -1,0 +1,1 @@
+"""Integers, shares, permutations and random streams; no messages, no parties."""

@@ -1,0 +1,139 @@
+"""Modular arithmetic on large integers: the one file that knows gmpy2.
+
+Running times depend on the operands (table look-ups, sliding windows): an attacker who shares the machine is out of
+scope, and README says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import compress
+from math import gcd
+
+import gmpy2
+
+from protocols.arithmetic.rng import Stream
+
+PRIMALITY_ROUNDS = 40  # Miller-Rabin rounds: error below 4**-40 for a random candidate
+
+
+def power(base: int, exponent: int, modulus: int) -> int:
+    """`base ** exponent mod modulus`; a negative exponent asks for the inverse."""
+    return int(gmpy2.powmod(base, exponent, modulus))
+
+
+def invert(x: int, modulus: int) -> int:
+    """The inverse of x; raises ZeroDivisionError when gcd(x, modulus) is not 1."""
+    return int(gmpy2.invert(x, modulus))
+
+
+def multiply(x: int, y: int, modulus: int) -> int:
+    """`x * y mod modulus`."""
+    return int(gmpy2.f_mod(gmpy2.mpz(x) * y, modulus))
+
+
+def is_unit(x: int, modulus: int) -> bool:
+    """Whether 0 < x < modulus and gcd(x, modulus) = 1."""
+    return 0 < x < modulus and gcd(x, modulus) == 1
+
+
+def jacobi(x: int, n: int) -> int:
+    """The Jacobi symbol (x | n) for odd positive n."""
+    return int(gmpy2.jacobi(x, n))
+
+
+def is_prime(x: int) -> bool:
+    """Whether x is prime, up to the error of the Miller-Rabin rounds."""
+    return bool(gmpy2.is_prime(x, PRIMALITY_ROUNDS))
+
+
+def random_prime(bits: int, rng: Stream, *, residue: int = 1, modulus: int = 2) -> int:
+    """A random prime of exactly `bits` bits, its two top bits set, congruent to `residue` mod `modulus`.
+
+    With both top bits set, the product of two such primes has exactly twice as many bits.
+    """
+    top = 3 << (bits - 2)
+    while True:
+        candidate = top | rng.bits(bits - 2)
+        candidate += (residue - candidate) % modulus
+        if candidate.bit_length() == bits and is_prime(candidate):
+            return candidate
+
+
+def next_prime(x: int) -> int:
+    """The smallest prime above x."""
+    return int(gmpy2.next_prime(x))
+
+
+def crt(x_p: int, x_q: int, p: int, q: int) -> int:
+    """The x mod p*q with x = x_p mod p and x = x_q mod q."""
+    return x_q + q * ((x_p - x_q) * invert(q, p) % p)
+
+
+@lru_cache(maxsize=4)
+def primorial(bound: int) -> int:
+    """The product of all primes up to `bound`; a gcd with it finds every small factor at once."""
+    return int(gmpy2.primorial(bound))
+
+
+class FixedBase:
+    """Powers of one base by table: no squarings, one product per window of the exponent.
+
+    Entry (i, j) is base**(j * 2**(window * i)). Brickell, Gordon, McCurley, Wilson (1992), without the final folding.
+    """
+
+    def __init__(self, base: int, modulus: int, exponent_bits: int, window: int = 4) -> None:
+        self._modulus = gmpy2.mpz(modulus)
+        self._window = window
+        self._bits = exponent_bits
+        self._rows: list[list[gmpy2.mpz]] = []
+        step = gmpy2.mpz(base) % modulus
+        for _ in range(-(-exponent_bits // window)):
+            row = [gmpy2.mpz(1)]
+            for _ in range((1 << window) - 1):
+                row.append(row[-1] * step % modulus)
+            self._rows.append(row)
+            step = row[-1] * step % modulus
+
+    def power(self, exponent: int) -> int:
+        """`base ** exponent`, for 0 <= exponent < 2**exponent_bits."""
+        if exponent < 0 or exponent.bit_length() > self._bits:
+            raise ValueError(f"exponent must be in [0, 2**{self._bits}), got {exponent.bit_length()} bits")
+        result, mask = gmpy2.mpz(1), (1 << self._window) - 1
+        for row in self._rows:
+            digit = exponent & mask
+            if digit:
+                result = result * row[digit] % self._modulus
+            exponent >>= self._window
+        return int(result)
+
+
+# Tables are caches of this process, keyed by public values or by the owner's own; they are never a role's state.
+fixed_base = lru_cache(maxsize=24)(FixedBase)
+
+
+def powers(base: int, exponents: Sequence[int], modulus: int) -> list[int]:
+    """`[base ** e mod modulus for e in exponents]`, sharing the squarings of the base.
+
+    One pass over the bits multiplies base**(2**i) into the bucket of the column of bits that the exponents have at
+    position i; each exponent then collects the buckets that contain it (Yao's bucket method). Blocks of at most
+    eight exponents keep the buckets few.
+    """
+    block = 8
+    if len(exponents) > block:
+        return powers(base, exponents[:block], modulus) + powers(base, exponents[block:], modulus)
+    buckets = [gmpy2.mpz(1)] * (1 << len(exponents))
+    square = gmpy2.mpz(base)
+    for i in range(max(e.bit_length() for e in exponents)):
+        column = sum(((e >> i) & 1) << k for k, e in enumerate(exponents))
+        if column:
+            buckets[column] = buckets[column] * square % modulus
+        square = square * square % modulus
+    results = []
+    for k in range(len(exponents)):
+        result = gmpy2.mpz(1)
+        for bucket in compress(buckets, [(column >> k) & 1 for column in range(len(buckets))]):
+            result = result * bucket % modulus
+        results.append(int(result))
+    return results

@@ -1,0 +1,65 @@
+"""The ring Z_M with M = 2**bits, its vectors, and additive sharing in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from protocols.arithmetic.rng import Stream
+
+Vector = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Z_M for M = 2**bits; elements are integers in [0, M)."""
+
+    bits: int
+
+    @property
+    def modulus(self) -> int:
+        """M."""
+        return 1 << self.bits
+
+    def reduce(self, x: int) -> int:
+        """The element congruent to the integer x."""
+        return x % self.modulus
+
+    def add(self, x: int, y: int) -> int:
+        """x + y mod M."""
+        return (x + y) % self.modulus
+
+    def subtract(self, x: int, y: int) -> int:
+        """x - y mod M."""
+        return (x - y) % self.modulus
+
+    def random(self, rng: Stream) -> int:
+        """A uniform element."""
+        return rng.bits(self.bits)
+
+    def split(self, x: int, rng: Stream) -> tuple[int, int]:
+        """Additive shares (a, b) of x: a + b = x mod M. Either share alone is uniform, whatever x is."""
+        a = self.random(rng)
+        return a, self.subtract(x, a)
+
+    def vector(self, integers: Sequence[int]) -> Vector:
+        """The vector congruent to the given integers."""
+        return tuple(self.reduce(x) for x in integers)
+
+    def random_vector(self, length: int, rng: Stream) -> Vector:
+        """A uniform vector."""
+        return tuple(self.random(rng) for _ in range(length))
+
+    def add_vectors(self, *vectors: Vector) -> Vector:
+        """The sum, place by place."""
+        return tuple(reduce(self.add, column) for column in zip(*vectors, strict=True))
+
+    def subtract_vectors(self, x: Vector, y: Vector) -> Vector:
+        """The difference, place by place."""
+        return tuple(self.subtract(a, b) for a, b in zip(x, y, strict=True))
+
+    def split_vector(self, x: Vector, count: int, rng: Stream) -> list[Vector]:
+        """`count` additive shares of x; any count - 1 of them are uniform and independent of x."""
+        shares = [self.random_vector(len(x), rng) for _ in range(count - 1)]
+        return [*shares, reduce(self.subtract_vectors, shares, x)]

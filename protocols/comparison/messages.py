@@ -1,0 +1,37 @@
+"""The comparison's messages, in the order they are sent.
+
+Letters as in the paper: x and y are the inputs, x_i and y_i their bits, c_i the blinded differences, delta the masks.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from protocols.crypto.dgk import BitCiphertext
+from protocols.runtime.message import CURATOR, PARTY, Times, masked, message, public, under
+
+DGK = "dgk"  # the holder's key
+
+
+@message("compare 0", CURATOR >> PARTY)
+class ComparisonKey:
+    """The holder's DGK key."""
+
+    n: Annotated[int, public("dgk")]
+    g: Annotated[int, public("dgk")]
+    h: Annotated[int, public("dgk")]
+
+
+@message("compare 1", CURATOR >> PARTY)
+class Bits:
+    """[y_i]: the holder's input, bit by bit, lowest first."""
+
+    y: Annotated[tuple[BitCiphertext, ...], under(DGK), Times("compared_bits")]
+
+
+@message("compare 2", PARTY >> CURATOR)
+class Differences:
+    """[c_i], blinded and shuffled, and one more for the case x = y; delta is delta_a xor the chooser's flip."""
+
+    c: Annotated[tuple[BitCiphertext, ...], under(DGK), Times("differences")]
+    delta: Annotated[bool, masked("bit")]

@@ -1,0 +1,26 @@
+"""The two roles of one comparison. Nobody sees both inputs; only the holder learns the result."""
+
+from __future__ import annotations
+
+from protocols.comparison import steps
+from protocols.comparison.messages import Bits, Differences
+from protocols.crypto.dgk import DgkPrivateKey, DgkPublicKey
+from protocols.runtime.endpoint import Endpoint
+
+
+def offer(me: Endpoint, chooser: str, key: DgkPrivateKey, y: int, length: int) -> None:
+    """The holder's first move: the bits of y. Several comparisons may be under way at once."""
+    me.send(chooser, Bits(tuple(key.encrypt_all(steps.bits(y, length), me.rng))))
+
+
+async def chooser(me: Endpoint, holder: str, key: DgkPublicKey, x: int, flip: int) -> None:
+    """Answer one offer with x, and flip the result if `flip` is 1; the chooser learns nothing."""
+    y = (await me.receive(holder, Bits)).y
+    delta_a = me.rng.bits(1)
+    me.send(holder, Differences(steps.differences(key, x, y, delta_a, me.rng), steps.xor(delta_a, flip)))
+
+
+async def holder(me: Endpoint, chooser: str, key: DgkPrivateKey) -> int:
+    """[x <= y] xor the chooser's flip, for the y offered; the holder learns nothing else."""
+    answer = await me.receive(chooser, Differences)
+    return steps.at_most(key, answer.c, answer.delta)

@@ -1,0 +1,76 @@
+"""The steps of the comparison as pure functions.
+
+Damgard, Geisler, Kroigaard, "Efficient and secure comparison for on-line auctions" (ACISP 2007), with the extra term
+for equality of Veugen, "Improving the DGK comparison protocol" (WIFS 2012; corrected in ePrint 2018/1100).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from protocols.arithmetic import modular
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.ring import Ring
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.dgk import BitCiphertext, FreshBit, DgkPrivateKey, DgkPublicKey
+
+
+def plaintext_modulus(compared_bits: int) -> int:
+    """u: the smallest prime beyond every value that a c_i can take, 3 l + 2 for l compared bits."""
+    return modular.next_prime(3 * compared_bits + 2)
+
+
+def bits(value: int, length: int) -> list[int]:
+    """The lowest `length` bits, lowest first."""
+    return [(value >> i) & 1 for i in range(length)]
+
+
+def xor(x: int, y: int) -> int:
+    """The sum of two bits mod 2."""
+    return x ^ y
+
+
+def differences(key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream) -> tuple[FreshBit, ...]:
+    """The blinded, shuffled c_i: one of them encrypts zero exactly if x <= y (for delta_a = 0) or x > y (for delta_a = 1).
+
+    c_i = s + x_i - y_i + 3 sum_(j>i) (x_j xor y_j) with s = 1 - 2 delta_a, and for x = y the term
+    c_(-1) = delta_a + sum_j (x_j xor y_j).
+    """
+    s = 1 - 2 * delta_a
+    above = key.constant(0)  # sum of (x_j xor y_j) over the bits j above i
+    c: list[BitCiphertext] = []
+    for x_i, y_i in reversed(list(zip(bits(x, len(y)), y, strict=True))):
+        c.append(key.add(key.constant(s + x_i), key.negate(y_i), above, above, above))
+        xor = key.add(key.constant(1), key.negate(y_i)) if x_i else y_i
+        above = key.add(above, xor)
+    c.append(key.add(key.constant(delta_a), above))
+    blinded = [key.blind(c_i, 1 + rng.below(key.u - 1), rng) for c_i in c]
+    return tuple(Permutation.random(len(blinded), rng)(blinded))
+
+
+def at_most(key: DgkPrivateKey, c: Sequence[BitCiphertext], delta: int) -> int:
+    """[x <= y] xor the chooser's flip: delta_b, which says whether some c_i is zero, xor delta = delta_a xor flip."""
+    zeros = [key.is_zero(c_i) for c_i in c]  # all of them, so that the time does not tell where
+    return delta ^ int(any(zeros))
+
+
+# The sign of a difference D = D_c + D_p mod 2**l that chooser and holder share additively. Its top bit is the xor of the top
+# bits of both shares and of the carry out of their low parts, and the carry is the comparison low(D_p) > y with
+# y = 2**(l-1) - 1 - low(D_c). The chooser hides the top bit of its share in the flip; learning it apart would tell more than D's sign.
+
+
+def chooser_half(ring: Ring, d_p: int) -> tuple[int, int]:
+    """(x, flip) of the chooser for its share of the difference."""
+    low = ring.bits - 1
+    return d_p & ((1 << low) - 1), d_p >> low
+
+
+def holder_half(ring: Ring, d_c: int) -> tuple[int, int]:
+    """(y, top bit) of the holder for its share of the difference."""
+    low = ring.bits - 1
+    return (1 << low) - 1 - (d_c & ((1 << low) - 1)), d_c >> low
+
+
+def is_negative(answer: int, top: int) -> int:
+    """1 if D is negative, i.e. its top bit is set, from the comparison's answer and the holder's top bit."""
+    return 1 ^ answer ^ top

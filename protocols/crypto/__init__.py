@@ -1,0 +1,1 @@
+"""Cryptographic primitives; each file states its assumption first."""

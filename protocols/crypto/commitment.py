@@ -1,0 +1,26 @@
+"""Hash commitments: binding by collision resistance of SHA-256, hiding by a 256-bit random opening."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+from protocols.arithmetic.rng import Stream
+
+OPENING_BYTES = 32
+COMMITMENT_BYTES = 32
+
+
+def commit(context: bytes, value: bytes, rng: Stream) -> tuple[bytes, bytes]:
+    """(commitment, opening) to a value; the context says who commits to what in which session."""
+    opening = rng.bytes(OPENING_BYTES)
+    return _digest(context, value, opening), opening
+
+
+def opens(commitment: bytes, context: bytes, value: bytes, opening: bytes) -> bool:
+    """Whether value and opening are what was committed to."""
+    return hmac.compare_digest(commitment, _digest(context, value, opening))
+
+
+def _digest(context: bytes, value: bytes, opening: bytes) -> bytes:
+    return hmac.new(opening, hashlib.sha256(context).digest() + value, hashlib.sha256).digest()

@@ -1,0 +1,50 @@
+"""Sealed links between two named roles: X25519, HKDF-SHA256, ChaCha20-Poly1305, the header as associated data.
+
+Each direction of each pair has a key of its own, derived for one session; the nonce is the message's number on that
+link, so it never repeats. Assumption: computational Diffie-Hellman on curve25519 in the random oracle model.
+"""
+
+from __future__ import annotations
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from protocols.errors import DecodeError
+
+KEY_BYTES = 32
+OVERHEAD_BYTES = 16  # the authentication tag
+_NONCE_BYTES = 12
+
+
+def public_key(secret: bytes) -> bytes:
+    """The X25519 public key of a 32-byte secret."""
+    return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+
+
+def link_key(secret: bytes, peer: bytes, session: bytes, sender: str, receiver: str) -> bytes:
+    """The key for messages from `sender` to `receiver` in this session; both ends derive the same.
+
+    Raises `DecodeError` when the peer's point has small order.
+    """
+    try:
+        shared = X25519PrivateKey.from_private_bytes(secret).exchange(X25519PublicKey.from_public_bytes(peer))
+    except ValueError as error:
+        raise DecodeError("the peer's X25519 key is not usable") from error
+    info = b"smc-dp link\x00" + sender.encode() + b"\x00" + receiver.encode()
+    return HKDF(SHA256(), KEY_BYTES, salt=session, info=info).derive(shared)
+
+
+def seal(key: bytes, number: int, header: bytes, payload: bytes) -> bytes:
+    """The payload, encrypted and authenticated together with the header; `number` never repeats under a key."""
+    return ChaCha20Poly1305(key).encrypt(number.to_bytes(_NONCE_BYTES, "big"), payload, header)
+
+
+def unseal(key: bytes, number: int, header: bytes, body: bytes) -> bytes:
+    """The payload; raises `DecodeError` when body, header, number or key are not those it was sealed with."""
+    try:
+        return ChaCha20Poly1305(key).decrypt(number.to_bytes(_NONCE_BYTES, "big"), body, header)
+    except InvalidTag as error:
+        raise DecodeError("the seal is broken") from error

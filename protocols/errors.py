@@ -1,0 +1,45 @@
+"""What can go wrong in a protocol, and who is to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class ProtocolError(Exception):
+    """Base of all protocol errors; never raised itself."""
+
+
+class LocalError(ProtocolError):
+    """We are about to break the rules: a bug, a bad parameter, a stale ciphertext, an undeclared route."""
+
+
+class PeerError(ProtocolError):
+    """A peer broke the rules.
+
+    `culprit` is the peer's name, `rule` what it broke, `evidence` the numbers of its messages that show it
+    (the position of a message among all that its sender sent; empty when the rule names no single message).
+    """
+
+    def __init__(self, culprit: str, rule: str, evidence: Sequence[int] = ()) -> None:
+        numbers = ", ".join(str(n) for n in evidence)
+        where = f" (its message {numbers})" if evidence else ""
+        super().__init__(f"{culprit}: {rule}{where}")
+        self.culprit = culprit
+        self.rule = rule
+        self.evidence = tuple(evidence)
+
+
+class DecodeError(ProtocolError):
+    """Bytes are not the canonical encoding of what they should be; the channel turns it into a `PeerError`."""
+
+
+class StallError(ProtocolError):
+    """Nobody can move. `waiting` maps each role to what it waits for, from whom, and where in the code."""
+
+    def __init__(self, waiting: dict[str, str]) -> None:
+        super().__init__("nobody can move: " + "; ".join(f"{who} waits for {what}" for who, what in waiting.items()))
+        self.waiting = waiting
+
+
+class ReplayError(ProtocolError):
+    """State, code or mail do not agree with the past of this role."""

@@ -1,0 +1,45 @@
+"""The curator protocol of Pathak, Rane and Raj, "Multiparty Differential Privacy via Aggregation of Locally Trained
+Classifiers" (NIPS 2010), section 3.2.
+
+One file per stage, the paper's letters and step numbers in each; `messages.py` lists the conversation, `ideal.py` says what it is
+worth, and `NOTES.md` numbers each departure from the paper as [N1], [N2], ...
+"""
+
+from __future__ import annotations
+
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.ring import Vector
+from protocols.crypto import dgk, paillier
+from protocols.pathak2010 import setup, stage1, stage2, stage3
+from protocols.pathak2010.messages import KINDS
+from protocols.pathak2010.parameters import Parameters
+from protocols.pathak2010.values import RECORDS, PartyInput
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.message import CURATOR, PARTY
+from protocols.runtime.session import Program
+
+
+async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Vector:
+    """P_j: its size, weights and noise in; its published share of the noisy sum out."""
+    keys = await me.stage(setup.party, p)
+    await me.stage(stage1.party, p, keys, mine.n)
+    psi = await me.stage(stage2.party, p, keys, mine.eta)
+    return await me.stage(stage3.party, p, keys, mine.w, psi)
+
+
+async def curator(me: Endpoint, p: Parameters) -> Vector:
+    """Charlie, the untrusted curator: no input; his published share of the noisy sum out."""
+    keys = await me.stage(setup.curator, p)
+    halves = await me.stage(stage1.curator, p, keys)
+    smallest = await me.stage(stage1.smallest, p, keys, halves)
+    await me.stage(stage2.curator, p, keys, halves, smallest)
+    return await me.stage(stage3.curator, p, keys)
+
+
+PROGRAM = Program(
+    "pathak2010",
+    1,
+    {PARTY: party, CURATOR: curator},
+    KINDS,
+    (*RECORDS, Permutation, paillier.PublicKey, paillier.PrivateKey, paillier.Ciphertext, dgk.DgkPublicKey, dgk.DgkPrivateKey),
+)

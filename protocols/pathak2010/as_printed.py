@@ -1,0 +1,226 @@
+"""The paper's steps exactly as printed, leaks included: for audits and lectures, never for data.
+
+What is wrong with each step stands beside it. Where the paper leaves a choice open (the range of a random integer, who sends
+the parties' products to whom) the plainest reading is taken. Set-up, comparison and resharing are those of the hardened protocol.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from protocols.arithmetic import modular
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.ring import Ring, Vector
+from protocols.arithmetic.rng import Stream
+from protocols.comparison import roles as comparison
+from protocols.comparison import steps
+from protocols.comparison.messages import Bits, ComparisonKey, Differences
+from protocols.crypto import dgk, paillier
+from protocols.crypto.paillier import Ciphertext
+from protocols.errors import LocalError
+from protocols.pathak2010 import minimum, setup, stage1, stage2, stage3
+from protocols.pathak2010.messages import (
+    XI,
+    ZETA,
+    Blinded,
+    Commitment,
+    Half,
+    Indicator,
+    Match,
+    Opening,
+    PaillierKey,
+    PublishedShare,
+    Ready,
+    Reshare,
+    SharedKey,
+)
+from protocols.pathak2010.parameters import SIZE_BITS, Parameters
+from protocols.pathak2010.values import RECORDS, CuratorKeys, Halves, PartyKeys
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.message import CURATOR, PARTY, Times, message, public, shared, under
+from protocols.runtime.session import Program
+
+
+@dataclass(frozen=True, repr=False)
+class PrintedInput:
+    """A party's size, weights in Z_M^d, and noise eta_j of the mean as signed integers."""
+
+    n: int
+    w: Vector
+    eta: Vector
+
+
+@message("1.2", PARTY >> PARTY, as_printed=True)
+class PrintedShare:
+    """a_j, straight to P_pi1(j): whoever sees the addressee sees pi_1(j)."""
+
+    a: Annotated[int, shared("sizes")]
+
+
+@message("1.2", PARTY >> CURATOR, as_printed=True)
+class PrintedCuratorShare:
+    """b_j "with the index changed according to the permutation": sender and index together are pi_1."""
+
+    index: Annotated[int, public("index")]
+    b: Annotated[int, shared("sizes")]
+
+
+@message("1.3", PARTY >> CURATOR, as_printed=True)
+class PrintedSlot:
+    """xi(pi_1(a)_i)."""
+
+    a: Annotated[Ciphertext, under(XI)]
+
+
+@message("2.4", PARTY >> PARTY, as_printed=True)
+class PrintedSelected:
+    """psi_j, one ciphertext a coordinate, deterministic in zeta(v_j) and eta_j: a reader finds eta_j by trying."""
+
+    psi: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("dimension")]
+
+
+@message("3.1", PARTY >> CURATOR, as_printed=True)
+class PrintedMasked:
+    """psi(i) zeta(s(i))."""
+
+    psi: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("dimension")]
+
+
+async def stage1_party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
+    """Steps 1.1 to 1.6 for P_j."""
+    # 1. integers with a_j + b_j = n_j: a_j never exceeds n_j, and so tells of it; no coins break a tie
+    a, b = split_integer(n, me.rng)
+    # 2. the edge j -> pi1(j) shows on the wire, and Charlie reads pi1(j) off the message of P_j
+    target, source = me.parties[keys.pi1[me.index]], me.parties[keys.pi1.inverse[me.index]]
+    if target != me.name:
+        me.send(target, PrintedShare(a))
+    me.send(me.curator, PrintedCuratorShare(keys.pi1[me.index], b))
+    share = PrintedShare(a) if source == me.name else await me.receive(source, PrintedShare)
+    # 3.
+    me.send(me.curator, PrintedSlot(keys.xi.encrypt(share.a, me.rng)))
+    # 5.
+    blinded = await me.receive(me.curator, Blinded)
+    a_tilde = signed(p.sizes, keys.xi, blinded.a)
+    # 6.
+    if me.index:
+        me.send(me.parties[0], Half(a_tilde))
+    else:
+        halves = [a_tilde, *(half.a_tilde for half in await me.gather(me.others, Half))]
+        await stage1.compare(me, p, keys, halves)
+
+
+async def stage1_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
+    """Steps 1.2 to 1.5 for Charlie."""
+    b = in_slots([(m.index, m.b) for m in await me.gather(me.parties, PrintedCuratorShare)])
+    slots = await me.gather(me.parties, PrintedSlot)
+    # 4. r is an integer of either sign, as long as a size: it hides a only in part
+    r = [signed_integer(SIZE_BITS, me.rng) for _ in slots]
+    pi2 = Permutation.random(p.K, me.rng)
+    a = pi2([keys.xi.blind(slot.a, r_i, me.rng) for slot, r_i in zip(slots, r, strict=True)])
+    b_tilde = pi2([p.sizes.subtract(b_i, r_i) for b_i, r_i in zip(b, r, strict=True)])
+    for party_i, a_i in zip(me.parties, a, strict=True):
+        me.send(party_i, Blinded(a_i))
+    return Halves(tuple(b_tilde), pi2)
+
+
+async def stage2_party(me: Endpoint, p: Parameters, keys: PartyKeys, eta: Vector) -> tuple[Ciphertext, ...]:
+    """Steps 2.2 to 2.4 for P_j."""
+    # 2.
+    v = keys.pi1.inverse((await me.receive(me.curator, Indicator)).u)
+    # 3. zeta(v_j)^eta_j(i), without new randomness
+    psi_j = [scale_signed(keys.zeta, v[me.index], x) for x in eta]
+    # 4. "all parties now compute" psi, so each psi_j goes to all of them
+    me.broadcast(me.others, PrintedSelected(tuple(psi_j)))
+    others = await me.gather(me.others, PrintedSelected)
+    return tuple(keys.zeta.add(*column) for column in zip(psi_j, *(o.psi for o in others), strict=True))
+
+
+async def stage3_party(
+    me: Endpoint, p: Parameters, keys: PartyKeys, w: Vector, psi: tuple[Ciphertext, ...]
+) -> Vector:
+    """Steps 3.1 to 3.3 for P_j."""
+    if me.index == 0:
+        # 1. P_1 computes w_1 - K s
+        s = p.weights.random_vector(p.dimension, me.rng)
+        masked = [keys.zeta.blind(c, s_i, me.rng) for c, s_i in zip(psi, s, strict=True)]
+        me.send(me.curator, PrintedMasked(tuple(masked)))
+        w = p.weights.subtract_vectors(w, times(p.weights, p.K, s))
+    # 3.
+    return await stage3.reshare(me, p, w)
+
+
+async def stage3_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Vector:
+    """Steps 3.2 and 3.3 for Charlie."""
+    # 2. K (eta + s): on integers the published sum then shows the sum of the weights mod K, without noise
+    masked = await me.receive(me.parties[0], PrintedMasked)
+    x = [signed(p.weights, keys.zeta, c) for c in masked.psi]
+    return await stage3.reshare(me, p, times(p.weights, p.K, p.weights.vector(x)))
+
+
+async def party(me: Endpoint, p: Parameters, mine: PrintedInput) -> Vector:
+    """P_j as printed."""
+    keys = await me.stage(setup.party, p)
+    await me.stage(stage1_party, p, keys, mine.n)
+    psi = await me.stage(stage2_party, p, keys, mine.eta)
+    return await me.stage(stage3_party, p, keys, mine.w, psi)
+
+
+async def curator(me: Endpoint, p: Parameters) -> Vector:
+    """Charlie as printed."""
+    keys = await me.stage(setup.curator, p)
+    halves = await me.stage(stage1_curator, p, keys)
+    smallest = await me.stage(stage1.smallest, p, keys, halves)
+    await me.stage(stage2.curator, p, keys, halves, smallest)
+    return await me.stage(stage3_curator, p, keys)
+
+
+def split_integer(n: int, rng: Stream) -> tuple[int, int]:
+    """(a, b) with a + b = n and a uniform on 0 ... n."""
+    a = rng.below(n + 1)
+    return a, n - a
+
+
+def signed_integer(bits: int, rng: Stream) -> int:
+    """Uniform on (-2**bits, 2**bits)."""
+    return rng.below((2 << bits) - 1) - ((1 << bits) - 1)
+
+
+def signed(ring: Ring, key: paillier.PrivateKey, c: Ciphertext) -> int:
+    """The plaintext as an integer of (-n/2, n/2), in the ring."""
+    m = key.decrypt(c)
+    return ring.reduce(m - key.public.n if 2 * m > key.public.n else m)
+
+
+def scale_signed(key: paillier.PublicKey, c: Ciphertext, factor: int) -> Ciphertext:
+    """c**factor, for a factor of either sign."""
+    return Ciphertext(key.n, modular.power(c.value, factor, key.n_square))
+
+
+def times(ring: Ring, factor: int, x: Vector) -> Vector:
+    """factor * x in the ring."""
+    return ring.vector([factor * x_i for x_i in x])
+
+
+def in_slots(indexed: list[tuple[int, int]]) -> list[int]:
+    """The values in the order of their indices."""
+    places = dict(indexed)
+    if sorted(places) != list(range(len(indexed))):
+        raise LocalError("the parties did not use each index once")
+    return [places[i] for i in range(len(indexed))]
+
+
+PROGRAM = Program(
+    "pathak2010-as-printed-insecure",
+    1,
+    {PARTY: party, CURATOR: curator},
+    (
+        *(PaillierKey, ComparisonKey, SharedKey, Commitment, Opening),
+        *(PrintedShare, PrintedCuratorShare, PrintedSlot, Blinded, Half, Match, Bits, Differences),
+        *(Indicator, PrintedSelected, PrintedMasked, Reshare, Ready, PublishedShare),
+    ),
+    (
+        *(*RECORDS, PrintedInput, Permutation),
+        *(paillier.PublicKey, paillier.PrivateKey, paillier.Ciphertext, dgk.DgkPublicKey, dgk.DgkPrivateKey),
+    ),
+)

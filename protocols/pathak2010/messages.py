@@ -1,0 +1,137 @@
+"""Every message of the protocol, in the order it is sent, with its step in the paper, its route and its protections.
+
+Letters as in the paper, section 3.2: a_j + b_j = n_j are shares of a size; r blinds them; pi_1 and pi_2 permute them; xi is
+encryption under the parties' key, zeta under Charlie's; u is Charlie's indicator of the smallest, v the same with both permutations
+undone; eta_j is the noise of P_j, psi_j the noise selected by v_j; s masks the selected noise from Charlie.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from protocols.comparison.messages import Bits, ComparisonKey, Differences
+from protocols.crypto.paillier import Ciphertext
+from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Times, masked, message, public, shared, under
+
+XI = "parties' key"
+ZETA = "charlie's key"
+
+EVERY_PAIR = (PARTY >> PARTY) | (PARTY >> CURATOR) | (CURATOR >> PARTY)
+
+
+@message("setup 1", (PARTY >> CURATOR) | (CURATOR >> PARTY))
+class PaillierKey:
+    """A public key and the proof that it may be used: xi from P_1 to Charlie, zeta from Charlie to each party."""
+
+    n: Annotated[int, public("modulus")]
+    h: Annotated[int, public("modulus")]
+    proof: Annotated[tuple[int, ...], public("modulus"), Times("proof_points")]
+
+
+@message("setup 2", PARTY >> PARTY)
+class SharedKey:
+    """The parties' secret key, from P_1 to each other party."""
+
+    p: Annotated[int, shared("prime")]
+    q: Annotated[int, shared("prime")]
+    h: Annotated[int, public("modulus")]
+
+
+@message("setup 3", PARTY >> PARTY)
+class Commitment:
+    """The commitment to a coin for pi_1."""
+
+    commitment: Annotated[bytes, public("commitment")]
+
+
+@message("setup 3", PARTY >> PARTY)
+class Opening:
+    """The coin itself."""
+
+    seed: Annotated[bytes, shared("seed")]
+    opening: Annotated[bytes, shared("opening")]
+
+
+@message("1.2", PARTY >> PARTY)
+class Relay:
+    """a_j, and b_j locked for Charlie, to P_pi1(j); or a cover of the same size, so that nobody can tell which [N1]."""
+
+    a: Annotated[int, masked("sizes")]
+    b: Annotated[Ciphertext | None, under(ZETA)]
+
+
+@message("1.3", PARTY >> CURATOR)
+class Slot:
+    """xi(pi_1(a)_i) and zeta(pi_1(b)_i): what P_i relays as slot i, without saying whose it is."""
+
+    a: Annotated[Ciphertext, under(XI)]
+    b: Annotated[Ciphertext, under(ZETA)]
+
+
+@message("1.4", CURATOR >> PARTY)
+class Blinded:
+    """xi(pi_2(pi_1(a) + r)_i)."""
+
+    a: Annotated[Ciphertext, under(XI)]
+
+
+@message("1.6", PARTY >> PARTY)
+class Half:
+    """a~_i to P_1, who compares on behalf of the parties [N3]; uniform, for r is unknown to the parties."""
+
+    a_tilde: Annotated[int, masked("sizes")]
+
+
+@message("1.6", CURATOR >> PARTY)
+class Match:
+    """Which two blinded places meet in the next comparison; uniform to a party, which does not know pi_2."""
+
+    left: Annotated[int, masked("index")]
+    right: Annotated[int, masked("index")]
+
+
+@message("2.1", CURATOR >> PARTY)
+class Indicator:
+    """zeta(pi_2^-1(u))."""
+
+    u: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("K")]
+
+
+@message("2.3", PARTY >> PARTY)
+class Selected:
+    """psi_j = zeta(v_j eta_j), packed and under new randomness, to P_1 alone [N5]."""
+
+    psi: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("packs")]
+
+
+@message("3.1", PARTY >> CURATOR)
+class Masked:
+    """psi zeta(s) under new randomness; Charlie opens it and finds eta + s."""
+
+    psi: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("packs")]
+
+
+@message("3.3", EVERY_PAIR)
+class Reshare:
+    """One of K+1 additive shares of the sender's summand."""
+
+    x: Annotated[tuple[int, ...], masked("weights"), Times("dimension")]
+
+
+@message("3.3", EVERY_PAIR)
+class Ready:
+    """The sender has all it needs; nobody publishes before everybody has said so [N8]."""
+
+
+@message("3.3", (PARTY >> PUBLIC) | (CURATOR >> PUBLIC))
+class PublishedShare:
+    """The sender's additive share of K w^s on the grid."""
+
+    y: Annotated[tuple[int, ...], public("weights"), Times("dimension")]
+
+
+KINDS = (
+    *(PaillierKey, ComparisonKey, SharedKey, Commitment, Opening),
+    *(Relay, Slot, Blinded, Half, Match, Bits, Differences),
+    *(Indicator, Selected, Masked, Reshare, Ready, PublishedShare),
+)

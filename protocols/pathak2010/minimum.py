@@ -1,0 +1,88 @@
+"""Which comparisons find the smallest of K hidden values: all pairs, as the paper has it, or a tournament."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from protocols.arithmetic.rng import Stream
+
+Pair = tuple[int, int]
+
+
+def with_tie_bits(n: int, tie_bits: int, rng: Stream) -> int:
+    """n followed by random low bits: the order of different sizes stays, equal sizes are ordered by coins."""
+    return (n << tie_bits) | rng.bits(tie_bits)
+
+
+def comparisons(kind: str, size: int) -> int:
+    """How many comparisons the search makes."""
+    return size - 1 if kind == "tournament" else size * (size - 1) // 2
+
+
+def is_match(left: int, right: int, size: int) -> bool:
+    """Whether these are two different places among `size`."""
+    return left < size and right < size and left != right
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """`places` still in the game; in each level neighbours meet, and an odd one passes through."""
+
+    places: tuple[int, ...]
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The pairs of this level."""
+        return list(zip(self.places[::2], self.places[1::2], strict=False))
+
+    def after(self, left_smaller: Sequence[int]) -> Tournament:
+        """The next level, given for each pair whether its left value is the smaller one."""
+        winners = [i if left else j for (i, j), left in zip(self.pairs, left_smaller, strict=True)]
+        return Tournament((*winners, *self.places[2 * len(winners) :]))
+
+    @property
+    def found(self) -> bool:
+        """Whether one place is left."""
+        return len(self.places) == 1
+
+    @property
+    def winner(self) -> int:
+        """The place of the smallest value."""
+        return self.places[0]
+
+
+@dataclass(frozen=True)
+class AllPairs:
+    """Every pair in one level; `wins` counts, for each place, the comparisons in which it was smaller."""
+
+    size: int
+    wins: tuple[int, ...] = ()
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """All pairs."""
+        return list(combinations(range(self.size), 2))
+
+    def after(self, left_smaller: Sequence[int]) -> AllPairs:
+        """The counts, given for each pair whether its left value is the smaller one."""
+        wins = [0] * self.size
+        for (i, j), left in zip(self.pairs, left_smaller, strict=True):
+            wins[i if left else j] += 1
+        return AllPairs(self.size, tuple(wins))
+
+    @property
+    def found(self) -> bool:
+        """Whether the comparisons have been made."""
+        return bool(self.wins)
+
+    @property
+    def winner(self) -> int:
+        """The place of the smallest value: it won all its comparisons."""
+        return self.wins.index(self.size - 1)
+
+
+def search(kind: str, size: int) -> Tournament | AllPairs:
+    """The search before its first level."""
+    return Tournament(tuple(range(size))) if kind == "tournament" else AllPairs(size)

@@ -1,0 +1,109 @@
+"""Stage 0: the keys xi and zeta, the comparison key, and pi_1. The paper assumes them; sealed links are there already."""
+
+from __future__ import annotations
+
+import hashlib
+
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.rng import Stream
+from protocols.comparison.messages import DGK, ComparisonKey
+from protocols.crypto import admission, commitment, dgk, paillier
+from protocols.pathak2010.messages import XI, ZETA, Commitment, Opening, PaillierKey, SharedKey
+from protocols.pathak2010.parameters import SEED_BYTES, Parameters
+from protocols.pathak2010.values import CuratorKeys, PartyKeys
+from protocols.runtime.endpoint import Endpoint
+
+
+async def party(me: Endpoint, p: Parameters) -> PartyKeys:
+    """P_j's keys and pi_1. P_1 makes xi for all parties; Charlie makes zeta."""
+    first = me.parties[0]
+    # 1. Charlie's key zeta, and from P_1 the public part of xi to Charlie, each with its proof.
+    if me.name == first:
+        xi = me.once("xi", lambda rng: paillier.generate(p.key_bits, rng))
+        me.send(me.curator, _announce(me, xi))
+    zeta = _admitted(me, me.curator, await me.receive(me.curator, PaillierKey), p)
+    # 2. xi with its secret key to every party; the comparison key to P_1.
+    if me.name == first:
+        me.broadcast(me.others, SharedKey(xi.p, xi.q, xi.public.h))
+        compare = _comparison_key(me, await me.receive(me.curator, ComparisonKey), p)
+    else:
+        xi, compare = _assembled(me, first, await me.receive(first, SharedKey), p), None
+    me.admit(XI, xi.public)
+    me.admit(ZETA, zeta)
+    # 3. pi_1 by commit and open: uniform if one party is honest, unknown to Charlie.
+    pi1 = await _toss(me, p)
+    return PartyKeys(xi, zeta, pi1, compare)
+
+
+async def curator(me: Endpoint, p: Parameters) -> CuratorKeys:
+    """Charlie's keys."""
+    first = me.parties[0]
+    zeta = me.once("zeta", lambda rng: paillier.generate(p.key_bits, rng))
+    compare = me.once("dgk", lambda rng: dgk.generate(p.key_bits, p.u, rng))
+    # 1.
+    me.broadcast(me.parties, _announce(me, zeta))
+    xi = _admitted(me, first, await me.receive(first, PaillierKey), p)
+    # 2.
+    me.send(first, ComparisonKey(compare.public.n, compare.public.g, compare.public.h))
+    me.admit(XI, xi)
+    me.admit(ZETA, zeta.public)
+    me.admit(DGK, compare.public)
+    return CuratorKeys(xi, zeta, compare)
+
+
+async def _toss(me: Endpoint, p: Parameters) -> Permutation:
+    seed = me.rng.bytes(SEED_BYTES)
+    committed, opening = commitment.commit(_context(me, me.name), seed, me.rng)
+    me.broadcast(me.others, Commitment(committed))
+    commitments = await me.gather(me.others, Commitment)
+    me.broadcast(me.others, Opening(seed, opening))
+    seeds = {me.name: seed}
+    for other, c in zip(me.others, commitments, strict=True):
+        opened = await me.receive(other, Opening)
+        if not commitment.opens(c.commitment, _context(me, other), opened.seed, opened.opening):
+            me.refuse(other, "opened another coin than it committed to")
+        seeds[other] = opened.seed
+    return permutation([seeds[name] for name in me.parties], p.K)
+
+
+def permutation(seeds: list[bytes], size: int) -> Permutation:
+    """pi_1 from the coins of P_1 ... P_K."""
+    key = hashlib.sha256(b"smc-dp pi_1" + b"".join(seeds)).digest()
+    return Permutation.random(size, Stream(key, insecure=False))
+
+
+def _announce(me: Endpoint, key: paillier.PrivateKey) -> PaillierKey:
+    return PaillierKey(key.public.n, key.public.h, admission.prove(key, _context(me, me.name)))
+
+
+def _admitted(me: Endpoint, holder: str, got: PaillierKey, p: Parameters) -> paillier.PublicKey:
+    try:
+        key = paillier.PublicKey(got.n, got.h)
+    except ValueError as error:
+        me.refuse(holder, f"sent an unusable Paillier key: {error}")
+    fault = admission.verify(key, p.key_bits, got.proof, _context(me, holder))
+    if fault:
+        me.refuse(holder, f"sent an unusable Paillier key: {fault}")
+    return key
+
+
+def _assembled(me: Endpoint, holder: str, got: SharedKey, p: Parameters) -> paillier.PrivateKey:
+    try:
+        return paillier.assemble(got.p, got.q, got.h, p.key_bits)
+    except ValueError as error:
+        me.refuse(holder, f"sent an unusable shared key: {error}")
+
+
+def _comparison_key(me: Endpoint, got: ComparisonKey, p: Parameters) -> dgk.DgkPublicKey:
+    try:
+        key = dgk.DgkPublicKey(got.n, got.g, got.h, p.u, dgk.order_bits(p.key_bits))
+    except ValueError as error:
+        me.refuse(me.curator, f"sent an unusable comparison key: {error}")
+    if not dgk.has_size(key, p.key_bits):
+        me.refuse(me.curator, f"sent a comparison key that has not {p.key_bits} bits")
+    me.admit(DGK, key)
+    return key
+
+
+def _context(me: Endpoint, holder: str) -> bytes:
+    return me.session_id + holder.encode()

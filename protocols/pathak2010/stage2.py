@@ -1,0 +1,33 @@
+"""Stage 2. Obliviously obtaining the encrypted noise vector from the smallest database."""
+
+from __future__ import annotations
+
+from protocols.arithmetic.ring import Vector
+from protocols.crypto.paillier import Ciphertext
+from protocols.pathak2010.messages import Indicator, Selected
+from protocols.pathak2010.parameters import Parameters
+from protocols.pathak2010.values import CuratorKeys, Halves, PartyKeys
+from protocols.runtime.endpoint import Endpoint
+
+
+async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halves, smallest: int) -> None:
+    """Charlie. Learns nothing new."""
+    # 1. u has a one at j~; zeta(pi2^-1(u)) to every party
+    u = [int(place == smallest) for place in range(p.K)]
+    me.broadcast(me.parties, Indicator(tuple(keys.zeta.encrypt_all(halves.pi2.inverse(u), me.rng))))
+
+
+async def party(me: Endpoint, p: Parameters, keys: PartyKeys, eta: Vector) -> tuple[Ciphertext, ...] | None:
+    """P_j with noise eta. Returns psi for P_1, None for the others; learns nothing, for it cannot open zeta."""
+    zeta, j = keys.zeta, me.index
+    # 2. zeta(v) = pi1^-1(zeta(pi2^-1(u)))
+    indicator = await me.receive(me.curator, Indicator)
+    v = keys.pi1.inverse(indicator.u)
+    # 3. psi_j = zeta(v_j eta_j), the whole noise vector in a few ciphertexts, each under new randomness [N5]
+    psi_j = [zeta.refresh(c, me.rng) for c in zeta.scale(v[j], p.packing.pack(eta))]
+    # 4. psi = the product of all psi_j, made by P_1
+    if j:
+        me.send(me.parties[0], Selected(tuple(psi_j)))
+        return None
+    others = await me.gather(me.others, Selected)
+    return tuple(zeta.add(*column) for column in zip(psi_j, *(other.psi for other in others), strict=True))

@@ -1,0 +1,1 @@
+"""Everything a role may and may not see: messages, endpoints, channels, drivers, transcripts."""

@@ -1,0 +1,142 @@
+"""One participant's end of all its links: seals, signs, numbers and chains what it sends; checks what it gets.
+
+Every envelope carries its header in clear: session, sender, addressee, kind, stage, its number on the link, and the digest of
+the sender's previous envelope. Private mail is sealed to its addressee with the header as associated data. Public mail
+(the greeting with the session's X25519 key, the published share, the mark at the end of a stage) is signed with the
+sender's identity over header and payload; since the header holds the chain, each signature signs all that came before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+import cbor2
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto import identity, sealing
+from protocols.crypto.identity import SIGNATURE_BYTES, Identity
+from protocols.errors import DecodeError, LocalError, PeerError
+from protocols.runtime.session import PUBLIC_NAME, Session
+
+HELLO = "Hello"
+STAGE_END = "StageEnd"
+START = bytes(32)  # the chain of a sender that has sent nothing
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """A message on the wire. `number` counts the envelopes of one sender to one addressee, from 0."""
+
+    session: bytes = field(repr=False)
+    sender: str
+    to: str
+    kind: str
+    stage: str
+    number: int
+    prev: bytes = field(repr=False)
+    body: bytes = field(repr=False)
+
+    @property
+    def header(self) -> bytes:
+        """The canonical bytes that seal and signature bind."""
+        parts = [self.session, self.sender, self.to, self.kind, self.stage, self.number, self.prev]
+        return cbor2.dumps(parts, canonical=True)
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of header and body: the next link of the sender's chain."""
+        return hashlib.sha256(self.header + self.body).digest()
+
+    @property
+    def size(self) -> int:
+        """Bytes on the wire."""
+        return len(self.header) + len(self.body)
+
+
+class Channel:
+    """The links of one participant in one session."""
+
+    def __init__(self, session: Session, name: str, me: Identity, rng: Stream) -> None:
+        if session.identities.get(name) != me.public:
+            raise LocalError(f"{name}: the session pins another identity")
+        self.session, self.name, self._me = session, name, me
+        self._secret = rng.fork("x25519").bytes(sealing.KEY_BYTES)
+        self.peers: dict[str, bytes] = {}
+        self.sent: dict[str, int] = {}
+        self.received: dict[str, int] = {}
+        self.chain = START
+
+    def hello(self, to: str) -> Envelope:
+        """The greeting: this session's X25519 key, signed by the long-term identity."""
+        return self._sign(to, HELLO, "setup", sealing.public_key(self._secret))
+
+    def sign(self, kind: str, stage: str, payload: bytes) -> Envelope:
+        """A signed public envelope."""
+        return self._sign(PUBLIC_NAME, kind, stage, payload)
+
+    def seal(self, to: str, kind: str, stage: str, payload: bytes) -> Envelope:
+        """A sealed private envelope."""
+        blank = self._next(to, kind, stage)
+        key = self._key(self.name, to, self.peers[to])
+        return self._post(blank, sealing.seal(key, blank.number, blank.header, payload))
+
+    def open(self, envelope: Envelope, reference: int) -> bytes:
+        """The payload of mail addressed to us; `reference` is how the driver numbers it in evidence.
+
+        Raises `PeerError` for whatever does not belong: wrong session or addressee, out of order, replayed, tampered.
+        """
+        sender = envelope.sender
+        if sender not in self.session.names:
+            raise PeerError(sender, "is not a participant of this session", [reference])
+        if envelope.session != self.session.id:
+            raise PeerError(sender, f"{envelope.kind} belongs to another session", [reference])
+        if envelope.to != self.name or sender == self.name:
+            raise PeerError(sender, f"{envelope.kind} is addressed to {envelope.to}, not {self.name}", [reference])
+        wanted = self.received.get(sender, 0)
+        if envelope.number != wanted:
+            rule = f"{envelope.kind} has number {envelope.number} on the link to {self.name}, wanted {wanted}"
+            raise PeerError(sender, rule, [reference])
+        try:
+            payload = self._open_hello(envelope) if wanted == 0 else self._unseal(envelope)
+        except DecodeError as error:
+            raise PeerError(sender, f"{envelope.kind} to {self.name}: {error}", [reference]) from None
+        self.received[sender] = wanted + 1
+        return payload
+
+    def _open_hello(self, envelope: Envelope) -> bytes:
+        if envelope.kind != HELLO:
+            raise DecodeError("the first message must be the greeting")
+        self.peers[envelope.sender] = verify_signed(self.session, envelope)
+        self._key(envelope.sender, self.name, self.peers[envelope.sender])  # refuses points of small order now
+        return self.peers[envelope.sender]
+
+    def _unseal(self, envelope: Envelope) -> bytes:
+        key = self._key(envelope.sender, self.name, self.peers[envelope.sender])
+        return sealing.unseal(key, envelope.number, envelope.header, envelope.body)
+
+    def _key(self, sender: str, receiver: str, peer: bytes) -> bytes:
+        return sealing.link_key(self._secret, peer, self.session.id, sender, receiver)
+
+    def _sign(self, to: str, kind: str, stage: str, payload: bytes) -> Envelope:
+        blank = self._next(to, kind, stage)
+        return self._post(blank, payload + self._me.sign(blank.header + payload))
+
+    def _next(self, to: str, kind: str, stage: str) -> Envelope:
+        return Envelope(self.session.id, self.name, to, kind, stage, self.sent.get(to, 0), self.chain, b"")
+
+    def _post(self, blank: Envelope, body: bytes) -> Envelope:
+        envelope = Envelope(
+            blank.session, blank.sender, blank.to, blank.kind, blank.stage, blank.number, blank.prev, body
+        )
+        self.sent[blank.to] = blank.number + 1
+        self.chain = envelope.digest
+        return envelope
+
+
+def verify_signed(session: Session, envelope: Envelope) -> bytes:
+    """The payload of a signed envelope; raises `DecodeError` unless its sender's pinned identity signed it."""
+    payload, signature = envelope.body[:-SIGNATURE_BYTES], envelope.body[-SIGNATURE_BYTES:]
+    if not identity.verify(session.identities[envelope.sender], envelope.header + payload, signature):
+        raise DecodeError("the signature is not by the pinned identity")
+    return payload

@@ -1,0 +1,273 @@
+"""Messages: frozen classes whose every field says how it is protected, and their one canonical encoding.
+
+A message is declared once, with the paper's step and its route:
+
+    @message("1.3", PARTY >> CURATOR)
+    class Slot:
+        a: Annotated[Ciphertext, under(PARTIES)]
+        b: Annotated[Ciphertext, under(CURATOR)]
+
+A protection also names a width, which the protocol's parameters turn into bytes (its *layout*), so that the size
+of a message is a function of public parameters and of nothing else. On the wire a message is a CBOR array of byte strings
+(RFC 8949, deterministic), one per field, an array of them for a vector. Decoding cuts the bytes where the layout says, builds
+the message and demands that encoding it gives the same bytes: no parser, so no tags, no trailing bytes, no second form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Protocol, TypeVar, get_args, get_origin, get_type_hints
+
+import cbor2
+
+from protocols.crypto.dgk import BitCiphertext, DgkPublicKey, FreshBit
+from protocols.crypto.paillier import Ciphertext, Fresh
+from protocols.crypto.paillier import PublicKey as PaillierPublicKey
+from protocols.errors import DecodeError, LocalError
+
+Key = PaillierPublicKey | DgkPublicKey
+Layout = Mapping[str, int]
+Keys = Mapping[str, Key]
+
+MAX_MESSAGE_BYTES = 1 << 26
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of participant, as an end of a route."""
+
+    name: str
+
+    def __rshift__(self, other: Kind) -> Route:
+        return Route(((self, other),))
+
+
+@dataclass(frozen=True)
+class Route:
+    """Which kinds of participant may send a message to which."""
+
+    ends: tuple[tuple[Kind, Kind], ...]
+
+    def __or__(self, other: Route) -> Route:
+        return Route(self.ends + other.ends)
+
+    def allows(self, sender: Kind, receiver: Kind) -> bool:
+        """Whether the route has this pair of ends."""
+        return (sender, receiver) in self.ends
+
+    def __str__(self) -> str:
+        return ", ".join(f"{a.name} -> {b.name}" for a, b in self.ends)
+
+
+PARTY, CURATOR, PUBLIC = Kind("party"), Kind("curator"), Kind("public")
+
+
+@dataclass(frozen=True)
+class Protection:
+    """How a field is protected, and the name of its width in the layout.
+
+    `public`: anybody may know it. `masked`: uniform to its reader, or nearly so. `shared`: a secret of all members of a group
+    that its reader belongs to. `under`: a ciphertext under the key of that name, which is also the name of its width.
+    """
+
+    how: str
+    width: str
+
+    def __str__(self) -> str:
+        return f"{self.how}({self.width})"
+
+
+@dataclass(frozen=True)
+class Times:
+    """The field is a vector; `count` names its length in the layout."""
+
+    count: str
+
+
+def public(width: str) -> Protection:
+    """Anybody may know it."""
+    return Protection("public", width)
+
+
+def masked(width: str) -> Protection:
+    """To its reader the value is uniform, or within the stated statistical distance of it."""
+    return Protection("masked", width)
+
+
+def shared(width: str) -> Protection:
+    """A secret that sender and reader are both meant to hold."""
+    return Protection("shared", width)
+
+
+def under(key: str) -> Protection:
+    """A ciphertext under the key of this name."""
+    return Protection("under", key)
+
+
+class Message(Protocol):
+    """What `@message` makes of a class."""
+
+    step: ClassVar[str]
+    route: ClassVar[Route]
+    as_printed: ClassVar[bool]
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+M = TypeVar("M", bound=Message)
+C = TypeVar("C")
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A field as the codec sees it: the type of its values, its protection, its length when it is a vector."""
+
+    name: str
+    type: type
+    optional: bool
+    protection: Protection
+    count: str | None
+
+
+def message(step: str, route: Route, *, as_printed: bool = False) -> Callable[[type[C]], type[C]]:
+    """Make a message of a class; refuses a field that does not say how it is protected.
+
+    `as_printed` marks a message of the paper's unmodified protocol, the only kind that may carry a stale ciphertext.
+    """
+
+    def make(cls: type[C]) -> type[C]:
+        made = dataclass(frozen=True, repr=False)(cls)
+        for name, value in (("step", step), ("route", route), ("as_printed", as_printed)):
+            setattr(made, name, value)
+        setattr(made, "__slots_of_message__", tuple(_slot(made, f.name) for f in fields(made)))  # type: ignore[arg-type] # noqa: B010
+        return made
+
+    return make
+
+
+def slots(kind: type[Any]) -> tuple[Slot, ...]:
+    """The fields of a message class as the codec sees them."""
+    found: tuple[Slot, ...] = kind.__slots_of_message__
+    return found
+
+
+def _slot(cls: type, name: str) -> Slot:
+    hint = get_type_hints(cls, include_extras=True)[name]
+    notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    protections = [note for note in notes if isinstance(note, Protection)]
+    if len(protections) != 1:
+        raise LocalError(f"{cls.__name__}.{name} must say once how it is protected")
+    counts = [note.count for note in notes if isinstance(note, Times)]
+    inner = get_args(hint)[0]
+    if get_origin(inner) is tuple:
+        inner = get_args(inner)[0]
+    optional = isinstance(inner, UnionType)
+    if optional:
+        inner = next(t for t in get_args(inner) if t is not type(None))
+    return Slot(name, inner, optional, protections[0], counts[0] if counts else None)
+
+
+def size(kind: type[Any], layout: Layout) -> int:
+    """The length in bytes of every message of this kind under this layout."""
+    total = _head(len(slots(kind)))
+    for slot in slots(kind):
+        item = _head(layout[slot.protection.width]) + layout[slot.protection.width]
+        total += item if slot.count is None else _head(layout[slot.count]) + layout[slot.count] * item
+    return total
+
+
+def encode(message: Message, layout: Layout, keys: Keys) -> bytes:
+    """The canonical bytes; raises `LocalError` for a value of the wrong width, a stale ciphertext, or a wrong key."""
+    items: list[bytes | list[bytes]] = []
+    for slot in slots(type(message)):
+        value = getattr(message, slot.name)
+        try:
+            if slot.count is None:
+                items.append(_pack(value, slot, layout, keys, message.as_printed))
+            else:
+                if len(value) != layout[slot.count]:
+                    raise LocalError(f"wanted {layout[slot.count]} values, got {len(value)}")
+                items.append([_pack(v, slot, layout, keys, message.as_printed) for v in value])
+        except LocalError as error:
+            raise LocalError(f"{type(message).__name__}.{slot.name}: {error}") from None
+    return cbor2.dumps(items, canonical=True)
+
+
+def decode(kind: type[M], data: bytes, layout: Layout, keys: Keys) -> M:
+    """The message; raises `DecodeError` unless `data` is exactly the canonical encoding of one."""
+    wanted = size(kind, layout)
+    if len(data) != wanted:
+        raise DecodeError(f"wanted {wanted} bytes, got {len(data)}")
+    values: dict[str, Any] = {}
+    raw: list[bytes | list[bytes]] = []
+    at = _head(len(slots(kind)))
+    for slot in slots(kind):
+        width = layout[slot.protection.width]
+        count = 1 if slot.count is None else layout[slot.count]
+        at += 0 if slot.count is None else _head(count)
+        cut = []
+        for _ in range(count):
+            at += _head(width)
+            cut.append(data[at : at + width])
+            at += width
+        raw.append(cut[0] if slot.count is None else cut)
+        try:
+            read = [_unpack(piece, slot, keys) for piece in cut]
+        except DecodeError as error:
+            raise DecodeError(f"{slot.name}: {error}") from None
+        values[slot.name] = read[0] if slot.count is None else tuple(read)
+    if cbor2.dumps(raw, canonical=True) != data:
+        raise DecodeError("not the canonical encoding")
+    return kind(**values)
+
+
+def _head(length: int) -> int:
+    """The length of the CBOR head of an array or byte string."""
+    return next(bytes_ for bytes_, limit in ((1, 24), (2, 1 << 8), (3, 1 << 16), (5, 1 << 32)) if length < limit)
+
+
+def _pack(value: Any, slot: Slot, layout: Layout, keys: Keys, as_printed: bool) -> bytes:
+    width = layout[slot.protection.width]
+    if value is None and slot.optional:
+        return bytes(width)  # a cover: zero is no unit, so it cannot be taken for a ciphertext
+    if slot.type is bytes:
+        if not isinstance(value, bytes) or len(value) != width:
+            raise LocalError(f"wanted {width} bytes")
+        return value
+    if slot.type is bool:
+        if value not in (0, 1):
+            raise LocalError("wanted a bit")
+        number = int(value)
+    elif slot.type is int:
+        number = value
+    else:
+        key = _key(slot, keys)
+        allowed = (Ciphertext, BitCiphertext) if as_printed else (Fresh, FreshBit)
+        if not isinstance(value, allowed):
+            raise LocalError("a stale ciphertext cannot be sent: refresh or blind it first")
+        if value.n != key.n:
+            raise LocalError(f"the ciphertext is not under the key {slot.protection.width}")
+        number = value.value
+    if not isinstance(number, int) or number < 0 or number.bit_length() > 8 * width:
+        raise LocalError(f"wanted an integer in [0, 2**{8 * width})")
+    return number.to_bytes(width, "big")
+
+
+def _unpack(piece: bytes, slot: Slot, keys: Keys) -> Any:
+    if slot.optional and not any(piece):
+        return None
+    if slot.type is bytes:
+        return piece
+    number = int.from_bytes(piece, "big")
+    if slot.type is bool:
+        if number > 1:
+            raise DecodeError(f"wanted a bit, got {number}")
+        return number
+    return number if slot.type is int else _key(slot, keys).admit(number)
+
+
+def _key(slot: Slot, keys: Keys) -> Key:
+    if slot.protection.width not in keys:
+        raise LocalError(f"no key {slot.protection.width} has been admitted")
+    return keys[slot.protection.width]

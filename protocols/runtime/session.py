@@ -1,0 +1,86 @@
+"""What all participants of a run agree on before the first message: protocol, parameters, names, identities."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import cbor2
+
+from protocols.errors import LocalError
+from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Kind, Layout
+
+CURATOR_NAME = "charlie"
+PUBLIC_NAME = "public"
+SESSION_BYTES = 32
+
+Role = Callable[..., Awaitable[Any]]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A protocol as its drivers need it: its roles, its messages, the values its stages leave behind."""
+
+    name: str
+    version: int
+    roles: Mapping[Kind, Role]
+    kinds: tuple[type[Any], ...]
+    records: tuple[type[Any], ...]
+
+    def __post_init__(self) -> None:
+        for what, classes in (("message", self.kinds), ("record", self.records)):
+            names = [c.__name__ for c in classes]
+            if len(set(names)) != len(names):
+                raise LocalError(f"{self.name}: two {what} classes have one name")
+
+
+@dataclass(frozen=True)
+class Session:
+    """One run of a protocol. `identities` maps every participant's name to its pinned public identity.
+
+    The session id is a hash of all of it and a nonce, so whoever disagrees about anything cannot exchange a message.
+    """
+
+    program: Program
+    parameters: Any = field(repr=False)
+    identities: Mapping[str, bytes] = field(repr=False)
+    nonce: bytes = field(repr=False)
+
+    @cached_property
+    def id(self) -> bytes:
+        """The session id."""
+        agreed = [
+            self.program.name,
+            self.program.version,
+            self.parameters.as_dict(),
+            {name: self.identities[name] for name in self.names},
+            self.nonce,
+        ]
+        return hashlib.sha256(b"smc-dp session" + cbor2.dumps(agreed, canonical=True)).digest()
+
+    @property
+    def parties(self) -> tuple[str, ...]:
+        """P_1 ... P_K, in the order of the parameters."""
+        return tuple(self.parameters.parties)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All participants, the curator last."""
+        return (*self.parties, CURATOR_NAME)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The widths of all fields, from the public parameters."""
+        layout: Layout = self.parameters.layout()
+        return layout
+
+    def kind(self, name: str) -> Kind:
+        """What kind of participant has this name."""
+        if name in (CURATOR_NAME, PUBLIC_NAME):
+            return CURATOR if name == CURATOR_NAME else PUBLIC
+        if name in self.parties:
+            return PARTY
+        raise LocalError(f"nobody in this session is called {name}")
