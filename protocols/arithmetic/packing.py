@@ -29,6 +29,4 @@ class Packing:
     def unpack(self, packs: Sequence[int]) -> list[int]:
         """The numbers in the slots."""
         mask = (1 << self.slot_bits) - 1
-        return [
-            (packs[i // self.slots] >> (self.slot_bits * (i % self.slots))) & mask for i in range(self.length)
-        ]
+        return [(packs[i // self.slots] >> (self.slot_bits * (i % self.slots))) & mask for i in range(self.length)]

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from protocols.crypto.dgk import BitCiphertext
-from protocols.runtime.message import CURATOR, PARTY, Times, masked, message, public, under
+from protocols.runtime.message import CURATOR, PARTY, Message, Times, masked, message, public, under
 
 DGK = "dgk"  # the holder's key
 
 
 @message("compare 0", CURATOR >> PARTY)
-class ComparisonKey:
+class ComparisonKey(Message):
     """The holder's DGK key."""
 
     n: Annotated[int, public("dgk")]
@@ -23,14 +23,14 @@ class ComparisonKey:
 
 
 @message("compare 1", CURATOR >> PARTY)
-class Bits:
+class Bits(Message):
     """[y_i]: the holder's input, bit by bit, lowest first."""
 
     y: Annotated[tuple[BitCiphertext, ...], under(DGK), Times("compared_bits")]
 
 
 @message("compare 2", PARTY >> CURATOR)
-class Differences:
+class Differences(Message):
     """[c_i], blinded and shuffled, and one more for the case x = y; delta is delta_a xor the chooser's flip."""
 
     c: Annotated[tuple[BitCiphertext, ...], under(DGK), Times("differences")]

@@ -12,7 +12,7 @@ from protocols.arithmetic import modular
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Ring
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.dgk import BitCiphertext, FreshBit, DgkPrivateKey, DgkPublicKey
+from protocols.crypto.dgk import BitCiphertext, DgkPrivateKey, DgkPublicKey, FreshBit
 
 
 def plaintext_modulus(compared_bits: int) -> int:
@@ -25,13 +25,16 @@ def bits(value: int, length: int) -> list[int]:
     return [(value >> i) & 1 for i in range(length)]
 
 
-def xor(x: int, y: int) -> int:
+def xor(x: int, y: int) -> bool:
     """The sum of two bits mod 2."""
-    return x ^ y
+    return bool(x ^ y)
 
 
-def differences(key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream) -> tuple[FreshBit, ...]:
-    """The blinded, shuffled c_i: one of them encrypts zero exactly if x <= y (for delta_a = 0) or x > y (for delta_a = 1).
+def differences(
+    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
+) -> tuple[FreshBit, ...]:
+    """The blinded, shuffled c_i: one of them encrypts zero exactly if x <= y (for delta_a = 0) or x > y (for delta_a
+    = 1).
 
     c_i = s + x_i - y_i + 3 sum_(j>i) (x_j xor y_j) with s = 1 - 2 delta_a, and for x = y the term
     c_(-1) = delta_a + sum_j (x_j xor y_j).
@@ -54,9 +57,10 @@ def at_most(key: DgkPrivateKey, c: Sequence[BitCiphertext], delta: int) -> int:
     return delta ^ int(any(zeros))
 
 
-# The sign of a difference D = D_c + D_p mod 2**l that chooser and holder share additively. Its top bit is the xor of the top
-# bits of both shares and of the carry out of their low parts, and the carry is the comparison low(D_p) > y with
-# y = 2**(l-1) - 1 - low(D_c). The chooser hides the top bit of its share in the flip; learning it apart would tell more than D's sign.
+# The sign of a difference D = D_c + D_p mod 2**l that chooser and holder share additively. Its top bit is the xor of
+# the top bits of both shares and of the carry out of their low parts, and the carry is the comparison low(D_p) > y
+# with y = 2**(l-1) - 1 - low(D_c). The chooser hides the top bit of its share in the flip; learning it apart would
+# tell more than D's sign.
 
 
 def chooser_half(ring: Ring, d_p: int) -> tuple[int, int]:

@@ -1,10 +1,10 @@
 """Paillier encryption with the randomisation of Damgard, Jurik and Nielsen, and freshness as a type.
 
 Assumption: decisional composite residuosity. A key is n = p q with p = q = 3 mod 4 and gcd(p-1, q-1) = 2; its holder
-publishes h = -x**2 mod n, and everybody derives h_s = h**n mod n**2 for themselves. A ciphertext of m is
-(1 + m n) h_s**r mod n**2 with r uniform of |n| + 64 bits, i.e. within 2**-64 of uniform over the group that h_s
-generates. The exponent is long everywhere, so no short-exponent assumption enters, and a ciphertext that
-returns to the holder of the secret key carries full entropy too (Damgard, Jurik, Nielsen 2010, section 6, use |n|/2 bits).
+publishes h = -x**2 mod n, and everybody derives h_s = h**n mod n**2 for themselves. A ciphertext of m is (1 + m n)
+h_s**r mod n**2 with r uniform of |n| + 64 bits, i.e. within 2**-64 of uniform over the group that h_s generates. The
+exponent is long everywhere, so no short-exponent assumption enters, and a ciphertext that returns to the holder of
+the secret key carries full entropy too (Damgard, Jurik, Nielsen 2010, section 6, use |n|/2 bits).
 
 Keys are phe's key objects around our own primes: what is encrypted here opens there, and back.
 
@@ -95,7 +95,9 @@ class PublicKey:
 
     def add(self, *ciphertexts: Ciphertext) -> Ciphertext:
         """A ciphertext of the sum; stale, for it shows its factors to whoever knows them."""
-        return Ciphertext(self.n, reduce(lambda x, c: modular.multiply(x, self._mine(c), self.n_square), ciphertexts, 1))
+        return Ciphertext(
+            self.n, reduce(lambda x, c: modular.multiply(x, self._mine(c), self.n_square), ciphertexts, 1)
+        )
 
     def scale(self, c: Ciphertext, factors: Sequence[int]) -> list[Ciphertext]:
         """Ciphertexts of D(c) * k for every k >= 0 of `factors`; stale, for k can be found by trying."""

@@ -1,8 +1,8 @@
 """The curator protocol of Pathak, Rane and Raj, "Multiparty Differential Privacy via Aggregation of Locally Trained
 Classifiers" (NIPS 2010), section 3.2.
 
-One file per stage, the paper's letters and step numbers in each; `messages.py` lists the conversation, `ideal.py` says what it is
-worth, and `NOTES.md` numbers each departure from the paper as [N1], [N2], ...
+One file per stage, the paper's letters and step numbers in each; `messages.py` lists the conversation, `ideal.py`
+says what it is worth, and `NOTES.md` numbers each departure from the paper as [N1], [N2], ...
 """
 
 from __future__ import annotations
@@ -41,5 +41,13 @@ PROGRAM = Program(
     1,
     {PARTY: party, CURATOR: curator},
     KINDS,
-    (*RECORDS, Permutation, paillier.PublicKey, paillier.PrivateKey, paillier.Ciphertext, dgk.DgkPublicKey, dgk.DgkPrivateKey),
+    (
+        *RECORDS,
+        Permutation,
+        paillier.PublicKey,
+        paillier.PrivateKey,
+        paillier.Ciphertext,
+        dgk.DgkPublicKey,
+        dgk.DgkPrivateKey,
+    ),
 )

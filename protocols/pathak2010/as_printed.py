@@ -1,7 +1,8 @@
 """The paper's steps exactly as printed, leaks included: for audits and lectures, never for data.
 
-What is wrong with each step stands beside it. Where the paper leaves a choice open (the range of a random integer, who sends
-the parties' products to whom) the plainest reading is taken. Set-up, comparison and resharing are those of the hardened protocol.
+What is wrong with each step stands beside it. Where the paper leaves a choice open (the range of a random integer,
+who sends the parties' products to whom) the plainest reading is taken. Set-up, comparison and resharing are those of
+the hardened protocol.
 """
 
 from __future__ import annotations
@@ -13,13 +14,11 @@ from protocols.arithmetic import modular
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Ring, Vector
 from protocols.arithmetic.rng import Stream
-from protocols.comparison import roles as comparison
-from protocols.comparison import steps
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.crypto import dgk, paillier
 from protocols.crypto.paillier import Ciphertext
 from protocols.errors import LocalError
-from protocols.pathak2010 import minimum, setup, stage1, stage2, stage3
+from protocols.pathak2010 import setup, stage1, stage2, stage3
 from protocols.pathak2010.messages import (
     XI,
     ZETA,
@@ -38,7 +37,7 @@ from protocols.pathak2010.messages import (
 from protocols.pathak2010.parameters import SIZE_BITS, Parameters
 from protocols.pathak2010.values import RECORDS, CuratorKeys, Halves, PartyKeys
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.message import CURATOR, PARTY, Times, message, public, shared, under
+from protocols.runtime.message import CURATOR, PARTY, Message, Times, message, public, shared, under
 from protocols.runtime.session import Program
 
 
@@ -52,14 +51,14 @@ class PrintedInput:
 
 
 @message("1.2", PARTY >> PARTY, as_printed=True)
-class PrintedShare:
+class PrintedShare(Message):
     """a_j, straight to P_pi1(j): whoever sees the addressee sees pi_1(j)."""
 
     a: Annotated[int, shared("sizes")]
 
 
 @message("1.2", PARTY >> CURATOR, as_printed=True)
-class PrintedCuratorShare:
+class PrintedCuratorShare(Message):
     """b_j "with the index changed according to the permutation": sender and index together are pi_1."""
 
     index: Annotated[int, public("index")]
@@ -67,21 +66,21 @@ class PrintedCuratorShare:
 
 
 @message("1.3", PARTY >> CURATOR, as_printed=True)
-class PrintedSlot:
+class PrintedSlot(Message):
     """xi(pi_1(a)_i)."""
 
     a: Annotated[Ciphertext, under(XI)]
 
 
 @message("2.4", PARTY >> PARTY, as_printed=True)
-class PrintedSelected:
+class PrintedSelected(Message):
     """psi_j, one ciphertext a coordinate, deterministic in zeta(v_j) and eta_j: a reader finds eta_j by trying."""
 
     psi: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("dimension")]
 
 
 @message("3.1", PARTY >> CURATOR, as_printed=True)
-class PrintedMasked:
+class PrintedMasked(Message):
     """psi(i) zeta(s(i))."""
 
     psi: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("dimension")]
@@ -136,9 +135,7 @@ async def stage2_party(me: Endpoint, p: Parameters, keys: PartyKeys, eta: Vector
     return tuple(keys.zeta.add(*column) for column in zip(psi_j, *(o.psi for o in others), strict=True))
 
 
-async def stage3_party(
-    me: Endpoint, p: Parameters, keys: PartyKeys, w: Vector, psi: tuple[Ciphertext, ...]
-) -> Vector:
+async def stage3_party(me: Endpoint, p: Parameters, keys: PartyKeys, w: Vector, psi: tuple[Ciphertext, ...]) -> Vector:
     """Steps 3.1 to 3.3 for P_j."""
     if me.index == 0:
         # 1. P_1 computes w_1 - K s
@@ -198,7 +195,7 @@ def scale_signed(key: paillier.PublicKey, c: Ciphertext, factor: int) -> Ciphert
 
 
 def times(ring: Ring, factor: int, x: Vector) -> Vector:
-    """factor * x in the ring."""
+    """Factor * x in the ring."""
     return ring.vector([factor * x_i for x_i in x])
 
 

@@ -1,8 +1,9 @@
 """Every message of the protocol, in the order it is sent, with its step in the paper, its route and its protections.
 
-Letters as in the paper, section 3.2: a_j + b_j = n_j are shares of a size; r blinds them; pi_1 and pi_2 permute them; xi is
-encryption under the parties' key, zeta under Charlie's; u is Charlie's indicator of the smallest, v the same with both permutations
-undone; eta_j is the noise of P_j, psi_j the noise selected by v_j; s masks the selected noise from Charlie.
+Letters as in the paper, section 3.2: a_j + b_j = n_j are shares of a size; r blinds them; pi_1 and pi_2 permute them;
+xi is encryption under the parties' key, zeta under Charlie's; u is Charlie's indicator of the smallest, v the same
+with both permutations undone; eta_j is the noise of P_j, psi_j the noise selected by v_j; s masks the selected noise
+from Charlie.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Annotated
 
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.crypto.paillier import Ciphertext
-from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Times, masked, message, public, shared, under
+from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, masked, message, public, shared, under
 
 XI = "parties' key"
 ZETA = "charlie's key"
@@ -20,7 +21,7 @@ EVERY_PAIR = (PARTY >> PARTY) | (PARTY >> CURATOR) | (CURATOR >> PARTY)
 
 
 @message("setup 1", (PARTY >> CURATOR) | (CURATOR >> PARTY))
-class PaillierKey:
+class PaillierKey(Message):
     """A public key and the proof that it may be used: xi from P_1 to Charlie, zeta from Charlie to each party."""
 
     n: Annotated[int, public("modulus")]
@@ -29,7 +30,7 @@ class PaillierKey:
 
 
 @message("setup 2", PARTY >> PARTY)
-class SharedKey:
+class SharedKey(Message):
     """The parties' secret key, from P_1 to each other party."""
 
     p: Annotated[int, shared("prime")]
@@ -38,14 +39,14 @@ class SharedKey:
 
 
 @message("setup 3", PARTY >> PARTY)
-class Commitment:
+class Commitment(Message):
     """The commitment to a coin for pi_1."""
 
     commitment: Annotated[bytes, public("commitment")]
 
 
 @message("setup 3", PARTY >> PARTY)
-class Opening:
+class Opening(Message):
     """The coin itself."""
 
     seed: Annotated[bytes, shared("seed")]
@@ -53,7 +54,7 @@ class Opening:
 
 
 @message("1.2", PARTY >> PARTY)
-class Relay:
+class Relay(Message):
     """a_j, and b_j locked for Charlie, to P_pi1(j); or a cover of the same size, so that nobody can tell which [N1]."""
 
     a: Annotated[int, masked("sizes")]
@@ -61,7 +62,7 @@ class Relay:
 
 
 @message("1.3", PARTY >> CURATOR)
-class Slot:
+class Slot(Message):
     """xi(pi_1(a)_i) and zeta(pi_1(b)_i): what P_i relays as slot i, without saying whose it is."""
 
     a: Annotated[Ciphertext, under(XI)]
@@ -69,21 +70,21 @@ class Slot:
 
 
 @message("1.4", CURATOR >> PARTY)
-class Blinded:
+class Blinded(Message):
     """xi(pi_2(pi_1(a) + r)_i)."""
 
     a: Annotated[Ciphertext, under(XI)]
 
 
 @message("1.6", PARTY >> PARTY)
-class Half:
+class Half(Message):
     """a~_i to P_1, who compares on behalf of the parties [N3]; uniform, for r is unknown to the parties."""
 
     a_tilde: Annotated[int, masked("sizes")]
 
 
 @message("1.6", CURATOR >> PARTY)
-class Match:
+class Match(Message):
     """Which two blinded places meet in the next comparison; uniform to a party, which does not know pi_2."""
 
     left: Annotated[int, masked("index")]
@@ -91,40 +92,40 @@ class Match:
 
 
 @message("2.1", CURATOR >> PARTY)
-class Indicator:
+class Indicator(Message):
     """zeta(pi_2^-1(u))."""
 
     u: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("K")]
 
 
 @message("2.3", PARTY >> PARTY)
-class Selected:
+class Selected(Message):
     """psi_j = zeta(v_j eta_j), packed and under new randomness, to P_1 alone [N5]."""
 
     psi: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("packs")]
 
 
 @message("3.1", PARTY >> CURATOR)
-class Masked:
+class Masked(Message):
     """psi zeta(s) under new randomness; Charlie opens it and finds eta + s."""
 
     psi: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("packs")]
 
 
 @message("3.3", EVERY_PAIR)
-class Reshare:
+class Reshare(Message):
     """One of K+1 additive shares of the sender's summand."""
 
     x: Annotated[tuple[int, ...], masked("weights"), Times("dimension")]
 
 
 @message("3.3", EVERY_PAIR)
-class Ready:
+class Ready(Message):
     """The sender has all it needs; nobody publishes before everybody has said so [N8]."""
 
 
 @message("3.3", (PARTY >> PUBLIC) | (CURATOR >> PUBLIC))
-class PublishedShare:
+class PublishedShare(Message):
     """The sender's additive share of K w^s on the grid."""
 
     y: Annotated[tuple[int, ...], public("weights"), Times("dimension")]

@@ -1,4 +1,6 @@
-"""Stage 0: the keys xi and zeta, the comparison key, and pi_1. The paper assumes them; sealed links are there already."""
+"""Stage 0: the keys xi and zeta, the comparison key, and pi_1. The paper assumes them; sealed links are there
+already.
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from protocols.arithmetic.permutation import Permutation
 from protocols.comparison import roles as comparison
 from protocols.comparison import steps
+from protocols.crypto.paillier import Ciphertext, Fresh
 from protocols.errors import LocalError
 from protocols.pathak2010 import minimum
 from protocols.pathak2010.messages import Blinded, Half, Match, Relay, Slot
@@ -19,9 +20,9 @@ async def party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
     # 1. n_j = a_j + b_j, the shares uniform in Z_(2**L') and n_j followed by random tie bits [N2]
     a, b = p.sizes.split(minimum.with_tie_bits(n, p.tie_bits, me.rng), me.rng)
     # 2. a_j goes to P_pi1(j); so does b_j, locked, since Charlie would see the sender. All others get a cover [N1]
-    relay = await _relay(me, p, pi1, Relay(a, zeta.encrypt(b, me.rng)))
+    a_i, b_i = await _relay(me, p, pi1, a, zeta.encrypt(b, me.rng))
     # 3. xi(pi1(a)) to Charlie, and with it pi1(b)
-    me.send(me.curator, Slot(xi.encrypt(relay.a, me.rng), zeta.refresh(relay.b, me.rng)))
+    me.send(me.curator, Slot(xi.encrypt(a_i, me.rng), zeta.refresh(b_i, me.rng)))
     # 5. this party's element of pi2(pi1(a) + r)
     blinded = await me.receive(me.curator, Blinded)
     a_tilde = p.sizes.reduce(xi.decrypt(blinded.a))
@@ -48,7 +49,9 @@ async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
 
 
 async def smallest(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halves) -> int:
-    """Charlie's side of step 6: the place j~ of the smallest size behind both permutations, and nothing of the sizes."""
+    """Charlie's side of step 6: the place j~ of the smallest size behind both permutations, and nothing of the
+    sizes.
+    """
     first, b = me.parties[0], halves.b_tilde
     search = minimum.search(p.comparison, p.K)
     while not search.found:
@@ -76,14 +79,16 @@ async def compare(me: Endpoint, p: Parameters, keys: PartyKeys, a: list[int]) ->
         await comparison.chooser(me, me.curator, keys.dgk, x, flip)
 
 
-async def _relay(me: Endpoint, p: Parameters, pi1: Permutation, mine: Relay) -> Relay:
-    """Exchange relays and covers; return what P_pi1^-1(j) sent to this party."""
+async def _relay(me: Endpoint, p: Parameters, pi1: Permutation, a: int, b: Fresh) -> tuple[int, Ciphertext]:
+    """Exchange relays and covers; return what P_pi1^-1(j) has for this party."""
     target, source = me.parties[pi1[me.index]], me.parties[pi1.inverse[me.index]]
     for other in me.others:
-        me.send(other, mine if other == target else Relay(p.sizes.random(me.rng), None))
-    relays = dict(zip(me.others, await me.gather(me.others, Relay), strict=True))
-    relays[me.name] = mine
-    for sender, relay in relays.items():
-        if sender != me.name and (relay.b is None) == (sender == source):
+        me.send(other, Relay(a, b) if other == target else Relay(p.sizes.random(me.rng), None))
+    relayed: tuple[int, Ciphertext] = a, b
+    for sender in me.others:
+        relay = await me.receive(sender, Relay)
+        if (relay.b is not None) != (sender == source):
             me.refuse(sender, "sent a cover where its share was due, or a share where a cover was due")
-    return relays[source]
+        if relay.b is not None:
+            relayed = relay.a, relay.b
+    return relayed

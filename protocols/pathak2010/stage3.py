@@ -13,9 +13,7 @@ from protocols.pathak2010.values import CuratorKeys, PartyKeys
 from protocols.runtime.endpoint import Endpoint
 
 
-async def party(
-    me: Endpoint, p: Parameters, keys: PartyKeys, w: Vector, psi: tuple[Ciphertext, ...] | None
-) -> Vector:
+async def party(me: Endpoint, p: Parameters, keys: PartyKeys, w: Vector, psi: tuple[Ciphertext, ...] | None) -> Vector:
     """P_j with weights w, and psi in the hands of P_1. Returns this party's published share."""
     if psi is not None:
         # 1. P_1 masks psi with s for Charlie, and takes s off its own weights

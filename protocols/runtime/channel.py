@@ -1,9 +1,10 @@
 """One participant's end of all its links: seals, signs, numbers and chains what it sends; checks what it gets.
 
-Every envelope carries its header in clear: session, sender, addressee, kind, stage, its number on the link, and the digest of
-the sender's previous envelope. Private mail is sealed to its addressee with the header as associated data. Public mail
-(the greeting with the session's X25519 key, the published share, the mark at the end of a stage) is signed with the
-sender's identity over header and payload; since the header holds the chain, each signature signs all that came before.
+Every envelope carries its header in clear: session, sender, addressee, kind, stage, its number on the link, and the
+digest of the sender's previous envelope. Private mail is sealed to its addressee with the header as associated data.
+Public mail (the greeting with the session's X25519 key, the published share, the mark at the end of a stage) is
+signed with the sender's identity over header and payload; since the header holds the chain, each signature signs all
+that came before.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class Channel:
         self.sent: dict[str, int] = {}
         self.received: dict[str, int] = {}
         self.chain = START
+        self._links: dict[tuple[str, str], bytes] = {}  # derived from the above, made when first needed
 
     def hello(self, to: str) -> Envelope:
         """The greeting: this session's X25519 key, signed by the long-term identity."""
@@ -116,7 +118,10 @@ class Channel:
         return sealing.unseal(key, envelope.number, envelope.header, envelope.body)
 
     def _key(self, sender: str, receiver: str, peer: bytes) -> bytes:
-        return sealing.link_key(self._secret, peer, self.session.id, sender, receiver)
+        if (sender, receiver) not in self._links:
+            key = sealing.link_key(self._secret, peer, self.session.id, sender, receiver)
+            self._links[sender, receiver] = key
+        return self._links[sender, receiver]
 
     def _sign(self, to: str, kind: str, stage: str, payload: bytes) -> Envelope:
         blank = self._next(to, kind, stage)

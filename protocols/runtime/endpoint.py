@@ -31,19 +31,33 @@ class Want:
 class Engine(Protocol):
     """What a driver's process offers to the endpoint."""
 
-    def post(self, to: str, message: Message) -> None: ...
+    def post(self, to: str, message: Message) -> None:
+        """Send."""
+        ...
 
-    def publish(self, message: Message) -> None: ...
+    def publish(self, message: Message) -> None:
+        """Keep for publication."""
+        ...
 
-    def enter(self, name: str) -> tuple[bool, Any, Stream]: ...
+    def enter(self, name: str) -> tuple[bool, Any, Stream]:
+        """Begin a stage: whether it was done before, its result, its randomness."""
+        ...
 
-    def leave(self, result: Any) -> None: ...
+    def leave(self, result: Any) -> None:
+        """End the stage."""
+        ...
 
-    def once(self, label: str, make: Callable[[Stream], Any]) -> Any: ...
+    def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
+        """Make once."""
+        ...
 
-    def admit(self, name: str, key: Key) -> None: ...
+    def admit(self, name: str, key: Key) -> None:
+        """Use this key."""
+        ...
 
-    def evidence(self, sender: str) -> list[int]: ...
+    def evidence(self, sender: str) -> list[int]:
+        """What was read last from the sender."""
+        ...
 
 
 class Endpoint:
@@ -60,7 +74,7 @@ class Endpoint:
 
     @property
     def index(self) -> int:
-        """j of P_j, counted from 0; only a party has one."""
+        """J of P_j, counted from 0; only a party has one."""
         return self.parties.index(self.name)
 
     @property

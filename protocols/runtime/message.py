@@ -3,14 +3,15 @@
 A message is declared once, with the paper's step and its route:
 
     @message("1.3", PARTY >> CURATOR)
-    class Slot:
+    class Slot(Message):
         a: Annotated[Ciphertext, under(PARTIES)]
         b: Annotated[Ciphertext, under(CURATOR)]
 
-A protection also names a width, which the protocol's parameters turn into bytes (its *layout*), so that the size
-of a message is a function of public parameters and of nothing else. On the wire a message is a CBOR array of byte strings
-(RFC 8949, deterministic), one per field, an array of them for a vector. Decoding cuts the bytes where the layout says, builds
-the message and demands that encoding it gives the same bytes: no parser, so no tags, no trailing bytes, no second form.
+A protection also names a width, which the protocol's parameters turn into bytes (its *layout*), so that the size of a
+message is a function of public parameters and of nothing else. On the wire a message is a CBOR array of byte strings
+(RFC 8949, deterministic), one per field, an array of them for a vector. Decoding cuts the bytes where the layout
+says, builds the message and demands that encoding it gives the same bytes: no parser, so no tags, no trailing bytes,
+no second form.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 import cbor2
 
@@ -68,8 +69,9 @@ PARTY, CURATOR, PUBLIC = Kind("party"), Kind("curator"), Kind("public")
 class Protection:
     """How a field is protected, and the name of its width in the layout.
 
-    `public`: anybody may know it. `masked`: uniform to its reader, or nearly so. `shared`: a secret of all members of a group
-    that its reader belongs to. `under`: a ciphertext under the key of that name, which is also the name of its width.
+    `public`: anybody may know it. `masked`: uniform to its reader, or nearly so. `shared`: a secret of all members of
+    a group that its reader belongs to. `under`: a ciphertext under the key of that name, which is also the name of
+    its width.
     """
 
     how: str
@@ -106,19 +108,6 @@ def under(key: str) -> Protection:
     return Protection("under", key)
 
 
-class Message(Protocol):
-    """What `@message` makes of a class."""
-
-    step: ClassVar[str]
-    route: ClassVar[Route]
-    as_printed: ClassVar[bool]
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-
-M = TypeVar("M", bound=Message)
-C = TypeVar("C")
-
-
 @dataclass(frozen=True)
 class Slot:
     """A field as the codec sees it: the type of its values, its protection, its length when it is a vector."""
@@ -130,26 +119,32 @@ class Slot:
     count: str | None
 
 
-def message(step: str, route: Route, *, as_printed: bool = False) -> Callable[[type[C]], type[C]]:
+class Message:
+    """What every message is: frozen, with the paper's step, its route, and its fields as the codec sees them."""
+
+    step: ClassVar[str]
+    route: ClassVar[Route]
+    as_printed: ClassVar[bool]
+    slots: ClassVar[tuple[Slot, ...]]
+
+
+M = TypeVar("M", bound=Message)
+
+
+@dataclass_transform(frozen_default=True)
+def message(step: str, route: Route, *, as_printed: bool = False) -> Callable[[type[M]], type[M]]:
     """Make a message of a class; refuses a field that does not say how it is protected.
 
     `as_printed` marks a message of the paper's unmodified protocol, the only kind that may carry a stale ciphertext.
     """
 
-    def make(cls: type[C]) -> type[C]:
+    def make(cls: type[M]) -> type[M]:
         made = dataclass(frozen=True, repr=False)(cls)
-        for name, value in (("step", step), ("route", route), ("as_printed", as_printed)):
-            setattr(made, name, value)
-        setattr(made, "__slots_of_message__", tuple(_slot(made, f.name) for f in fields(made)))  # type: ignore[arg-type] # noqa: B010
+        made.step, made.route, made.as_printed = step, route, as_printed
+        made.slots = tuple(_slot(made, f.name) for f in fields(made))  # type: ignore[arg-type]
         return made
 
     return make
-
-
-def slots(kind: type[Any]) -> tuple[Slot, ...]:
-    """The fields of a message class as the codec sees them."""
-    found: tuple[Slot, ...] = kind.__slots_of_message__
-    return found
 
 
 def _slot(cls: type, name: str) -> Slot:
@@ -168,10 +163,10 @@ def _slot(cls: type, name: str) -> Slot:
     return Slot(name, inner, optional, protections[0], counts[0] if counts else None)
 
 
-def size(kind: type[Any], layout: Layout) -> int:
+def size(kind: type[Message], layout: Layout) -> int:
     """The length in bytes of every message of this kind under this layout."""
-    total = _head(len(slots(kind)))
-    for slot in slots(kind):
+    total = _head(len(kind.slots))
+    for slot in kind.slots:
         item = _head(layout[slot.protection.width]) + layout[slot.protection.width]
         total += item if slot.count is None else _head(layout[slot.count]) + layout[slot.count] * item
     return total
@@ -180,7 +175,7 @@ def size(kind: type[Any], layout: Layout) -> int:
 def encode(message: Message, layout: Layout, keys: Keys) -> bytes:
     """The canonical bytes; raises `LocalError` for a value of the wrong width, a stale ciphertext, or a wrong key."""
     items: list[bytes | list[bytes]] = []
-    for slot in slots(type(message)):
+    for slot in message.slots:
         value = getattr(message, slot.name)
         try:
             if slot.count is None:
@@ -201,8 +196,8 @@ def decode(kind: type[M], data: bytes, layout: Layout, keys: Keys) -> M:
         raise DecodeError(f"wanted {wanted} bytes, got {len(data)}")
     values: dict[str, Any] = {}
     raw: list[bytes | list[bytes]] = []
-    at = _head(len(slots(kind)))
-    for slot in slots(kind):
+    at = _head(len(kind.slots))
+    for slot in kind.slots:
         width = layout[slot.protection.width]
         count = 1 if slot.count is None else layout[slot.count]
         at += 0 if slot.count is None else _head(count)

@@ -29,8 +29,8 @@ class Link:
         return (size + self.overhead) / self.bandwidth if self.bandwidth else 0.0
 
 
-# Round figures, stated rather than measured: a switched office network, and hospitals on business lines across a country.
-# The overhead is that of TCP/IP and TLS records for a message of one packet.
+# Round figures, stated rather than measured: a switched office network, and hospitals on business lines across a
+# country. The overhead is that of TCP/IP and TLS records for a message of one packet.
 LINKS = {
     "none": Link(0.0, 0.0, 0),
     "lan": Link(0.0002, 125e6, 100),
@@ -40,7 +40,9 @@ LINKS = {
 
 @dataclass
 class StageMeter:
-    """What one stage cost: messages and bytes on the wire, rounds, processor seconds by role, virtual seconds at its end."""
+    """What one stage cost: messages and bytes on the wire, rounds, processor seconds by role, virtual seconds at its
+    end.
+    """
 
     messages: int = 0
     bytes: int = 0

@@ -31,8 +31,8 @@ class Mail:
 class Progress:
     """What a process has behind it; all that `runtime.replay` keeps between two calls, beside keys and seed.
 
-    `results` are those of finished stages; the rest belongs to the open stage: mail in order of arrival, digests of what
-    was sent, values made once.
+    `results` are those of finished stages; the rest belongs to the open stage: mail in order of arrival, digests of
+    what was sent, values made once.
     """
 
     results: list[Any] = field(default_factory=list)
@@ -44,11 +44,21 @@ class Progress:
 class Observer(Protocol):
     """Whoever measures a run; no role can reach it."""
 
-    def stage(self, name: str, stage: str) -> None: ...
+    def stage(self, name: str, stage: str) -> None:
+        """A role enters a stage."""
+        ...
 
-    def sent(self, envelope: Envelope) -> None: ...
+    def sent(self, envelope: Envelope) -> None:
+        """A role posts an envelope."""
+        ...
 
-    def consumed(self, receiver: str, reference: int) -> None: ...
+    def consumed(self, receiver: str, reference: int) -> None:
+        """A role takes an envelope out of its mail."""
+        ...
+
+    def read(self, receiver: str, sender: str, message: Message) -> None:
+        """A role reads a message."""
+        ...
 
 
 class Process:
@@ -163,18 +173,21 @@ class Process:
         if not want.kind.route.allows(self.session.kind(want.sender), self.session.kind(self.name)):
             raise LocalError(f"{mail.kind} has no route from {want.sender} to {self.name}")
         try:
-            return messages.decode(want.kind, mail.payload, self.session.layout, self.keys)
+            read = messages.decode(want.kind, mail.payload, self.session.layout, self.keys)
         except DecodeError as error:
             raise PeerError(want.sender, f"{mail.kind}.{error} (to {self.name})", [mail.reference]) from None
+        if self._observer:
+            self._observer.read(self.name, want.sender, read)
+        return read
 
     def _where(self) -> str:
-        frame, inner = None, self._role
-        while inner is not None:  # the innermost coroutine of protocol code is where the role stands
-            code = getattr(inner, "cr_frame", None)
-            if code is not None and not code.f_code.co_filename.endswith("endpoint.py"):
-                frame = code
-            inner = getattr(inner, "cr_await", None)  # type: ignore[assignment]
-        return f"{frame.f_code.co_filename.rpartition('/')[2]} line {frame.f_lineno}" if frame else "its start"
+        """Where in the protocol's code the role stands: its innermost coroutine outside the endpoint."""
+        where, inner = "its start", self._role
+        while (frame := getattr(inner, "cr_frame", None)) is not None:
+            if not frame.f_code.co_filename.endswith("endpoint.py"):
+                where = f"{frame.f_code.co_filename.rpartition('/')[2]} line {frame.f_lineno}"
+            inner = inner.cr_await
+        return where
 
     def _emit(self, envelope: Envelope) -> None:
         self._out.append(envelope)

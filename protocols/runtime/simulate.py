@@ -17,6 +17,8 @@ from protocols.crypto.identity import Identity
 from protocols.errors import DecodeError, PeerError, StallError
 from protocols.runtime import message as messages
 from protocols.runtime.channel import Envelope, verify_signed
+from protocols.runtime.claims import View
+from protocols.runtime.message import Message
 from protocols.runtime.network import LINKS, Meter
 from protocols.runtime.process import Observer, Process
 from protocols.runtime.session import PUBLIC_NAME, Session
@@ -29,8 +31,9 @@ Tamper = Callable[[int, Envelope], Iterable[tuple[str, Envelope]]]
 class Setting:
     """How a simulation runs; none of it changes a byte that an honest role sends on any link.
 
-    `schedule` shuffles who runs and what arrives first. `tamper(n, envelope)` returns what arrives instead of envelope n,
-    as pairs of addressee and envelope. `progress` is told each role's new stage. `marks` name what makes the run insecure.
+    `schedule` shuffles who runs and what arrives first. `tamper(n, envelope)` returns what arrives instead of
+    envelope n, as pairs of addressee and envelope. `progress` is told each role's new stage. `marks` name what makes
+    the run insecure. `views` keeps what each role could read: secret, so only on request.
     """
 
     topology: str = "mesh"
@@ -39,16 +42,18 @@ class Setting:
     tamper: Tamper | None = None
     progress: Callable[[str, str], None] | None = None
     marks: tuple[str, ...] = ()
+    views: bool = False
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run left behind: each role's result, the published messages, the wire record, the meter."""
+    """What a run left behind: each role's result, the published messages, the wire record, the meter, the views."""
 
     results: dict[str, Any]
     published: dict[str, Any]
     transcript: Transcript
     meter: Meter
+    views: dict[str, View]
 
 
 def processes(
@@ -88,7 +93,9 @@ def simulate(
         for role in roles.values():
             role.close()
     results = {name: role.result for name, role in roles.items()}
-    return Run(results, published(session, wire.public), wire.transcript, wire.meter)
+    views = {name: View(name, inputs[name], tuple(role.progress.results), tuple(wire.read_by[name]))
+             for name, role in roles.items()} if wire.setting.views else {}  # fmt: skip
+    return Run(results, published(session, wire.public), wire.transcript, wire.meter, views)
 
 
 def published(session: Session, envelopes: Iterable[tuple[int, Envelope]]) -> dict[str, Any]:
@@ -109,16 +116,17 @@ class _Wire:
     """Every link of the run: posts, records, meters, delivers."""
 
     def __init__(self, session: Session, setting: Setting) -> None:
-        self._setting = setting
+        self.setting = setting
         self.transcript = Transcript(session, setting.marks, setting.topology)
         self.meter = Meter(session.names, LINKS[setting.link], setting.topology)
         self.public: list[tuple[int, Envelope]] = []
         self.moves = 0
+        self.read_by: dict[str, list[tuple[str, Message]]] = {name: [] for name in session.names}
         self._links: dict[str, dict[str, deque[tuple[int, Envelope]]]] = {name: {} for name in session.names}
 
     def order(self, names: list[str]) -> list[str]:
         """The names as they come, or shuffled."""
-        schedule = self._setting.schedule
+        schedule = self.setting.schedule
         return Permutation.random(len(names), schedule)(names) if schedule else names
 
     def turn(self, role: Process) -> None:
@@ -136,7 +144,7 @@ class _Wire:
             self.meter.stop()
 
     def _late(self) -> bool:
-        schedule = self._setting.schedule
+        schedule = self.setting.schedule
         return schedule is not None and schedule.below(4) == 0 and self._progressed()
 
     def _progressed(self) -> bool:
@@ -147,14 +155,14 @@ class _Wire:
 
     def stage(self, name: str, stage: str) -> None:
         self.meter.stage(name, stage)
-        if self._setting.progress:
-            self._setting.progress(name, stage)
+        if self.setting.progress:
+            self.setting.progress(name, stage)
 
     def sent(self, envelope: Envelope) -> None:
         self.moves += 1
         n = self.transcript.post(envelope)
         self.meter.sent(n, envelope)
-        arriving = self._setting.tamper(n, envelope) if self._setting.tamper else [(envelope.to, envelope)]
+        arriving = self.setting.tamper(n, envelope) if self.setting.tamper else [(envelope.to, envelope)]
         for to, arrival in arriving:
             if to == PUBLIC_NAME:
                 self.public.append((n, arrival))
@@ -163,3 +171,7 @@ class _Wire:
 
     def consumed(self, receiver: str, reference: int) -> None:
         self.meter.consumed(receiver, reference)
+
+    def read(self, receiver: str, sender: str, message: Message) -> None:
+        if self.setting.views:
+            self.read_by[receiver].append((sender, message))

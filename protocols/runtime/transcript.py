@@ -1,8 +1,8 @@
 """The wire record: every envelope in the order it was posted, as hash-chained JSON lines; safe to hand to an auditor.
 
-Each line holds `n`, `from`, `to`, `kind`, `stage`, `number` (on that link), `size` in bytes, the sealed or signed `body`
-(base64), `chain` (digest of the sender's previous envelope), `digest` = SHA-256(prev || envelope digest) and `prev`, the
-digest of the line before. Line 0 holds the session: protocol, version, parameters, identities and nonce.
+Each line holds `n`, `from`, `to`, `kind`, `stage`, `number` (on that link), `size` in bytes, the sealed or signed
+`body` (base64), `chain` (digest of the sender's previous envelope), `digest` = SHA-256(prev || envelope digest) and
+`prev`, the digest of the line before. Line 0 holds the session: protocol, version, parameters, identities and nonce.
 """
 
 from __future__ import annotations

@@ -1,0 +1,53 @@
+"""Each role as a long-lived actor over asyncio queues: the shape in which a role lives on a real network."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
+from protocols.runtime.channel import Envelope
+from protocols.runtime.process import Process
+from protocols.runtime.session import Session
+from protocols.runtime.simulate import processes, published
+
+Queues = Mapping[str, "asyncio.Queue[Envelope]"]
+
+
+async def run(
+    session: Session,
+    identities: Mapping[str, Identity],
+    seeds: Mapping[str, Stream],
+    inputs: Mapping[str, tuple[Any, ...]],
+) -> tuple[dict[str, Any], list[Envelope]]:
+    """All actors to their end, then publication: what each published, and every envelope that was sent.
+
+    Raises an ExceptionGroup holding what any role raises; the others are cancelled, and nothing is published.
+    """
+    roles = processes(session, identities, seeds, inputs)
+    queues = {name: asyncio.Queue[Envelope]() for name in roles}
+    sent: list[Envelope] = []
+    try:
+        async with asyncio.TaskGroup() as group:
+            for role in roles.values():
+                group.create_task(_live(role, queues, sent))
+        public = [envelope for role in roles.values() for envelope in role.release()]
+    finally:
+        for role in roles.values():
+            role.close()
+    sent.extend(public)
+    return published(session, enumerate(public)), sent
+
+
+async def _live(role: Process, queues: Queues, sent: list[Envelope]) -> None:
+    while True:
+        for envelope in role.advance():
+            sent.append(envelope)
+            if envelope.to in queues:
+                await queues[envelope.to].put(envelope)
+        if role.done:
+            return
+        envelope = await queues[role.name].get()
+        role.deliver(envelope, envelope.number)

@@ -1,0 +1,62 @@
+"""Values as bytes and back: what `runtime.replay` keeps between two calls. Secret, and never sent to anybody.
+
+Plain values and the frozen records that a program names; no pickle, no class that the program does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import cbor2
+
+from protocols.errors import ReplayError
+
+MAX_STATE_BYTES = 1 << 28
+
+
+def dump(value: Any, records: Sequence[type[Any]]) -> bytes:
+    """The value as bytes; raises `ReplayError` for a class that is not among `records`."""
+    return cbor2.dumps(_plain(value, {record.__name__: record for record in records}), canonical=True)
+
+
+def load(data: bytes, records: Sequence[type[Any]]) -> Any:
+    """The value that was dumped; raises `ReplayError` when these are not its bytes."""
+    if len(data) > MAX_STATE_BYTES:
+        raise ReplayError(f"a state has at most {MAX_STATE_BYTES} bytes, got {len(data)}")
+    try:
+        plain = cbor2.loads(data, allow_indefinite=False, allow_duplicate_keys=False)
+        return _value(plain, {record.__name__: record for record in records})
+    except (cbor2.CBORError, KeyError, TypeError, ValueError, IndexError) as error:
+        raise ReplayError(f"not a state of this program: {type(error).__name__}") from None
+
+
+def _plain(value: Any, records: dict[str, type[Any]]) -> list[Any]:
+    """Every value as [kind, content], so that nothing has two readings."""
+    if value is None or isinstance(value, bool | str | bytes):
+        return ["plain", value]
+    if isinstance(value, int):
+        return ["int", value.to_bytes((value.bit_length() + 8) // 8, "big", signed=True)]
+    if isinstance(value, dict):
+        return ["dict", [[_plain(k, records), _plain(v, records)] for k, v in value.items()]]
+    if isinstance(value, list | tuple):
+        return [type(value).__name__, [_plain(v, records) for v in value]]
+    name = type(value).__name__
+    if is_dataclass(value) and records.get(name) is type(value):
+        return [f"record {name}", [_plain(getattr(value, f.name), records) for f in fields(value)]]
+    raise ReplayError(f"a stage cannot leave a {name} behind")
+
+
+def _value(plain: Any, records: dict[str, type[Any]]) -> Any:
+    kind, content = plain
+    if kind == "plain":
+        return content
+    if kind == "int":
+        return int.from_bytes(content, "big", signed=True)
+    if kind == "dict":
+        return {_value(k, records): _value(v, records) for k, v in content}
+    items = [_value(item, records) for item in content]
+    if kind in ("list", "tuple"):
+        return items if kind == "list" else tuple(items)
+    return records[kind.removeprefix("record ")](*items)

@@ -1,0 +1,1 @@
+"""Sensitivity, noise, grid and the statement of what a release guarantees."""

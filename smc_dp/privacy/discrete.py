@@ -1,0 +1,71 @@
+"""Exact samplers on the integers: discrete Laplace and discrete Gaussian, without a single float.
+
+Algorithms 1 to 3 of Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (2020).
+Every probability is rational or e to a rational power, every comparison is between integers of any size, and
+the stream's uniform integers are the only randomness, so the laws hold exactly for uniform bits.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isqrt
+
+from protocols.arithmetic.rng import Stream
+
+
+def bernoulli(p: Fraction, rng: Stream) -> bool:
+    """True with probability p, for p in [0, 1]; ValueError outside."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"a probability p lies in [0, 1], got {p}")
+    return rng.below(p.denominator) < p.numerator
+
+
+def bernoulli_exp(gamma: Fraction, rng: Stream) -> bool:
+    """True with probability e^-gamma, for gamma >= 0; ValueError below."""
+    if gamma < 0:
+        raise ValueError(f"gamma is not negative, got {gamma}")
+    whole = int(gamma)
+    return all(_exp_of_at_most_one(1, 1, rng) for _ in range(whole)) and _exp_of_at_most_one(
+        gamma.numerator - whole * gamma.denominator, gamma.denominator, rng
+    )
+
+
+def discrete_laplace(scale: Fraction, rng: Stream) -> int:
+    """An integer y with probability proportional to e^(-|y|/scale), scale > 0; else ValueError."""
+    if scale <= 0:
+        raise ValueError(f"the scale is positive, got {scale}")
+    s, q = scale.numerator, scale.denominator
+    while True:
+        low = rng.below(s)
+        if not _exp_of_at_most_one(low, s, rng):
+            continue
+        high = 0
+        while _exp_of_at_most_one(1, 1, rng):
+            high += 1
+        # low + s*high is geometric with ratio e^(-1/s); dividing by q leaves ratio e^(-q/s) = e^(-1/scale).
+        magnitude = (low + s * high) // q
+        negative = rng.below(2) == 1
+        if negative and magnitude == 0:
+            continue  # or zero would be counted twice
+        return -magnitude if negative else magnitude
+
+
+def discrete_gaussian(variance: Fraction, rng: Stream) -> int:
+    """An integer y with probability proportional to e^(-y^2/(2 variance)), variance > 0; else ValueError."""
+    if variance <= 0:
+        raise ValueError(f"the variance is positive, got {variance}")
+    t = isqrt(int(variance)) + 1
+    while True:
+        y = discrete_laplace(Fraction(t), rng)
+        if bernoulli_exp((abs(y) - variance / t) ** 2 / (2 * variance), rng):
+            return y
+
+
+def _exp_of_at_most_one(numerator: int, denominator: int, rng: Stream) -> bool:
+    """True with probability e^-g for g = numerator/denominator in [0, 1]."""
+    # P(the first k draws of Bernoulli(g/1), Bernoulli(g/2), ... succeed) = g^k/k!; the first failure comes
+    # at an odd place with probability 1 - g + g^2/2! - ... = e^-g.
+    k = 1
+    while rng.below(denominator * k) < numerator:
+        k += 1
+    return k % 2 == 1

@@ -1,0 +1,102 @@
+"""What a release guarantees, for machines and in plain words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from decimal import ROUND_CEILING, Context
+from fractions import Fraction
+from typing import Any, Literal, get_args
+
+Kind = Literal["pure", "approx", "zcdp", "none"]
+Unit = Literal["record", "party"]
+Adjacency = Literal["replace", "addremove", "party"]
+
+_CHANGE: dict[str, str] = {
+    "replace": "one record of one party were replaced by any other record",
+    "addremove": "one record of one party were added or taken away",
+    "party": "all records of one party were replaced by any others",
+}
+
+
+@dataclass(frozen=True)
+class PrivacyStatement:
+    """The guarantee of one release: true figures, against whom, and what it does not cover.
+
+    kind `pure`: epsilon, delta = 0. `approx`: epsilon and 0 < delta < 1. `zcdp`: epsilon holds rho, delta =
+    0. `none`: no guarantee, epsilon is None. unit is what is protected, adjacency how neighbouring data sets
+    differ. adversary and caveats: English; the adversary completes "this holds against", each caveat is a
+    sentence. ValueError: the fields contradict each other.
+    """
+
+    kind: Kind
+    epsilon: float | None
+    delta: float
+    unit: Unit
+    adjacency: Adjacency
+    adversary: str
+    caveats: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for field, value, allowed in (
+            ("kind", self.kind, Kind),
+            ("unit", self.unit, Unit),
+            ("adjacency", self.adjacency, Adjacency),
+        ):
+            if value not in get_args(allowed):
+                raise ValueError(f"{field} is one of {', '.join(get_args(allowed))}, got {value!r}")
+        if (self.unit == "party") != (self.adjacency == "party"):
+            raise ValueError(f"unit {self.unit!r} does not go with adjacency {self.adjacency!r}")
+        if self.kind == "none":
+            if self.epsilon is not None:
+                raise ValueError(f"a statement of kind none has no epsilon, got {self.epsilon}")
+        elif self.epsilon is None or not (math.isfinite(self.epsilon) and self.epsilon > 0):
+            raise ValueError(f"epsilon is positive and finite for kind {self.kind!r}, got {self.epsilon}")
+        if self.kind == "approx" and not 0 < self.delta < 1:
+            raise ValueError(f"delta lies strictly between 0 and 1 for kind 'approx', got {self.delta}")
+        if self.kind != "approx" and self.delta != 0:
+            raise ValueError(f"delta is 0 for kind {self.kind!r}, got {self.delta}")
+        if not self.adversary.strip():
+            raise ValueError("the adversary is not named")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields as JSON values."""
+        return {**asdict(self), "caveats": list(self.caveats)}
+
+    def plain_words(self) -> str:
+        """A few sentences for somebody who must answer for the data and is no mathematician."""
+        if self.kind == "none":
+            promise = (
+                "This release carries no privacy guarantee: treat it as if the exact result were published."
+            )
+        else:
+            promise = (
+                f"Suppose {_CHANGE[self.adjacency]}. {self._bound()} This holds against {self.adversary}."
+            )
+        return " ".join([promise, *(["Not covered, or to be known:"] if self.caveats else []), *self.caveats])
+
+    def _bound(self) -> str:
+        figure = self.epsilon or 0.0
+        if self.kind == "zcdp":
+            return f"The release would look almost the same (zero-concentrated, rho = {shown(figure)})."
+        certainty = math.ceil(1000 / (1 + math.exp(-figure))) / 10
+        words = (
+            "Whoever thought both versions equally likely before the release can afterwards be at most "
+            f"{certainty:g} % sure of either (epsilon = {shown(figure)}, delta = {self.delta:g})."
+        )
+        if self.kind == "approx":
+            words = words[:-1] + f", except with a probability of about {self.delta:g}."
+        if certainty > 99:
+            words += " So large an epsilon protects hardly at all."
+        return words
+
+
+def round_up(value: Fraction) -> float:
+    """The smallest float not below the value, so that a reported epsilon never flatters."""
+    nearest = float(value)
+    return math.nextafter(nearest, math.inf) if nearest < value else nearest
+
+
+def shown(figure: float) -> str:
+    """Six digits of a privacy figure, rounded up."""
+    return str(Context(prec=6, rounding=ROUND_CEILING).create_decimal(repr(figure)))

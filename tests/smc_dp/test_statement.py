@@ -1,0 +1,88 @@
+"""Statements that contradict themselves cannot be made; figures are rounded up; words are plain."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smc_dp.privacy.statement import PrivacyStatement, round_up, shown
+
+PURE = PrivacyStatement("pure", 0.5, 0.0, "record", "replace", "anyone but Charlie", ("Charlie is outside.",))
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"kind": "perfect"}, "kind"),
+        ({"unit": "row"}, "unit"),
+        ({"adjacency": "swap"}, "adjacency"),
+        ({"unit": "party"}, "adjacency"),
+        ({"adjacency": "party"}, "adjacency"),
+        ({"epsilon": None}, "epsilon"),
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"epsilon": math.inf}, "epsilon"),
+        ({"epsilon": math.nan}, "epsilon"),
+        ({"delta": 1e-9}, "delta"),
+        ({"kind": "approx"}, "delta"),
+        ({"kind": "approx", "delta": 1.0}, "delta"),
+        ({"kind": "none"}, "epsilon"),
+        ({"kind": "none", "epsilon": None, "delta": 0.1}, "delta"),
+        ({"kind": "zcdp", "delta": 0.1}, "delta"),
+        ({"adversary": " "}, "adversary"),
+    ],
+)
+def test_contradictions_are_refused(changes: dict[str, Any], field: str) -> None:
+    with pytest.raises(ValueError, match=field):
+        replace(PURE, **changes)
+
+
+def test_as_dict_survives_json() -> None:
+    fields = json.loads(json.dumps(PURE.as_dict()))
+    assert fields.pop("caveats") == ["Charlie is outside."]
+    assert PrivacyStatement(**fields, caveats=PURE.caveats) == PURE
+
+
+@given(st.fractions(min_value=Fraction(1, 10**6), max_value=10**6))
+def test_round_up_is_the_least_float_above(value: Fraction) -> None:
+    up = round_up(value)
+    assert Fraction(up) >= value
+    assert Fraction(math.nextafter(up, 0.0)) < value
+
+
+def test_rounding_to_nearest_would_flatter() -> None:
+    value = Fraction(1, 3)
+    assert Fraction(float(value)) < value < Fraction(round_up(value))
+    assert shown(0.1) == "0.1"
+    assert shown(0.12345649) == "0.123457"
+    assert f"{0.12345649:.6g}" == "0.123456"  # the broken twin
+
+
+def test_plain_words_name_the_figure_the_adversary_and_every_caveat() -> None:
+    words = PURE.plain_words()
+    assert "one record of one party were replaced" in words
+    assert "62.3 % sure" in words  # e^0.5/(1 + e^0.5) = 0.62246, rounded up
+    assert "epsilon = 0.5" in words
+    assert "against anyone but Charlie." in words
+    assert words.endswith("Not covered, or to be known: Charlie is outside.")
+
+
+def test_plain_words_of_the_other_kinds() -> None:
+    nothing = replace(PURE, kind="none", epsilon=None, caveats=())
+    assert "no privacy guarantee" in nothing.plain_words()
+    assert "Suppose" not in nothing.plain_words()
+    assert (
+        "except with a probability of about 1e-06" in replace(PURE, kind="approx", delta=1e-6).plain_words()
+    )
+    assert "rho = 0.5" in replace(PURE, kind="zcdp").plain_words()
+    assert "hardly at all" in replace(PURE, epsilon=8.0).plain_words()
+    assert "hardly at all" not in PURE.plain_words()
+    party = replace(PURE, unit="party", adjacency="party")
+    assert "all records of one party" in party.plain_words()
+    assert "added or taken away" in replace(PURE, adjacency="addremove").plain_words()
