@@ -70,15 +70,11 @@ def minimise(
         w, charged, more = _newton(w, in_balls, hessian, PUBLIC_TAU)
         steps += more
         if charged > PUBLIC_TAU:
-            raise ArithmeticError(
-                "Newton's method stalled above the public tolerance; strong convexity excludes this"
-            )
+            raise ArithmeticError("Newton's method stalled above the public tolerance; strong convexity excludes this")
     return Solution(w, charged, steps)
 
 
-def _newton(
-    w: Array, evaluate: Evaluate, hessian: Callable[[Array], Array], target: float
-) -> tuple[Array, float, int]:
+def _newton(w: Array, evaluate: Evaluate, hessian: Callable[[Array], Array], target: float) -> tuple[Array, float, int]:
     """Newton steps, each halved until the gradient shrinks; ends at the target or where none shrinks it."""
     gradient, size = evaluate(w)
     steps = 0

@@ -29,13 +29,16 @@ _ADVERSARY = (
 _CAVEATS = (
     "The party with the smallest data set knows its own noise, can subtract it, and so obtains the exact sum "
     "of all models: it is outside this guarantee.",
-    "Charlie together with any one party is outside this guarantee, because the parties share one decryption "
-    "key.",
+    "Charlie together with any one party is outside this guarantee, because the parties share one decryption key.",
     "Inside the protocol the guarantee is computational (SIM-CDP): it rests on the encryption, and on "
     "participants who follow the protocol even if they are curious.",
     "The sizes of the data sets are not protected: the smallest one sets the scale of the noise and can be "
     "estimated from the release.",
 )
+
+
+LARGEST_N = 10**7
+"""The most records that a party may have: a public figure that the true epsilon of the paper's noise depends on."""
 
 
 def noise_for(
@@ -58,8 +61,8 @@ def noise_for(
     cap on the gradient norm of every party's solution. ValueError: a parameter out of range.
     """
     _check(parties, epsilon, lam, calibration, noise)
-    if n < 1:
-        raise ValueError(f"the number of records n is at least 1, got {n}")
+    if not 1 <= n <= LARGEST_N:
+        raise ValueError(f"the number of records n is from 1 to {LARGEST_N}, got {n}")
     if calibration == "paper":
         scale = _printed_scale_of_one_record(parties, epsilon, lam, grid) / n
     else:
@@ -77,7 +80,7 @@ def guarantee(
     noise: NoiseName,
     grid: Grid,
     tau: float,
-    largest_n: int = 2**32 - 1,
+    largest_n: int = LARGEST_N,
 ) -> PrivacyStatement:
     """The true guarantee of the release, whatever the sizes of the data sets in [1, largest_n].
 

@@ -66,13 +66,9 @@ class PrivacyStatement:
     def plain_words(self) -> str:
         """A few sentences for somebody who must answer for the data and is no mathematician."""
         if self.kind == "none":
-            promise = (
-                "This release carries no privacy guarantee: treat it as if the exact result were published."
-            )
+            promise = "This release carries no privacy guarantee: treat it as if the exact result were published."
         else:
-            promise = (
-                f"Suppose {_CHANGE[self.adjacency]}. {self._bound()} This holds against {self.adversary}."
-            )
+            promise = f"Suppose {_CHANGE[self.adjacency]}. {self._bound()} This holds against {self.adversary}."
         return " ".join([promise, *(["Not covered, or to be known:"] if self.caveats else []), *self.caveats])
 
     def _bound(self) -> str:

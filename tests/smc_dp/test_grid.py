@@ -103,9 +103,7 @@ def test_rounding_moves_neighbours_by_no_more_than_claimed(w: list[float], data:
 def test_leaving_out_the_rounding_would_be_exceeded() -> None:
     d, delta = 100, Fraction(1, 10)  # every coordinate crosses its half by a hair
     before, after = [0.4999] * d, [0.5001] * d
-    moved = math.sqrt(
-        sum((a - b) ** 2 for a, b in zip(*map(Grid(0, 8).encode, (before, after)), strict=True))
-    )
+    moved = math.sqrt(sum((a - b) ** 2 for a, b in zip(*map(Grid(0, 8).encode, (before, after)), strict=True)))
     assert moved > math.ceil(delta)  # the broken twin: ceil(2^f delta) alone
     assert moved <= Grid(0, 8).l2_sensitivity(delta, d)
 

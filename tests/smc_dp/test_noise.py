@@ -149,7 +149,7 @@ def sensitivity(n: int, public: dict[str, Any]) -> int:
 
 
 @pytest.mark.parametrize("noise", ["knorm", "laplace"])
-@pytest.mark.parametrize("n", [1, 3256, 2**32 - 1])
+@pytest.mark.parametrize("n", [1, 3256, 10**7])
 def test_proven_noise_spends_exactly_epsilon(noise: str, n: int) -> None:
     public = PUBLIC | {"noise": noise}
     drawn = noise_for(n, **public)
@@ -208,10 +208,7 @@ def test_paper_laplace_noise_really_loses_more_than_its_nominal_epsilon() -> Non
     X = np.zeros((n, d))
     X[0] = (1 - 2.0**-40) / math.sqrt(d)
     public = PUBLIC | {"calibration": "paper", "noise": "laplace", "parties": 1, "epsilon": Fraction(1)}
-    W, V = (
-        GRID.encode(minimise(RegularisedLogistic(1.0), X, [label] + [1] * (n - 1)).weights)
-        for label in (1, -1)
-    )
+    W, V = (GRID.encode(minimise(RegularisedLogistic(1.0), X, [label] + [1] * (n - 1)).weights) for label in (1, -1))
     realised = noise_for(n, **public).epsilon(sum(abs(a - b) for a, b in zip(W, V, strict=True)))
     claimed = guarantee(**public, largest_n=n).epsilon
     assert claimed is not None

@@ -35,9 +35,7 @@ def test_the_gradient_is_the_difference_quotient_of_the_value(n: int) -> None:
     X, y = records(n, 5)
     w = np.linspace(-1, 1, 5)
     h = 1e-5
-    quotient = [
-        (objective.value(w + h * e, X, y) - objective.value(w - h * e, X, y)) / (2 * h) for e in np.eye(5)
-    ]
+    quotient = [(objective.value(w + h * e, X, y) - objective.value(w - h * e, X, y)) / (2 * h) for e in np.eye(5)]
     assert objective.gradient(w, X, y) == pytest.approx(np.array(quotient), abs=1e-9)
     # Broken twin: lam where mu = 2 lam belongs.
     assert objective.gradient(w, X, y) - 0.05 * w != pytest.approx(np.array(quotient), abs=1e-9)
@@ -50,8 +48,7 @@ def test_the_hessian_is_the_difference_quotient_of_the_gradient(n: int) -> None:
     w = np.linspace(-1, 1, 5)
     h = 1e-5
     quotient = [
-        (objective.gradient(w + h * e, X, y) - objective.gradient(w - h * e, X, y)) / (2 * h)
-        for e in np.eye(5)
+        (objective.gradient(w + h * e, X, y) - objective.gradient(w - h * e, X, y)) / (2 * h) for e in np.eye(5)
     ]
     hessian = objective.hessian(w, X, y)
     assert hessian == pytest.approx(np.array(quotient), abs=1e-9)

@@ -54,12 +54,8 @@ def gradient_difference(parameters: Array, W: float) -> Array:
     """|u sigmoid(-w.u) - u' sigmoid(-w.u')| in the plane, from two angles to w and three squashed lengths."""
     alpha, beta, a, b, c = parameters
     a, b, w = np.sin(a) ** 2, np.sin(b) ** 2, W * np.sin(c) ** 2
-    first, second = (
-        length / (1 + np.exp(w * length * np.cos(angle))) for length, angle in ((a, alpha), (b, beta))
-    )
-    return np.hypot(
-        first * np.cos(alpha) - second * np.cos(beta), first * np.sin(alpha) - second * np.sin(beta)
-    )
+    first, second = (length / (1 + np.exp(w * length * np.cos(angle))) for length, angle in ((a, alpha), (b, beta)))
+    return np.hypot(first * np.cos(alpha) - second * np.cos(beta), first * np.sin(alpha) - second * np.sin(beta))
 
 
 @pytest.mark.parametrize("mu", [2, 0.2, 0.02, 0.002])
@@ -68,9 +64,7 @@ def test_a_search_never_exceeds_G_and_comes_close(mu: float) -> None:
     starts = np.random.default_rng(0).uniform(0, 2 * np.pi, (5, 200_000))
     values = gradient_difference(starts, constants.W)
     found = [
-        -scipy.optimize.minimize(
-            lambda p: -gradient_difference(p, constants.W), starts[:, k], method="Nelder-Mead"
-        ).fun
+        -scipy.optimize.minimize(lambda p: -gradient_difference(p, constants.W), starts[:, k], method="Nelder-Mead").fun
         for k in np.argsort(values)[-5:]
     ]
     best = max(float(values.max()), *map(float, found))
@@ -103,9 +97,7 @@ def largest_move(mu: float, n: int, seed: int) -> float:
 
     def move(rows: Array) -> float:
         # Labels are folded into the rows; the last two rows are the record and its replacement.
-        before, after = (
-            minimise(objective, np.vstack([rows[:-2], rows[k]]), np.ones(n)).weights for k in (-2, -1)
-        )
+        before, after = (minimise(objective, np.vstack([rows[:-2], rows[k]]), np.ones(n)).weights for k in (-2, -1))
         return float(np.linalg.norm(before - after))
 
     best = 0.0
@@ -146,9 +138,7 @@ def test_neighbours_on_the_grid_stay_within_the_integer_bound() -> None:
         X /= np.linalg.norm(X, axis=1, keepdims=True) * (1 + 2.0**-40)
         X[: n - 1] *= rng.choice([0.01, 0.3, 1.0])
         X[n] = -X[n - 1]
-        W, V = (
-            grid.encode(minimise(objective, X[[*range(n - 1), k]], np.ones(n)).weights) for k in (n - 1, n)
-        )
+        W, V = (grid.encode(minimise(objective, X[[*range(n - 1), k]], np.ones(n)).weights) for k in (n - 1, n))
         largest = max(largest, math.dist(W, V))
     assert 0.5 * without_rounding < largest <= claimed
 

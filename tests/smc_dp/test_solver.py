@@ -88,9 +88,7 @@ def test_the_certificate_covers_the_true_gradient(seed: int) -> None:
     midpoint, bound = gradient_in_balls(lam, solution.weights, X, y)
     assert true <= Decimal(bound)
     assert bound <= float(true) + 2.0**-52  # of which lam's own rounding takes half at most
-    assert midpoint == pytest.approx(
-        [float(g) for g in exact_gradient(lam, solution.weights, X, y)], rel=1e-9
-    )
+    assert midpoint == pytest.approx([float(g) for g in exact_gradient(lam, solution.weights, X, y)], rel=1e-9)
 
 
 def test_the_measured_gradient_alone_would_not_cover_it() -> None:

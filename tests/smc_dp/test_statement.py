@@ -77,9 +77,7 @@ def test_plain_words_of_the_other_kinds() -> None:
     nothing = replace(PURE, kind="none", epsilon=None, caveats=())
     assert "no privacy guarantee" in nothing.plain_words()
     assert "Suppose" not in nothing.plain_words()
-    assert (
-        "except with a probability of about 1e-06" in replace(PURE, kind="approx", delta=1e-6).plain_words()
-    )
+    assert "except with a probability of about 1e-06" in replace(PURE, kind="approx", delta=1e-6).plain_words()
     assert "rho = 0.5" in replace(PURE, kind="zcdp").plain_words()
     assert "hardly at all" in replace(PURE, epsilon=8.0).plain_words()
     assert "hardly at all" not in PURE.plain_words()

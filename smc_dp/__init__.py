@@ -1,0 +1,1 @@
+"""Differentially private learning by several parties, over the protocols of `protocols`."""

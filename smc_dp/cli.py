@@ -1,0 +1,311 @@
+"""The command line: `smc-dp run` and `smc-dp predict`.
+
+A command only reads its options and returns the job to be done. `main` does it, so that whatever goes wrong,
+in the options or in the work, ends in the same place: one plain line on standard error and exit code 2.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args
+
+import typer
+
+from protocols.arithmetic.rng import Stream
+from protocols.errors import ProtocolError
+from smc_dp import bench as benchmark
+from smc_dp import release, screen
+from smc_dp.aggregation import Comparison, Link, ProtocolSettings, Topology
+from smc_dp.data import datasets, sources
+from smc_dp.data.preprocess import encode, labels
+from smc_dp.data.sources import Case
+from smc_dp.data.tables import read_table
+from smc_dp.errors import InputError, shown
+from smc_dp.methods.pathak2010 import HIGHEST, LOWEST, RING_BITS, Settings, accuracy, classify
+from smc_dp.privacy.pathak2010 import Calibration, NoiseName
+from smc_dp.simulation import simulate
+
+_LONGEST_NUMBER = 100
+
+Job: TypeAlias = Callable[[], None]
+Choice = TypeVar("Choice", bound=str)
+
+app = typer.Typer(
+    help="Learn one differentially private classifier together, without showing anyone your data.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+_UsageError: Any = typer.BadParameter.__base__  # typer carries its own copy of click, or uses click: either way
+
+
+@app.command()
+def run(
+    party: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[NAME=]FILE", help="CSV or Parquet file of one party; repeat it."),
+    ] = None,
+    parties_by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The single --party is one table; this column says whose row it is."),
+    ] = None,
+    label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of classes.")] = None,
+    bounds: Annotated[Path | None, typer.Option(help="TOML file of public bounds, categories and classes.")] = None,
+    test: Annotated[Path | None, typer.Option(help="CSV or Parquet file to measure the accuracy on.")] = None,
+    strict_bounds: Annotated[
+        bool, typer.Option("--strict-bounds", help="Refuse rows outside their bounds instead of clipping.")
+    ] = False,
+    dataset: Annotated[
+        str | None,
+        typer.Option(metavar="|".join(datasets.NAMES), help="A data set [default: breast_cancer]."),
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(envvar="SMC_DP_DATA", help="Folder with the papers' data sets.")
+    ] = None,
+    parties: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="Number of parties that share a data set [default: 5]."),
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option(metavar="15,20,...", help="Each party's percentage of a data set.")
+    ] = None,
+    epsilon: Annotated[str, typer.Option(help="Privacy: smaller is more private.")] = "1",
+    lam: Annotated[str, typer.Option("--lambda", help="Regularisation of the local classifiers.")] = "0.1",
+    calibration: Annotated[
+        str | None,
+        typer.Option(
+            metavar="proven|paper", help="Noise as proven here, or as printed in the paper [default: proven]."
+        ),
+    ] = None,
+    noise: Annotated[str, typer.Option(metavar="knorm|laplace", help="The law of the noise.")] = "knorm",
+    comparison: Annotated[
+        str, typer.Option(metavar="all-pairs|tournament", help="How the smallest party is found.")
+    ] = "tournament",
+    key_bits: Annotated[str, typer.Option(metavar="INTEGER", help="Length of the Paillier keys.")] = "3072",
+    topology: Annotated[
+        str, typer.Option(metavar="mesh|star", help="Direct links, or all mail through Charlie.")
+    ] = "mesh",
+    link: Annotated[str, typer.Option(metavar="lan|wan|none", help="The network whose delays are simulated.")] = "none",
+    out: Annotated[Path | None, typer.Option(help="The run folder to make [default: a new one in runs/].")] = None,
+    insecure_seed: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="Reproducible and INSECURE: all randomness from this number."),
+    ] = None,
+    insecure_test_keys: Annotated[
+        bool, typer.Option("--insecure-test-keys", help="INSECURE: allow keys below 2048 bits.")
+    ] = False,
+    as_printed_insecure: Annotated[
+        bool, typer.Option("--as-printed-insecure", help="INSECURE: the paper's steps with their leaks.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> Job:
+    r"""Train together and write a run folder.
+
+    \b
+    Examples:
+      smc-dp run
+      smc-dp run --epsilon 0.5 --split 15,20,20,20,25 --out runs/first
+      smc-dp run --party north.csv --party south=data.parquet --label outcome \
+                 --bounds bounds.toml --test held_out.csv
+      smc-dp run --party all.csv --parties-by hospital --bounds bounds.toml
+      smc-dp run --dataset a9a --data-dir DIR --lambda 0.001 --json
+    """
+    named = None if calibration is None else _choice("--calibration", calibration, get_args(Calibration))
+    settings = Settings(
+        epsilon=_positive("--epsilon", epsilon),
+        lam=_positive("--lambda", lam),
+        calibration=named or ("paper" if as_printed_insecure else "proven"),
+        noise=_choice("--noise", noise, get_args(NoiseName)),
+        as_printed=as_printed_insecure,
+    )
+
+    def protocol(dimension: int) -> ProtocolSettings:
+        return ProtocolSettings(
+            dimension=dimension,
+            ring_bits=settings.grid.ring_bits,
+            key_bits=_whole("--key-bits", key_bits),
+            comparison=_choice("--comparison", comparison, get_args(Comparison)),
+            topology=_choice("--topology", topology, get_args(Topology)),
+            link=_choice("--link", link, get_args(Link)),
+            as_printed=as_printed_insecure,
+            insecure_test_keys=insecure_test_keys,
+        )
+
+    protocol(dimension=1)  # refuses bad options before any file is read
+    seed = None if insecure_seed is None else _whole("--insecure-seed", insecure_seed)
+    folder = _new_run_folder() if out is None else out
+    own = {"--label": label, "--bounds": bounds, "--test": test, "--parties-by": parties_by}
+    dealt = {"--dataset": dataset, "--parties": parties, "--split": split}
+
+    def case() -> Case:
+        if party:
+            _refuse(dealt, "does not go with --party: there, the files say who has which rows")
+            if bounds is None:
+                raise InputError("--bounds: is missing, wanted a TOML file of public bounds for the parties' files")
+            return sources.own_files(party, bounds, label=label, test=test, parties_by=parties_by, strict=strict_bounds)
+        _refuse(own, "goes with --party, and none was given")
+        name = "breast_cancer" if dataset is None else dataset
+        count = None if parties is None else _whole("--parties", parties)
+        return sources.dataset(name, data_dir, parties=count, split=split, strict=strict_bounds)
+
+    def job() -> None:
+        release.refuse_existing(folder)
+        found = case()
+        rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
+        with screen.progress() as callback:
+            report = simulate(found, settings, protocol(found.bounds.dimension), rng, folder, callback)
+        if as_json:
+            print(json.dumps(report.as_dict(), allow_nan=False))
+        else:
+            screen.show(report)
+
+    return job
+
+
+@app.command()
+def predict(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    data: Annotated[Path, typer.Option(help="CSV or Parquet file of rows to classify.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> Job:
+    r"""Add the published shares and classify new rows, one class a line.
+
+    The shares must add up to the weights of the release. If the file has the column of classes, the last line
+    is the accuracy.
+
+    \b
+    Examples:
+      smc-dp predict runs/first --data new.csv
+      smc-dp predict runs/first --data new.parquet --json
+    """
+
+    def job() -> None:
+        published = release.read(run_folder)
+        table = read_table(data, f"data file {data}")
+        if not table.rows:
+            raise InputError(f"{table.source}: has no rows, wanted at least one")
+        signs = classify(published.weights, encode(table, published.bounds))
+        names = [published.bounds.classes[int(sign > 0)] for sign in signs]
+        for reason in published.insecure:
+            print(f"warning: this release is insecure: {_one_line(reason)}", file=sys.stderr)
+        if as_json:
+            print(json.dumps({"predictions": names}))
+            return
+        label = published.bounds.label
+        known = labels(table, published.bounds, label) if label is not None and label in table.columns else None
+        print("\n".join(names))
+        if known is not None:
+            print(f"accuracy {accuracy(signs, known):.3f} on {table.rows} rows")
+
+    return job
+
+
+@app.command()
+def bench(
+    parties: Annotated[str, typer.Option(metavar="INTEGER", help="Number of parties K.")] = "5",
+    dimension: Annotated[str, typer.Option(metavar="INTEGER", help="Number of weights d.")] = "124",
+    key_bits: Annotated[str, typer.Option(metavar="INTEGER", help="Length of the Paillier keys.")] = "3072",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> Job:
+    r"""Measure the cryptography against a straightforward port on phe, in one run.
+
+    Processor seconds, key generation apart. The port has one ciphertext per coordinate, re-randomises, and uses the
+    same comparison. Ratios are what to quote: seconds differ from machine to machine.
+
+    \b
+    Examples:
+      smc-dp bench
+      smc-dp bench --parties 3 --dimension 31 --key-bits 2048 --json
+    """
+    K, d, bits = _whole("--parties", parties), _whole("--dimension", dimension), _whole("--key-bits", key_bits)
+    if not 2 <= K <= 1000 or not 1 <= d <= 100_000:
+        raise InputError(f"--parties, --dimension: wanted 2 to 1000 and 1 to 100000, got {K} and {d}")
+    ProtocolSettings(dimension=d, ring_bits=RING_BITS, key_bits=bits)  # refuses keys that nobody should time
+
+    def job() -> None:
+        with screen.status() as hear:
+            measured = benchmark.bench(K, d, bits, hear)
+        if as_json:
+            print(json.dumps(measured.as_dict(), allow_nan=False))
+        else:
+            screen.show_bench(measured)
+
+    return job
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code: 0, 2 for wrong options, files or messages, 130 for Ctrl-C."""
+    arguments = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    try:
+        job = app(args=arguments, prog_name="smc-dp", standalone_mode=False)
+        if callable(job):  # not after --help
+            job()
+        return 0
+    except _UsageError as error:
+        return _fail(error.format_message())
+    except (InputError, ProtocolError) as error:
+        return _fail(str(error))
+    except OSError as error:
+        return _fail(str(error))
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+def _fail(message: str) -> int:
+    print(f"error: {_one_line(message)}", file=sys.stderr)
+    return 2
+
+
+def _one_line(message: str) -> str:
+    """The message on one line, and with nothing in it that a terminal would obey."""
+    return "".join(c if c.isprintable() else " " for c in " ".join(message.split()))
+
+
+def _positive(option: str, text: str) -> Fraction:
+    """A positive number exactly as written, such as 1, 0.1 or 1e-3."""
+    plain = r"\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,6})?"
+    if len(text) > _LONGEST_NUMBER or not re.fullmatch(plain, text.strip(), re.ASCII):
+        raise InputError(f"{option}: wanted a positive number, got {shown(text)}")
+    value = Decimal(text.strip())
+    if value == 0:
+        raise InputError(f"{option}: wanted a positive number, got {shown(text)}")
+    lowest, highest = Decimal(str(float(LOWEST))), Decimal(str(float(HIGHEST)))
+    if not lowest <= value <= highest:
+        raise InputError(f"{option}: wanted a number from {lowest:g} to {highest:g}, got {shown(text)}")
+    return Fraction(value)
+
+
+def _whole(option: str, text: str) -> int:
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip(), re.ASCII):
+        raise InputError(f"{option}: wanted a whole number, got {shown(text)}")
+    return int(text)
+
+
+def _choice(option: str, text: str, choices: tuple[Choice, ...]) -> Choice:
+    for choice in choices:
+        if text == choice:
+            return choice
+    raise InputError(f"{option}: wanted one of {', '.join(choices)}, got {shown(text)}")
+
+
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    for option, value in options.items():
+        if value is not None:
+            raise InputError(f"{option}: {why}")
+
+
+def _new_run_folder() -> Path:
+    return Path("runs") / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

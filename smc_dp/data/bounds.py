@@ -1,0 +1,216 @@
+"""What is publicly known about the columns: ranges, categories, classes, the norm at which rows are clipped.
+
+Bounds are given by a person from general knowledge (a form, a code book, an instrument's range). They are
+never computed from the private rows: a bound measured on the rows would itself be a release.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from smc_dp.errors import InputError, shown
+
+DEFAULT_CLIP = 2.0
+DEFAULT_BIAS = 0.1
+_MAX_COLUMNS = 4096
+
+
+@dataclass(frozen=True)
+class NumericColumn:
+    """A number known to lie in [low, high]; values outside are clipped to it."""
+
+    name: str
+    low: float
+    high: float
+
+    @property
+    def width(self) -> int:
+        """Number of features this column becomes."""
+        return 1
+
+
+@dataclass(frozen=True)
+class CategoricalColumn:
+    """One of several texts, one feature each, in the listed order."""
+
+    name: str
+    categories: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        """Number of features this column becomes."""
+        return len(self.categories)
+
+
+Column: TypeAlias = NumericColumn | CategoricalColumn
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The public description of a table.
+
+    `classes[1]` is the class +1. `label` names the column of classes, None if it is said elsewhere. Rows
+    are clipped to the norm `clip`; `bias` is the constant appended to each row, 0 for none. With `center` a
+    numeric column is moved so that its range becomes [-1, 1]; without, it is only divided by its largest
+    absolute bound (0 stays 0).
+
+    Raises InputError when the parts do not fit together.
+    """
+
+    columns: tuple[Column, ...]
+    classes: tuple[str, str]
+    label: str | None = None
+    clip: float = DEFAULT_CLIP
+    bias: float = DEFAULT_BIAS
+    center: bool = True
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.columns) <= _MAX_COLUMNS:
+            raise InputError(f"columns: wanted 1 to {_MAX_COLUMNS}, got {len(self.columns)}")
+        names = [column.name for column in self.columns]
+        if len(set(names)) != len(names):
+            raise InputError("columns: a name occurs twice")
+        if self.label in names:
+            raise InputError(f"columns: the label {shown(self.label)} is also listed as a feature")
+        for column in self.columns:
+            _check_column(column)
+        if len({canonical(name) for name in self.classes}) != 2:
+            raise InputError(f"classes: wanted two different classes, got {shown(list(self.classes))}")
+        if not (math.isfinite(self.clip) and self.clip > 0):
+            raise InputError(f"clip: wanted a positive finite number, got {self.clip}")
+        if not (math.isfinite(self.bias) and self.bias >= 0):
+            raise InputError(f"bias: wanted a finite number, at least 0, got {self.bias}")
+
+    @property
+    def dimension(self) -> int:
+        """Number of features of an encoded row, the bias included."""
+        return sum(column.width for column in self.columns) + (1 if self.bias else 0)
+
+
+def canonical(text: str) -> str:
+    """The form in which labels and categories are compared: spaces stripped, plain numbers in shortest form.
+
+    So 1, +1, 01 and 1.0 are alike, and so are -0 and 0; any other text is compared as it is.
+    """
+    text = text.strip()
+    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text.removeprefix("+"))
+    whole, point, fraction = digits.partition(".")
+    if not (whole + fraction).isdecimal() or not digits.isascii() or not whole or (point and not fraction):
+        return text
+    fraction = fraction.rstrip("0")
+    number = (whole.lstrip("0") or "0") + ("." + fraction if fraction else "")
+    return number if number == "0" else sign + number
+
+
+def read_bounds(path: Path) -> Bounds:
+    """The bounds in a TOML file; raises InputError naming the file and the field."""
+    try:
+        return parse_bounds(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise InputError(f"bounds file {path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"bounds file {path}: is not UTF-8 text") from error
+    except InputError as error:
+        raise InputError(f"bounds file {path}: {error}") from error
+
+
+def parse_bounds(text: str) -> Bounds:
+    """The bounds in the text of a TOML file.
+
+    `[columns]` holds `age = [0, 120]` or `sex = ["f", "m"]`, `[label]` holds `classes = ["no", "yes"]` (the
+    second is +1) and optionally `column`, and the optional `[rows]` holds `clip`, `bias` and `center`.
+    """
+    try:
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        raise InputError(f"is not TOML: {error}") from error
+    _only("the file", document, {"columns", "label", "rows"})
+    columns = _section(document, "columns", required=True)
+    label = _section(document, "label", required=True)
+    rows = _section(document, "rows", required=False)
+    _only("[label]", label, {"classes", "column"})
+    _only("[rows]", rows, {"clip", "bias", "center"})
+    name, center = label.get("column"), rows.get("center", True)
+    if name is not None and not isinstance(name, str):
+        raise InputError(f"[label] column: wanted a column's name, got {shown(name)}")
+    if not isinstance(center, bool):
+        raise InputError(f"[rows] center: wanted true or false, got {shown(center)}")
+    return Bounds(
+        columns=tuple(_column(key, value) for key, value in columns.items()),
+        classes=_classes(label.get("classes")),
+        label=name,
+        clip=_number("[rows] clip", rows.get("clip", DEFAULT_CLIP)),
+        bias=_number("[rows] bias", rows.get("bias", DEFAULT_BIAS)),
+        center=center,
+    )
+
+
+def _check_column(column: Column) -> None:
+    where = f"column {shown(column.name)}"
+    if isinstance(column, CategoricalColumn):
+        forms = [canonical(category) for category in column.categories]
+        if not forms:
+            raise InputError(f"{where}: wanted at least one category, got none")
+        if "" in forms:
+            raise InputError(f"{where}: an empty text is not a category")
+        if len(set(forms)) != len(forms):
+            raise InputError(f"{where}: a category occurs twice")
+    elif not (math.isfinite(column.low) and math.isfinite(column.high)):
+        raise InputError(f"{where}: bounds must be finite, got [{column.low}, {column.high}]")
+    elif not column.high / 2 - column.low / 2 > 0:  # the halves cannot overflow
+        raise InputError(f"{where}: wanted low < high, got [{column.low}, {column.high}]")
+
+
+def _column(name: str, value: object) -> Column:
+    where = f"[columns] {name}"
+    if not isinstance(value, list):
+        raise InputError(f"{where}: wanted [low, high] or a list of texts, got {shown(value)}")
+    if value and all(isinstance(item, str) for item in value):
+        return CategoricalColumn(name, tuple(value))
+    if len(value) != 2 or any(isinstance(item, str) for item in value):
+        raise InputError(f"{where}: wanted two numbers [low, high] or a list of texts, got {shown(value)}")
+    return NumericColumn(name, _number(where, value[0]), _number(where, value[1]))
+
+
+def _classes(value: object) -> tuple[str, str]:
+    if not isinstance(value, list) or len(value) != 2:
+        raise InputError(f"[label] classes: wanted a list of two classes, got {shown(value)}")
+    first, second = (_class_name(item) for item in value)
+    return first, second
+
+
+def _class_name(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and value.strip() and value.isprintable():
+        return value
+    if isinstance(value, int):
+        return str(value)
+    raise InputError(f"[label] classes: wanted texts or whole numbers, got {shown(value)}")
+
+
+def _number(where: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{where}: wanted a number, got {shown(value)}")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise InputError(f"{where}: {shown(value)} is too large a number") from error
+
+
+def _section(document: Mapping[str, Any], name: str, *, required: bool) -> dict[str, Any]:
+    section = document.get(name, None if required else {})
+    if not isinstance(section, dict):
+        raise InputError(f"[{name}]: wanted a section, got {'none' if section is None else shown(section)}")
+    return section
+
+
+def _only(where: str, got: Mapping[str, object], wanted: set[str]) -> None:
+    for key in got:
+        if key not in wanted:
+            raise InputError(f"{where}: unknown key {shown(key)}, wanted {', '.join(sorted(wanted))}")

@@ -1,0 +1,122 @@
+"""Who brings which rows: own files, one table grouped by a column, or a data set dealt to parties."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc_dp.data import datasets
+from smc_dp.data.bounds import Bounds, read_bounds
+from smc_dp.data.partition import check_names, deal, even, group, parse_split
+from smc_dp.data.preprocess import Examples, examples, training_examples
+from smc_dp.data.tables import Table, read_table
+from smc_dp.errors import InputError, shown
+
+PUBLIC_SEED = 2010  # deals the rows of a simulation; nothing secret depends on it
+HELD_OUT = Fraction(20)  # percent of a data set without a test set of its own
+DEFAULT_PARTIES = 5
+_MAX_PARTIES = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Each party's rows by its name, the rows to test on if any, the public bounds; `bounds.label` is set."""
+
+    parties: dict[str, Examples]
+    test: Examples | None
+    bounds: Bounds
+
+
+def own_files(
+    parties: Sequence[str],
+    bounds: Path,
+    *,
+    label: str | None = None,
+    test: Path | None = None,
+    parties_by: str | None = None,
+    strict: bool = False,
+) -> Case:
+    """A case from files: `parties` are paths or name=path, or one table that the column `parties_by` groups.
+
+    Raises InputError naming the party or file and the field; every row of every party has then been checked.
+    """
+    public = read_bounds(bounds)
+    public = replace(public, label=label or public.label)
+    if public.label is None:
+        raise InputError(f"bounds file {bounds}: wanted [label] column, or the option --label")
+    tables = _grouped(parties, parties_by) if parties_by is not None else _one_file_each(parties)
+    data = {name: training_examples(t, public, public.label, strict=strict) for name, t in tables.items()}
+    held_out = None if test is None else examples(read_table(test, f"test file {test}"), public, public.label)
+    return Case(data, held_out, public)
+
+
+def dataset(
+    name: str,
+    folder: Path | None = None,
+    *,
+    parties: int | None = None,
+    split: str | None = None,
+    strict: bool = False,
+    seed: int = PUBLIC_SEED,
+) -> Case:
+    """A case from a data set, dealt at random by a public seed: evenly, or in the percentages of `split`.
+
+    A data set without a test set of its own has 20 % held out first. Raises InputError as `own_files` does.
+    """
+    shares = _shares(parties, split)
+    source = datasets.load(name, folder)
+    label = source.bounds.label
+    if label is None:
+        raise ValueError(f"data set {name}: its bounds name no label column")
+    train, test = source.train, source.test
+    if test is None:
+        kept, held_out = deal(train.rows, [100 - HELD_OUT, HELD_OUT], seed)
+        train, test = train.take(kept, name), train.take(held_out, f"held-out rows of {name}")
+    names = [f"{source.holder}-{j}" for j in range(1, len(shares) + 1)]
+    tables = _dealt(train, dict(zip(names, deal(train.rows, shares, seed + 1), strict=True)))
+    data = {party: training_examples(table, source.bounds, label, strict=strict) for party, table in tables.items()}
+    return Case(data, examples(test, source.bounds, label), source.bounds)
+
+
+def _shares(parties: int | None, split: str | None) -> list[Fraction]:
+    shares = parse_split(split) if split is not None else None
+    count = parties if parties is not None else len(shares) if shares else DEFAULT_PARTIES
+    if not 2 <= count <= _MAX_PARTIES:
+        raise InputError(f"--parties: wanted at least 2 and at most {_MAX_PARTIES}, got {count}")
+    if shares is not None and len(shares) != count:
+        raise InputError(f"--split: wanted {count} percentages, one for each party, got {len(shares)}")
+    return shares or even(count)
+
+
+def _one_file_each(parties: Sequence[str]) -> dict[str, Table]:
+    named = [_name_and_path(text) for text in parties]
+    check_names([name for name, _ in named])
+    return {name: read_table(path, f"party {name} ({path})") for name, path in named}
+
+
+def _name_and_path(text: str) -> tuple[str, Path]:
+    name, equals, path = text.partition("=")
+    if not equals:
+        return Path(text).stem, Path(text)
+    if not path:
+        raise InputError(f"--party: wanted a file or name=file, got {shown(text)}")
+    return name, Path(path)
+
+
+def _grouped(parties: Sequence[str], column: str) -> dict[str, Table]:
+    if len(parties) != 1:
+        raise InputError(f"--parties-by: wanted one table, as a single --party, got {len(parties)}")
+    path = _name_and_path(parties[0])[1]
+    table = read_table(path, f"table {path}")
+    groups = group(table, column)
+    check_names(list(groups))
+    return _dealt(table, groups)
+
+
+def _dealt(table: Table, rows: dict[str, NDArray[np.int64]]) -> dict[str, Table]:
+    return {name: table.take(part, f"party {name} ({table.source})") for name, part in rows.items()}

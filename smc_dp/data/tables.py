@@ -1,0 +1,175 @@
+"""CSV and Parquet files as columns of cells, read without guessing anything about them.
+
+Rows are numbered from 1, the first row below the header of a CSV file or the first row of a Parquet file.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc_dp.errors import InputError, shown
+
+Cells: TypeAlias = Sequence[object] | NDArray[np.float64]
+_PARQUET_MAGIC = b"PAR1"
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Named columns of equal length; messages call the table `source` and its rows by `row_numbers`.
+
+    Cells are looked at only when a column is asked for: a column that nobody uses may hold anything.
+    """
+
+    source: str
+    columns: Mapping[str, Cells]
+    row_numbers: Sequence[int]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.row_numbers)
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Column `name` as finite numbers, shape (rows,); raises InputError naming source, column and row."""
+        cells = self._cells(name)
+        if not isinstance(cells, np.ndarray):
+            cells = np.array([self._number(name, i, cell) for i, cell in enumerate(cells)], dtype=np.float64)
+        if not np.isfinite(cells).all():
+            i = int(np.flatnonzero(~np.isfinite(cells))[0])
+            raise InputError(f"{self.where(name, i)}: wanted a finite number, got {cells[i]}")
+        return cells
+
+    def texts(self, name: str) -> list[str]:
+        """Column `name` as texts, numbers written out; raises InputError naming source, column and row."""
+        return [self._text(name, i, cell) for i, cell in enumerate(self._cells(name))]
+
+    def take(self, indices: NDArray[np.int64], source: str) -> Table:
+        """The rows at these positions, under another name."""
+        columns: dict[str, Cells] = {
+            name: cells[indices] if isinstance(cells, np.ndarray) else [cells[i] for i in indices]
+            for name, cells in self.columns.items()
+        }
+        return Table(source, columns, [self.row_numbers[i] for i in indices])
+
+    def _cells(self, name: str) -> Cells:
+        if name not in self.columns:
+            have = ", ".join(list(self.columns)[:8]) + (", ..." if len(self.columns) > 8 else "")
+            raise InputError(f"{self.source}: column {shown(name)} is missing; the table has {have or 'no columns'}")
+        return self.columns[name]
+
+    def where(self, name: str, i: int) -> str:
+        """How messages call the i-th cell of a column, i from 0: source, column, row number in the file."""
+        return f"{self.source}: column {shown(name)}, row {self.row_numbers[i]}"
+
+    def _number(self, name: str, i: int, cell: object) -> float:
+        if isinstance(cell, str):
+            if not cell.strip():
+                raise InputError(f"{self.where(name, i)}: wanted a number, the cell is empty")
+            try:
+                # Python would also read the 1_000 of its own source code.
+                return float("" if "_" in cell else cell)
+            except ValueError:
+                raise InputError(f"{self.where(name, i)}: wanted a number, got {shown(cell)}") from None
+        if cell is None:
+            raise InputError(f"{self.where(name, i)}: wanted a number, the cell is empty")
+        if isinstance(cell, bool | int | float | Decimal):
+            return float(cell)
+        raise InputError(f"{self.where(name, i)}: wanted a number, got {shown(cell)}")
+
+    def _text(self, name: str, i: int, cell: object) -> str:
+        if isinstance(cell, bool):
+            return "true" if cell else "false"
+        if isinstance(cell, int | float | Decimal):
+            if not math.isfinite(cell):
+                raise InputError(f"{self.where(name, i)}: wanted a text, got {cell}")
+            return str(cell)
+        if cell is None or (isinstance(cell, str) and not cell.strip()):
+            raise InputError(f"{self.where(name, i)}: wanted a text, the cell is empty")
+        if isinstance(cell, str):
+            return cell
+        raise InputError(f"{self.where(name, i)}: wanted a text, got {shown(cell)}")
+
+
+def read_table(path: Path, source: str) -> Table:
+    """A Parquet file, by its ending or its first bytes, or else a CSV file; raises InputError."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{source}: cannot be read: {error.strerror}") from error
+    if path.suffix.lower() in {".parquet", ".pq"} or content.startswith(_PARQUET_MAGIC):
+        return parse_parquet(content, source)
+    return parse_csv(content, source)
+
+
+def parse_csv(content: bytes, source: str, *, delimiter: str = ",") -> Table:
+    """A CSV file with a header: UTF-8, `delimiter` between cells, double quotes where needed."""
+    if not content.strip():
+        raise InputError(f"{source}: the file is empty, wanted a header and rows")
+    if b"\0" in content:
+        raise InputError(f"{source}: is not a text file (byte 0 at position {content.index(0)}), wanted CSV")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{source}: is not UTF-8 text (byte {error.start} cannot be read), wanted CSV") from error
+    try:
+        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise InputError(f"{source}: is not CSV: {error}") from error
+    while lines and not lines[-1]:
+        lines.pop()
+    header, rows = _header(lines[0], source), lines[1:]
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(header):
+            raise InputError(f"{source}: row {number} has {len(row)} cells, the header has {len(header)}")
+    columns = zip(*rows, strict=True) if rows else ((),) * len(header)
+    return Table(source, dict(zip(header, columns, strict=True)), range(1, len(rows) + 1))
+
+
+def parse_parquet(content: bytes, source: str) -> Table:
+    """The columns of a Parquet file; null cells are None."""
+    import pyarrow as pa  # half a second that a user of CSV files need not wait
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(pa.BufferReader(content))
+        names = _header(table.column_names, source)
+        cells = [_cells_of(column) for column in table.columns]
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = (str(error).splitlines() or ["unreadable"])[0]
+        raise InputError(f"{source}: is not a Parquet file that can be read: {reason}") from error
+    return Table(source, dict(zip(names, cells, strict=True)), range(1, table.num_rows + 1))
+
+
+def _cells_of(column: Any) -> list[object]:
+    """Python values of an Arrow column; a type neither number nor text stands for each of its cells."""
+    from pyarrow import types
+
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if types.is_floating(kind):
+        return [None if cell is None else float(cell) for cell in column.to_pylist()]
+    readable = (types.is_boolean, types.is_integer, types.is_decimal, types.is_string, types.is_large_string)
+    if any(test(kind) for test in readable):
+        return list(column.to_pylist())
+    return [kind] * len(column)
+
+
+def _header(cells: Sequence[str], source: str) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    if not names or "" in names:
+        raise InputError(f"{source}: the header has an empty column name, wanted a name for each column")
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{source}: column {shown(name)} occurs twice in the header")
+    return names

@@ -1,0 +1,18 @@
+"""The one error for input that a person can correct."""
+
+from __future__ import annotations
+
+_SHOWN = 40
+
+
+class InputError(ValueError):
+    """A file, a row or an option is not what was wanted.
+
+    The message is one plain sentence that names the party or file, the field, what came and what was wanted.
+    """
+
+
+def shown(value: object) -> str:
+    """A value as it may stand in a message: quoted, on one line, cut after 40 characters."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 4] + "..." + text[-1]

@@ -1,0 +1,1 @@
+"""Learning methods, each named after its paper."""

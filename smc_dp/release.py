@@ -1,0 +1,239 @@
+"""The run folder: what a run publishes, written whole or not at all, and read back with suspicion.
+
+`shares.json` and `release.json` are what Dave needs, `transcript.jsonl` is what an auditor needs,
+`timings.json` what the run cost. Nothing in the folder was computed from private rows outside the protocol:
+no baseline, no accuracy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from smc_dp import strict
+from smc_dp.aggregation import CURATOR, Outcome
+from smc_dp.data.bounds import Bounds, CategoricalColumn, Column, NumericColumn
+from smc_dp.data.partition import check_names
+from smc_dp.errors import InputError, shown
+from smc_dp.methods.pathak2010 import open_release
+from smc_dp.privacy.grid import Grid
+from smc_dp.privacy.statement import PrivacyStatement
+
+SHARES, RELEASE, TRANSCRIPT, TIMINGS = "shares.json", "release.json", "transcript.jsonl", "timings.json"
+_DIGESTED = (SHARES, TRANSCRIPT, TIMINGS)
+_KEYS = {
+    "weights",
+    "privacy",
+    "parameters",
+    "columns",
+    "categories",
+    "bounds",
+    "clip",
+    "bias",
+    "classes",
+    "digests",
+}
+_MAX_RING_BITS, _MAX_FRACTION_BITS = 4096, 1024
+
+
+@dataclass(frozen=True)
+class Release:
+    """What Dave needs to classify: the weights (d floats), the public bounds; and what is guaranteed.
+
+    `privacy` and `parameters` are JSON objects; `insecure` holds the reasons why the run protects nobody,
+    if any.
+    """
+
+    weights: tuple[float, ...]
+    bounds: Bounds
+    privacy: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    insecure: tuple[str, ...] = ()
+
+
+def make(
+    outcome: Outcome, grid: Grid, bounds: Bounds, privacy: PrivacyStatement, parameters: Mapping[str, Any],
+    insecure: Sequence[str] = (),
+) -> Release:  # fmt: skip
+    """The release of an outcome: the shares are added, as anybody may."""
+    return Release(
+        weights=tuple(open_release(outcome.shares, grid)),
+        bounds=bounds,
+        privacy=privacy.as_dict(),
+        parameters={**parameters, "label": bounds.label, "center": bounds.center},
+        insecure=tuple(insecure),
+    )
+
+
+def refuse_existing(folder: Path) -> None:
+    """Raises InputError when `folder` exists, or when it could not be made where it is wanted."""
+    if os.path.lexists(folder):
+        raise InputError(f"run folder {folder}: exists already, wanted a new one")
+    above = next(parent for parent in folder.absolute().parents if parent.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise InputError(f"run folder {folder}: cannot be made, {above} is not a folder that can be written to")
+
+
+def write(folder: Path, release: Release, outcome: Outcome, fraction_bits: int) -> None:
+    """Write the run folder under a temporary name beside it, then rename it: it is there whole or not at all.
+
+    Raises InputError when the folder exists by now or cannot be written.
+    """
+    contents = _contents(release, outcome, fraction_bits)
+    partial = folder.parent / f".{folder.name}.{secrets.token_hex(4)}.partial"
+    try:
+        partial.parent.mkdir(parents=True, exist_ok=True)
+        partial.mkdir()
+        try:
+            for name, content in contents.items():
+                _write_file(partial / name, content)
+            _sync(partial)
+            refuse_existing(folder)  # an empty folder made since then would be replaced silently
+            partial.rename(folder)
+            _sync(folder.parent)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    except OSError as error:
+        raise InputError(f"run folder {folder}: cannot be written: {error.strerror}") from error
+
+
+def read(folder: Path) -> Release:
+    """The release in a run folder, its weights recomputed from the shares.
+
+    Raises InputError when anything is missing, malformed, unknown, out of range, or when shares, weights
+    and digests do not agree.
+    """
+    release = strict.parse_object(strict.read_file(folder / RELEASE), str(folder / RELEASE))
+    try:
+        return _checked(folder, release)
+    except InputError as error:
+        raise InputError(f"run folder {folder}: {error}") from error
+
+
+def _contents(release: Release, outcome: Outcome, fraction_bits: int) -> dict[str, bytes]:
+    shares = {
+        "modulus": str(outcome.modulus),
+        "fraction_bits": fraction_bits,
+        "shares": {name: [str(share) for share in values] for name, values in outcome.shares.items()},
+    }
+    timings = outcome.cost.as_dict() if outcome.cost else {}
+    files = {
+        SHARES: _json(shares),
+        TRANSCRIPT: b"".join(_line(line) for line in outcome.transcript or []),
+        TIMINGS: _json(timings),
+    }
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    return {**files, RELEASE: _json(_as_json(release, digests))}
+
+
+def _as_json(release: Release, digests: Mapping[str, str]) -> dict[str, Any]:
+    columns = release.bounds.columns
+    document = {
+        "weights": list(release.weights),
+        "privacy": dict(release.privacy),
+        "parameters": dict(release.parameters),
+        "columns": [column.name for column in columns],
+        "categories": {c.name: list(c.categories) for c in columns if isinstance(c, CategoricalColumn)},
+        "bounds": {c.name: [c.low, c.high] for c in columns if isinstance(c, NumericColumn)},
+        "clip": release.bounds.clip,
+        "bias": release.bounds.bias,
+        "classes": list(release.bounds.classes),
+        "digests": dict(digests),
+    }
+    return document | ({"insecure": list(release.insecure)} if release.insecure else {})
+
+
+def _checked(folder: Path, document: dict[str, Any]) -> Release:
+    strict.keys(RELEASE, document, _KEYS, optional={"insecure"})
+    parameters = strict.mapping("parameters", document["parameters"])
+    bounds = _bounds(document, parameters)
+    digests = strict.mapping("digests", document["digests"])
+    strict.keys("digests", digests, set(_DIGESTED))
+    files = {name: strict.read_file(folder / name) for name in _DIGESTED}
+    for name, content in files.items():
+        if digests[name] != hashlib.sha256(content).hexdigest():
+            raise InputError(f"{name} does not have the digest that {RELEASE} states")
+    weights = strict.numbers("weights", document["weights"])
+    parties = strict.texts("parties", parameters.get("parties"))
+    shares, grid = _shares(strict.parse_object(files[SHARES], SHARES), parties)
+    if {len(values) for values in shares.values()} != {bounds.dimension} or len(weights) != bounds.dimension:
+        raise InputError(f"wanted {bounds.dimension} weights and as many numbers in each share")
+    if open_release(shares, grid) != weights:
+        raise InputError(f"the weights in {RELEASE} are not the sum of the shares in {SHARES}")
+    insecure = strict.texts("insecure", document.get("insecure", []))
+    privacy = strict.mapping("privacy", document["privacy"])
+    return Release(tuple(weights), bounds, privacy, parameters, tuple(insecure))
+
+
+def _shares(document: dict[str, Any], parties: list[str]) -> tuple[dict[str, list[int]], Grid]:
+    check_names(parties)
+    strict.keys(SHARES, document, {"modulus", "fraction_bits", "shares"})
+    modulus, fraction_bits = strict.integer("modulus", document["modulus"]), document["fraction_bits"]
+    ring_bits = modulus.bit_length() - 1
+    if modulus != 1 << ring_bits or not 2 <= ring_bits <= _MAX_RING_BITS:
+        raise InputError(f"modulus: wanted a power of two, at most 2**{_MAX_RING_BITS}, got {shown(modulus)}")
+    if type(fraction_bits) is not int or not 0 <= fraction_bits <= _MAX_FRACTION_BITS:
+        raise InputError(f"fraction_bits: wanted 0 to {_MAX_FRACTION_BITS}, got {shown(fraction_bits)}")
+    by_name = strict.mapping("shares", document["shares"])
+    strict.keys("shares", by_name, {*parties, CURATOR})
+    shares = {
+        name: [strict.integer(f"shares of {name}", text) for text in strict.items(f"shares of {name}", values)]
+        for name, values in by_name.items()
+    }
+    if any(share >= modulus for values in shares.values() for share in values):
+        raise InputError("shares: wanted numbers below the modulus")
+    return shares, Grid(fraction_bits, ring_bits)
+
+
+def _bounds(document: dict[str, Any], parameters: dict[str, Any]) -> Bounds:
+    names = strict.texts("columns", document["columns"])
+    categories = strict.mapping("categories", document["categories"])
+    ranges = strict.mapping("bounds", document["bounds"])
+    if sorted([*categories, *ranges]) != sorted(names):
+        raise InputError("columns: wanted each column in categories or in bounds, and no other there")
+    columns: list[Column] = []
+    for name in names:
+        where = f"column {shown(name)}"
+        if name in categories:
+            columns.append(CategoricalColumn(name, tuple(strict.texts(where, categories[name]))))
+        else:
+            columns.append(NumericColumn(name, *strict.pair(where, strict.numbers(where, ranges[name]))))
+    center, label = parameters.get("center"), parameters.get("label")
+    if not isinstance(center, bool) or not isinstance(label, str):
+        raise InputError("parameters: wanted center, true or false, and label, a column's name")
+    clip, bias = strict.numbers("clip and bias", [document["clip"], document["bias"]])
+    classes = strict.pair("classes", strict.texts("classes", document["classes"]))
+    return Bounds(tuple(columns), classes, label, clip, bias, center)
+
+
+def _write_file(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    if os.name == "nt":  # folders cannot be opened there
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _json(value: object) -> bytes:
+    return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
+
+
+def _line(value: object) -> bytes:
+    """One line of a transcript, in the canonical form over which its digests are taken."""
+    return (json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True) + "\n").encode()

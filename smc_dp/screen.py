@@ -1,0 +1,124 @@
+"""What a person sees: progress on standard error, then the result on standard output."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from statistics import mean
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from smc_dp.aggregation import CURATOR, Cost
+from smc_dp.bench import Bench
+from smc_dp.simulation import Comparison, Report
+from smc_dp.simulation import Progress as Callback
+
+
+@contextmanager
+def progress() -> Iterator[Callback | None]:
+    """A callback that draws one bar for each stage while the block runs; None when nobody is watching."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def update(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield update
+
+
+@contextmanager
+def status() -> Iterator[Callable[[str], None]]:
+    """A function that says on a terminal's standard error what is being done while the block runs."""
+    with Console(stderr=True).status("starting") as spinner:
+
+        def hear(what: str) -> None:
+            spinner.update(escape(what))
+
+        yield hear if sys.stderr.isatty() else lambda _: None
+
+
+def show_bench(measured: Bench) -> None:
+    """Print a benchmark."""
+    print(f"K = {measured.parties}, d = {measured.dimension}, {measured.key_bits}-bit keys; processor seconds")
+    table = Table(box=None, pad_edge=False)
+    for heading in ("stage", "port on phe", "ours", "times less"):
+        table.add_column(heading, justify="left" if heading == "stage" else "right")
+    for stage, seconds in measured.ours.items():
+        theirs = measured.naive.get(stage)
+        ratio = "" if theirs is None else f"{theirs / seconds:.1f}"
+        table.add_row(stage, "" if theirs is None else f"{theirs:.2f}", f"{seconds:.2f}", ratio)
+    totals = (sum(measured.naive.values()), sum(measured.ours.values()))
+    table.add_row("all", *(f"{total:.2f}" for total in totals), f"{measured.ratio:.1f}")
+    Console(file=sys.stdout, markup=False, highlight=False, width=max(100, _width())).print(table)
+    print(f"Key generation, apart: {measured.keys:.2f} s. Peak memory of the process: {measured.megabytes:.0f} MB.")
+
+
+def show(report: Report) -> None:
+    """Print the result of a run."""
+    for reason in report.insecure:
+        print(f"INSECURE: {reason}.")
+    if report.cost:
+        _show_cost(report.cost)
+    print("Privacy")
+    print(_wrapped(report.privacy.plain_words()))
+    print()
+    _show_comparison(report.comparison)
+    print(f"Written to {report.run_dir}: shares.json, release.json, transcript.jsonl, timings.json")
+
+
+def _show_cost(cost: Cost) -> None:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("stage")
+    for heading in ("messages", "bytes", "rounds", f"{CURATOR} s", "party s", "slowest s"):
+        table.add_column(heading, justify="right")
+    for stage in cost.by_stage:
+        parties = [seconds for role, seconds in stage.seconds.items() if role != CURATOR] or [0.0]
+        figures = (stage.seconds.get(CURATOR, 0.0), mean(parties), max(parties))
+        _add_row(table, stage.stage, stage.messages, stage.bytes, stage.rounds, *(f"{s:.2f}" for s in figures))
+    _add_row(table, "all", cost.messages, cost.bytes, cost.rounds, "", "", f"{cost.seconds:.2f}")
+    Console(file=sys.stdout, markup=False, highlight=False, width=max(100, _width())).print(table)
+    print("party s: the parties' mean; slowest s: the slowest party, in the last row the whole run.")
+    print()
+
+
+def _add_row(table: Table, stage: str, messages: int, size: int, rounds: int, *seconds: str) -> None:
+    table.add_row(stage, f"{messages:,}", f"{size:,}", f"{rounds:,}", *seconds)
+
+
+def _show_comparison(compared: Comparison | None) -> None:
+    if compared is None:
+        print("No rows to test on were given, so no accuracy is known.\n")
+        return
+    print(f"Test accuracy of the release: {compared.accuracy:.3f}")
+    print("Comparison of a simulation, needs everyone's data in one place; not part of the release:")
+    width = max(len("pooled, no privacy"), *(len(name) + len(" alone") for name in compared.individual))
+    for name, value in compared.individual.items():
+        print(f"  {name + ' alone':<{width}}  {value:.3f}")
+    print(f"  {'pooled, no privacy':<{width}}  {compared.pooled:.3f}")
+    print(f"  {'majority class':<{width}}  {compared.majority:.3f}")
+    print()
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, width=min(100, _width()), initial_indent="  ", subsequent_indent="  ")
+
+
+def _width() -> int:
+    return shutil.get_terminal_size().columns

@@ -1,0 +1,150 @@
+"""One whole run in one process: every party trains, the protocol runs, the release is written and compared.
+
+Real parties would each do their own part. Here one process holds everybody's rows, which is what makes the
+comparisons at the end possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from protocols.arithmetic.rng import Stream
+from smc_dp import aggregation, release
+from smc_dp.aggregation import Cost, ProtocolSettings
+from smc_dp.data.sources import Case
+from smc_dp.methods import baselines
+from smc_dp.methods.pathak2010 import Settings, accuracy, classify, local
+from smc_dp.privacy.statement import PrivacyStatement
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with the name of a stage, how much of it is done, and of how much."""
+
+METHOD = "pathak2010"
+SEEDED = "the run was made from a seed: whoever knows the seed knows every secret"
+TEST_KEYS = "the keys are test keys, too short to protect anything"
+AS_PRINTED = "the steps were run exactly as printed in the paper, leaks included"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Test accuracies of a simulation: the release, each party alone, all rows pooled, the majority class."""
+
+    accuracy: float
+    individual: dict[str, float]
+    pooled: float
+    majority: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run tells the person who started it; `comparison` is None without rows to test on."""
+
+    parties: int
+    dimension: int
+    settings: Settings
+    privacy: PrivacyStatement
+    comparison: Comparison | None
+    cost: Cost | None
+    run_dir: Path
+    insecure: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        compared = self.comparison
+        return {
+            "method": METHOD,
+            "parties": self.parties,
+            "dimension": self.dimension,
+            "calibration": self.settings.calibration,
+            "accuracy": compared.accuracy if compared else None,
+            "baselines": {
+                "individual": compared.individual if compared else None,
+                "pooled": compared.pooled if compared else None,
+            },
+            "privacy": self.privacy.as_dict(),
+            "cost": self.cost.as_dict() if self.cost else None,
+            "run_dir": str(self.run_dir),
+        }
+
+
+def simulate(
+    case: Case,
+    settings: Settings,
+    protocol: ProtocolSettings,
+    rng: Stream,
+    folder: Path,
+    progress: Progress | None = None,
+) -> Report:
+    """Run everything and write the run folder.
+
+    Raises InputError before any message when the inputs do not fit or the folder exists; errors of the
+    protocol pass through, and then nothing has been written.
+    """
+    release.refuse_existing(folder)
+    contributions = []
+    for j, (name, data) in enumerate(case.parties.items()):
+        if progress:
+            progress("local training", j, len(case.parties))
+        contributions.append(local(name, data, len(case.parties), settings, rng.fork(f"party {name}")))
+    if progress:
+        progress("local training", len(case.parties), len(case.parties))
+    outcome = aggregation.secure(contributions, protocol, rng=rng.fork("protocol"), progress=progress)
+    insecure = _insecure(protocol, rng)
+    privacy = _statement(settings.guarantee(len(case.parties), protocol.dimension), insecure)
+    parameters = _parameters(case, settings, protocol)
+    published = release.make(outcome, settings.grid, case.bounds, privacy, parameters, insecure)
+    release.write(folder, published, outcome, settings.grid.fraction_bits)
+    return Report(
+        parties=len(case.parties),
+        dimension=protocol.dimension,
+        settings=settings,
+        privacy=privacy,
+        comparison=_comparison(case, settings, published.weights),
+        cost=outcome.cost,
+        run_dir=folder,
+        insecure=insecure,
+    )
+
+
+def _insecure(protocol: ProtocolSettings, rng: Stream) -> tuple[str, ...]:
+    short = protocol.key_bits < aggregation.MIN_KEY_BITS
+    reasons = {SEEDED: rng.insecure, TEST_KEYS: short, AS_PRINTED: protocol.as_printed}
+    return tuple(reason for reason, holds in reasons.items() if holds)
+
+
+def _statement(privacy: PrivacyStatement, insecure: tuple[str, ...]) -> PrivacyStatement:
+    """The statement with the reasons why it does not hold as it stands; steps as printed leave none of it."""
+    marked = replace(privacy, caveats=(*privacy.caveats, *(f"INSECURE: {reason}." for reason in insecure)))
+    return replace(marked, kind="none", epsilon=None) if AS_PRINTED in insecure else marked
+
+
+def _parameters(case: Case, settings: Settings, protocol: ProtocolSettings) -> dict[str, Any]:
+    return {
+        "method": METHOD,
+        "parties": list(case.parties),
+        "dimension": protocol.dimension,
+        "epsilon": str(settings.epsilon),
+        "lambda": str(settings.lam),
+        "calibration": settings.calibration,
+        "noise": settings.noise,
+        "comparison": protocol.comparison,
+        "key_bits": protocol.key_bits,
+        "ring_bits": protocol.ring_bits,
+        "topology": protocol.topology,
+        "link": protocol.link,
+        "as_printed": protocol.as_printed,
+    }
+
+
+def _comparison(case: Case, settings: Settings, weights: tuple[float, ...]) -> Comparison | None:
+    if case.test is None:
+        return None
+    return Comparison(
+        accuracy=accuracy(classify(weights, case.test.X), case.test.y),
+        individual=baselines.individual(case.parties, case.test, settings.objective),
+        pooled=baselines.pooled(case.parties, case.test, settings.objective),
+        majority=baselines.majority(case.parties, case.test),
+    )

@@ -1,0 +1,104 @@
+"""Values out of JSON of unknown origin: each function returns what it was asked for or raises InputError.
+
+`where` names the field in the message.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import Any
+
+from smc_dp.errors import InputError, shown
+
+_MAX_BYTES = 1 << 30
+_DECIMAL = re.compile(r"0|[1-9][0-9]{0,1299}")  # long enough for 4096 bits, short enough for Python to read
+
+
+def read_file(path: Path) -> bytes:
+    """The content of a file of at most 1 GiB."""
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise InputError(f"{path}: is larger than {_MAX_BYTES} bytes")
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def parse_object(content: bytes, where: str) -> dict[str, Any]:
+    """The JSON object in these bytes: UTF-8, no key twice, no NaN or Infinity."""
+    try:
+        value = json.loads(content.decode("utf-8"), object_pairs_hook=_no_repeats, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: is not JSON that can be read: {error}") from error
+    return mapping(where, value)
+
+
+def keys(
+    where: str, got: Mapping[str, Any], wanted: AbstractSet[str], optional: AbstractSet[str] = frozenset()
+) -> None:
+    """All wanted keys are there, and no others but optional ones."""
+    for key in sorted(wanted - got.keys()):
+        raise InputError(f"{where}: {shown(key)} is missing")
+    for key in got:
+        if key not in wanted | optional:
+            raise InputError(f"{where}: unknown key {shown(key)}")
+
+
+def mapping(where: str, value: object) -> dict[str, Any]:
+    """An object."""
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: wanted an object, got {shown(value)}")
+    return value
+
+
+def items(where: str, value: object) -> list[Any]:
+    """A list."""
+    if not isinstance(value, list):
+        raise InputError(f"{where}: wanted a list, got {shown(value)}")
+    return value
+
+
+def texts(where: str, value: object) -> list[str]:
+    """A list of texts."""
+    for item in (found := items(where, value)):
+        if not isinstance(item, str):
+            raise InputError(f"{where}: wanted texts, got {shown(item)}")
+    return found
+
+
+def numbers(where: str, value: object) -> list[float]:
+    """A list of finite numbers of at most 1e300 each."""
+    for item in (found := items(where, value)):
+        if type(item) not in (int, float) or abs(item) > 1e300 or not math.isfinite(item):
+            raise InputError(f"{where}: wanted finite numbers, got {shown(item)}")
+    return [float(item) for item in found]
+
+
+def integer(where: str, text: object) -> int:
+    """A number, not negative, written as a text of decimal digits."""
+    if not isinstance(text, str) or not _DECIMAL.fullmatch(text):
+        raise InputError(f"{where}: wanted a whole number as a text of digits, got {shown(text)}")
+    return int(text)
+
+
+def pair(where: str, found: list[Any]) -> tuple[Any, Any]:
+    """The two items of a list of two."""
+    if len(found) != 2:
+        raise InputError(f"{where}: wanted two values, got {len(found)}")
+    return found[0], found[1]
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number")

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smc_dp.data.partition import check_names, deal, even, group, parse_split
+from smc_dp.data.tables import parse_csv
+from smc_dp.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("split", "sizes"),
+    [
+        ("15,20,20,20,25", [4884, 6512, 6512, 6512, 8141]),
+        ("10,20,20,20,30", [3256, 6512, 6512, 6512, 9769]),
+    ],
+)
+def test_the_splits_of_the_paper(split, sizes):
+    assert [len(part) for part in deal(32561, parse_split(split), seed=0)] == sizes
+
+
+@given(st.integers(0, 300), st.lists(st.integers(1, 40), min_size=1, max_size=9), st.integers(0, 2**32))
+def test_every_row_is_dealt_once_and_nobody_is_off_by_more_than_one(rows, weights, seed):
+    shares = [Fraction(100 * w, sum(weights)) for w in weights]
+    parts = deal(rows, shares, seed)
+    assert sorted(np.concatenate(parts).tolist()) == list(range(rows))
+    for part, share in zip(parts, shares, strict=True):
+        assert abs(len(part) - rows * share / 100) < 1
+
+
+def test_the_seed_decides_who_gets_what():
+    one, again, other = (deal(100, even(4), seed)[0].tolist() for seed in (1, 1, 2))
+    assert one == again != other
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("50,40", "must sum to 100, got a sum of 90"),
+        ("33.3,33.3,33.3", "must sum to 100"),
+        ("0,100", "must be positive"),
+        ("-10,110", "wanted percentages"),
+        ("a,b", "wanted percentages"),
+        ("", "wanted percentages"),
+        ("50,,50", "wanted percentages"),
+        ("nan,50", "wanted percentages"),
+    ],
+)
+def test_a_split_must_be_percentages_that_sum_to_100(text, why):
+    with pytest.raises(InputError, match=f"--split: .*{why}"):
+        parse_split(text)
+
+
+def test_a_split_is_exact():
+    assert parse_split("33.3, 33.3,33.4") == [Fraction(333, 10), Fraction(333, 10), Fraction(334, 10)]
+
+
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        (["a", "b", "a"], "'a': given twice"),
+        (["a", "charlie"], "'charlie': is reserved"),
+        (["Public", "b"], "'Public': is reserved"),
+        (["a b", "c"], "'a b': wanted letters"),
+        (["", "c"], "'': wanted letters"),
+        (["../x", "c"], "wanted letters"),
+        (["a", "x" * 65], "wanted letters"),
+        (["a\n", "b"], "wanted letters"),
+        (["a"], "parties: wanted at least 2, got 1"),
+        ([], "parties: wanted at least 2, got 0"),
+    ],
+)
+def test_party_names_are_simple_and_used_once(names, why):
+    with pytest.raises(InputError, match=why):
+        check_names(names)
+
+
+def test_rows_are_grouped_by_a_column():
+    groups = group(parse_csv(b"h,x\nb,1\na,2\nb,3\n", "t"), "h")
+    assert {name: rows.tolist() for name, rows in groups.items()} == {"b": [0, 2], "a": [1]}
+    assert list(groups) == ["b", "a"]
