@@ -16,8 +16,8 @@ class LocalError(ProtocolError):
 class PeerError(ProtocolError):
     """A peer broke the rules.
 
-    `culprit` is the peer's name, `rule` what it broke, `evidence` the numbers of its messages that show it
-    (the position of a message among all that its sender sent; empty when the rule names no single message).
+    `culprit` is the peer's name, `rule` what it broke, `evidence` the numbers of its messages that show it: lines
+    of the wire record in a simulation, else numbers on their link; empty when the rule names no single message.
     """
 
     def __init__(self, culprit: str, rule: str, evidence: Sequence[int] = ()) -> None:

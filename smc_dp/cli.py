@@ -7,6 +7,7 @@ in the options or in the work, ends in the same place: one plain line on standar
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
 import sys
@@ -160,7 +161,7 @@ def run(
         release.refuse_existing(folder)
         found = case()
         rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
-        with screen.progress() as callback:
+        with screen.progress(quiet=as_json) as callback:
             report = simulate(found, settings, protocol(found.bounds.dimension), rng, folder, callback)
         if as_json:
             print(json.dumps(report.as_dict(), allow_nan=False))
@@ -253,6 +254,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(error.format_message())
     except (InputError, ProtocolError) as error:
         return _fail(str(error))
+    except BrokenPipeError:  # whoever reads our output has seen enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:
         return _fail(str(error))
     except KeyboardInterrupt:

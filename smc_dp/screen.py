@@ -14,17 +14,18 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from smc_dp.aggregation import CURATOR, Cost
+from protocols.runtime.network import LINKS
+from smc_dp.aggregation import CURATOR, Cost, ProtocolSettings
 from smc_dp.bench import Bench
 from smc_dp.simulation import Comparison, Report
 from smc_dp.simulation import Progress as Callback
 
 
 @contextmanager
-def progress() -> Iterator[Callback | None]:
-    """A callback that draws one bar for each stage while the block runs; None when nobody is watching."""
+def progress(quiet: bool = False) -> Iterator[Callback | None]:
+    """A callback that draws one bar for each stage on a terminal; elsewhere a plain line for each, unless `quiet`."""
     if not sys.stderr.isatty():
-        yield None
+        yield None if quiet else _plain_progress()
         return
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -41,6 +42,17 @@ def progress() -> Iterator[Callback | None]:
             bars.update(tasks[stage], completed=done, total=total)
 
         yield update
+
+
+def _plain_progress() -> Callback:
+    seen: set[str] = set()
+
+    def update(stage: str, done: int, total: int) -> None:
+        if stage not in seen:
+            print(f"{stage} ...", file=sys.stderr, flush=True)
+        seen.add(stage)
+
+    return update
 
 
 @contextmanager
@@ -75,7 +87,7 @@ def show(report: Report) -> None:
     for reason in report.insecure:
         print(f"INSECURE: {reason}.")
     if report.cost:
-        _show_cost(report.cost)
+        _show_cost(report.cost, report.protocol)
     print("Privacy")
     print(_wrapped(report.privacy.plain_words()))
     print()
@@ -83,7 +95,7 @@ def show(report: Report) -> None:
     print(f"Written to {report.run_dir}: shares.json, release.json, transcript.jsonl, timings.json")
 
 
-def _show_cost(cost: Cost) -> None:
+def _show_cost(cost: Cost, protocol: ProtocolSettings) -> None:
     table = Table(box=None, pad_edge=False)
     table.add_column("stage")
     for heading in ("messages", "bytes", "rounds", f"{CURATOR} s", "party s", "slowest s"):
@@ -94,8 +106,18 @@ def _show_cost(cost: Cost) -> None:
         _add_row(table, stage.stage, stage.messages, stage.bytes, stage.rounds, *(f"{s:.2f}" for s in figures))
     _add_row(table, "all", cost.messages, cost.bytes, cost.rounds, "", "", f"{cost.seconds:.2f}")
     Console(file=sys.stdout, markup=False, highlight=False, width=max(100, _width())).print(table)
-    print("party s: the parties' mean; slowest s: the slowest party, in the last row the whole run.")
+    print("party s: the parties' mean; slowest s: the slowest party, in the last row from start to end, all")
+    print(f"participants computing at the same time, {_described(protocol)}.")
     print()
+
+
+def _described(protocol: ProtocolSettings) -> str:
+    link = LINKS[protocol.link]
+    if protocol.link == "none":
+        return "no time on the links"
+    relayed = ", all mail through Charlie" if protocol.topology == "star" else ""
+    speed = f"{link.latency * 1000:g} ms one way, {link.bandwidth / 1e6:g} MB/s"
+    return f"over simulated links ({protocol.link}: {speed}{relayed})"
 
 
 def _add_row(table: Table, stage: str, messages: int, size: int, rounds: int, *seconds: str) -> None:

@@ -16,7 +16,7 @@ from smc_dp import aggregation, release
 from smc_dp.aggregation import Cost, ProtocolSettings
 from smc_dp.data.sources import Case
 from smc_dp.methods import baselines
-from smc_dp.methods.pathak2010 import Settings, accuracy, classify, local
+from smc_dp.methods.pathak2010 import Settings, accuracy, check_fit, classify, local
 from smc_dp.privacy.statement import PrivacyStatement
 
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -26,6 +26,7 @@ METHOD = "pathak2010"
 SEEDED = "the run was made from a seed: whoever knows the seed knows every secret"
 TEST_KEYS = "the keys are test keys, too short to protect anything"
 AS_PRINTED = "the steps were run exactly as printed in the paper, leaks included"
+RESIDUES = "The published integers equal the sum of all models modulo the number of parties, without any noise."
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Report:
     parties: int
     dimension: int
     settings: Settings
+    protocol: ProtocolSettings
     privacy: PrivacyStatement
     comparison: Comparison | None
     cost: Cost | None
@@ -84,6 +86,8 @@ def simulate(
     protocol pass through, and then nothing has been written.
     """
     release.refuse_existing(folder)
+    for name, data in case.parties.items():
+        check_fit(name, data, len(case.parties), settings)
     contributions = []
     for j, (name, data) in enumerate(case.parties.items()):
         if progress:
@@ -101,6 +105,7 @@ def simulate(
         parties=len(case.parties),
         dimension=protocol.dimension,
         settings=settings,
+        protocol=protocol,
         privacy=privacy,
         comparison=_comparison(case, settings, published.weights),
         cost=outcome.cost,
@@ -117,8 +122,10 @@ def _insecure(protocol: ProtocolSettings, rng: Stream) -> tuple[str, ...]:
 
 def _statement(privacy: PrivacyStatement, insecure: tuple[str, ...]) -> PrivacyStatement:
     """The statement with the reasons why it does not hold as it stands; steps as printed leave none of it."""
-    marked = replace(privacy, caveats=(*privacy.caveats, *(f"INSECURE: {reason}." for reason in insecure)))
-    return replace(marked, kind="none", epsilon=None) if AS_PRINTED in insecure else marked
+    reasons = tuple(f"INSECURE: {reason}." for reason in insecure)
+    if AS_PRINTED in insecure:
+        return replace(privacy, kind="none", epsilon=None, adversary="nobody", caveats=(*reasons, RESIDUES))
+    return replace(privacy, caveats=(*privacy.caveats, *reasons))
 
 
 def _parameters(case: Case, settings: Settings, protocol: ProtocolSettings) -> dict[str, Any]:

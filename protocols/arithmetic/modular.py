@@ -114,18 +114,20 @@ fixed_base = lru_cache(maxsize=24)(FixedBase)
 
 
 def powers(base: int, exponents: Sequence[int], modulus: int) -> list[int]:
-    """`[base ** e mod modulus for e in exponents]`, sharing the squarings of the base.
+    """`[base ** e mod modulus for e in exponents]` for exponents >= 0, sharing the squarings of the base.
 
     One pass over the bits multiplies base**(2**i) into the bucket of the column of bits that the exponents have at
     position i; each exponent then collects the buckets that contain it (Yao's bucket method). Blocks of at most
-    eight exponents keep the buckets few.
+    eight exponents keep the buckets few. Raises ValueError for a negative exponent.
     """
+    if any(e < 0 for e in exponents):
+        raise ValueError("exponents must not be negative")
     block = 8
     if len(exponents) > block:
         return powers(base, exponents[:block], modulus) + powers(base, exponents[block:], modulus)
     buckets = [gmpy2.mpz(1)] * (1 << len(exponents))
     square = gmpy2.mpz(base)
-    for i in range(max(e.bit_length() for e in exponents)):
+    for i in range(max((e.bit_length() for e in exponents), default=0)):
         column = sum(((e >> i) & 1) << k for k, e in enumerate(exponents))
         if column:
             buckets[column] = buckets[column] * square % modulus

@@ -1,8 +1,8 @@
 """A cryptographic random stream that can be forked by label.
 
 A stream is ChaCha20 keyed with 256 bits. `Stream.from_system()` takes the key from the operating system, and is the
-only constructor that production code uses. `Stream.insecure(seed)` exists for tests and demonstrations: it has
-`insecure` in its name, and everything made from it carries the mark.
+only constructor that production code uses. `Stream.insecure_from_seed(seed)` exists for tests and demonstrations:
+it has `insecure` in its name, and everything made from it carries the mark.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BLOCK = 4096
 
 
 class Stream:
-    """Uniform bits, integers and permutations from one key; `fork(label)` gives an independent stream."""
+    """Uniform bytes, bits and integers from one key; `fork(label)` gives an independent stream."""
 
     __slots__ = ("_buffer", "_generator", "_key", "insecure")
 

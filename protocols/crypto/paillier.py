@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from math import gcd
 
 import phe
@@ -39,6 +39,11 @@ class Ciphertext:
 
 class Fresh(Ciphertext):
     """A ciphertext re-randomised here and now; the only kind that a message can carry."""
+
+
+@lru_cache(maxsize=16)  # derived by every receiver of the key; a simulation holds them all
+def _h_s(h: int, n: int) -> int:
+    return modular.power(h, n, n * n)
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,7 +75,7 @@ class PublicKey:
     @cached_property
     def h_s(self) -> int:
         """h**n mod n**2."""
-        return modular.power(self.h, self.n, self.n_square)
+        return _h_s(self.h, self.n)
 
     def randomiser(self, rng: Stream) -> int:
         """h_s**r for a new r: an encryption of zero."""
@@ -181,6 +186,8 @@ def assemble(p: int, q: int, h: int, bits: int) -> PrivateKey:
     """The private key from received primes and h; raises `ValueError` naming what `generate` would not have made."""
     if not all(x % 4 == 3 and x.bit_length() == bits // 2 and modular.is_prime(x) for x in (p, q)):
         raise ValueError(f"p and q must be primes of {bits // 2} bits, 3 mod 4")
+    if (p * q).bit_length() != bits:
+        raise ValueError(f"p q must have {bits} bits, got {(p * q).bit_length()}")
     if p == q or gcd(p - 1, q - 1) != 2 or gcd(p * q, (p - 1) * (q - 1)) != 1:
         raise ValueError("gcd(p-1, q-1) must be 2 and gcd(n, phi(n)) must be 1")
     return PrivateKey(PublicKey(p * q, h), p, q)

@@ -17,7 +17,6 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.crypto import dgk, paillier
 from protocols.crypto.paillier import Ciphertext
-from protocols.errors import LocalError
 from protocols.pathak2010 import setup, stage1, stage2, stage3
 from protocols.pathak2010.messages import (
     XI,
@@ -111,7 +110,7 @@ async def stage1_party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> 
 
 async def stage1_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
     """Steps 1.2 to 1.5 for Charlie."""
-    b = in_slots([(m.index, m.b) for m in await me.gather(me.parties, PrintedCuratorShare)])
+    b = in_slots(me, await me.gather(me.parties, PrintedCuratorShare))
     slots = await me.gather(me.parties, PrintedSlot)
     # 4. r is an integer of either sign, as long as a size: it hides a only in part
     r = [signed_integer(SIZE_BITS, me.rng) for _ in slots]
@@ -158,18 +157,18 @@ async def stage3_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Vect
 async def party(me: Endpoint, p: Parameters, mine: PrintedInput) -> Vector:
     """P_j as printed."""
     keys = await me.stage(setup.party, p)
-    await me.stage(stage1_party, p, keys, mine.n)
-    psi = await me.stage(stage2_party, p, keys, mine.eta)
-    return await me.stage(stage3_party, p, keys, mine.w, psi)
+    await me.stage(stage1_party, p, keys, mine.n, name="stage1")
+    psi = await me.stage(stage2_party, p, keys, mine.eta, name="stage2")
+    return await me.stage(stage3_party, p, keys, mine.w, psi, name="stage3")
 
 
 async def curator(me: Endpoint, p: Parameters) -> Vector:
     """Charlie as printed."""
     keys = await me.stage(setup.curator, p)
-    halves = await me.stage(stage1_curator, p, keys)
+    halves = await me.stage(stage1_curator, p, keys, name="stage1")
     smallest = await me.stage(stage1.smallest, p, keys, halves)
     await me.stage(stage2.curator, p, keys, halves, smallest)
-    return await me.stage(stage3_curator, p, keys)
+    return await me.stage(stage3_curator, p, keys, name="stage3")
 
 
 def split_integer(n: int, rng: Stream) -> tuple[int, int]:
@@ -199,12 +198,14 @@ def times(ring: Ring, factor: int, x: Vector) -> Vector:
     return ring.vector([factor * x_i for x_i in x])
 
 
-def in_slots(indexed: list[tuple[int, int]]) -> list[int]:
-    """The values in the order of their indices."""
-    places = dict(indexed)
-    if sorted(places) != list(range(len(indexed))):
-        raise LocalError("the parties did not use each index once")
-    return [places[i] for i in range(len(indexed))]
+def in_slots(me: Endpoint, shares: list[PrintedCuratorShare]) -> list[int]:
+    """The b of P_1 ... P_K in the order of their indices; refuses an index out of range or used before."""
+    places: dict[int, int] = {}
+    for sender, share in zip(me.parties, shares, strict=True):
+        if share.index >= len(shares) or share.index in places:
+            me.refuse(sender, f"sent its share for index {share.index}, which is not there or was used before")
+        places[share.index] = share.b
+    return [places[i] for i in range(len(shares))]
 
 
 PROGRAM = Program(

@@ -27,13 +27,18 @@ does not contain the party whose noise was selected.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
+from protocols.comparison import steps
+from protocols.comparison.ideal import simulate_holder
+from protocols.crypto import paillier
+from protocols.crypto.commitment import OPENING_BYTES
 from protocols.pathak2010 import minimum
-from protocols.pathak2010.parameters import Parameters
+from protocols.pathak2010.parameters import SEED_BYTES, Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import Claim, Readings
 
@@ -53,49 +58,60 @@ def functionality(p: Parameters, inputs: Sequence[PartyInput], ties: Sequence[in
 
 def simulate_curator(p: Parameters, rng: Stream) -> Readings:
     """All that Charlie reads, made from the public parameters alone."""
+    b_tilde = p.sizes.random_vector(p.K, rng)  # pi2(b - r), and r is uniform mod 2**L'
     zeros, deltas = [], []
-    for _ in range(p.K - 1 if p.comparison == "tournament" else p.K * (p.K - 1) // 2):
-        zero = rng.bits(1)
-        zeros += Permutation.random(p.compared_bits + 1, rng)([zero] + [0] * p.compared_bits)
-        deltas.append(rng.bits(1))
+    for i, j, left_smaller in _contest(p, rng):
+        _, top = steps.holder_half(p.sizes, p.sizes.subtract(b_tilde[i], b_tilde[j]))
+        found = simulate_holder(steps.is_negative(left_smaller, top), p.compared_bits, rng)
+        zeros += found["Differences.c"]
+        deltas += found["Differences.delta"]
     return {
-        "Slot.b": [p.sizes.random(rng) for _ in range(p.K)],
+        "Slot.b": list(p.sizes.random_vector(p.K, rng)),
         "Differences.c": zeros,
         "Differences.delta": deltas,
         "Masked.psi": p.packing.pack([rng.bits(p.mask_bits) for _ in range(p.dimension)]),
-        "Reshare.x": [x for _ in range(p.K) for x in p.weights.random_vector(p.dimension, rng)],
+        "Reshare.x": list(p.weights.random_vector(p.K * p.dimension, rng)),
     }
 
 
-def simulate_party(p: Parameters, index: int, rng: Stream) -> Readings:
-    """All that P_j reads beside keys and pi_1 (the coins of all parties), made from the public parameters alone.
+def simulate_parties(p: Parameters, members: Sequence[int], rng: Stream) -> Readings:
+    """All that the parties with these numbers read, one after the other, made from the public parameters alone.
 
     The ciphertexts under the parties' key that Charlie returns open to numbers of `blind_bits`; see step 1.4.
     """
-    found: Readings = {
-        "Relay.a": [p.sizes.random(rng) for _ in range(p.K - 1)],
-        "Blinded.a": [rng.bits(p.blind_bits)],
-        "Reshare.x": [x for _ in range(p.K) for x in p.weights.random_vector(p.dimension, rng)],
-    }
-    if index == 0:
-        found["Half.a_tilde"] = [p.sizes.random(rng) for _ in range(p.K - 1)]
-        found |= _matches(p, rng)
-    return found
+    xi = paillier.generate(p.key_bits, rng)
+    coins = [(rng.bits(8 * SEED_BYTES), rng.bits(8 * OPENING_BYTES)) for _ in range(p.K)]
+    blinded = [rng.bits(p.blind_bits) for _ in range(p.K)]
+    found: Readings = defaultdict(list)
+    for j in members:
+        if j:
+            found["SharedKey.p"].append(xi.p)
+            found["SharedKey.q"].append(xi.q)
+        for seed, opening in coins[:j] + coins[j + 1 :]:
+            found["Opening.seed"].append(seed)
+            found["Opening.opening"].append(opening)
+        found["Relay.a"] += p.sizes.random_vector(p.K - 1, rng)
+        found["Blinded.a"].append(blinded[j])
+        found["Reshare.x"] += p.weights.random_vector(p.K * p.dimension, rng)
+    if 0 in members:
+        found["Half.a_tilde"] += [p.sizes.reduce(a) for a in blinded[1:]]
+        for i, j, _ in _contest(p, rng):
+            found["Match.left"].append(i)
+            found["Match.right"].append(j)
+    return dict(found)
 
 
-def _matches(p: Parameters, rng: Stream) -> Readings:
-    """The places that meet when each comparison falls as a uniformly random ranking has it."""
-    rank = Permutation.random(p.K, rng)
-    search, left, right = minimum.search(p.comparison, p.K), [], []
+def _contest(p: Parameters, rng: Stream) -> Iterator[tuple[int, int, int]]:
+    """(i, j, whether place i holds less than place j) for each comparison, as a uniformly random ranking has it."""
+    rank, search = Permutation.random(p.K, rng), minimum.search(p.comparison, p.K)
     while not search.found:
-        left += [i for i, _ in search.pairs]
-        right += [j for _, j in search.pairs]
-        search = search.after([int(rank[i] < rank[j]) for i, j in search.pairs])
-    return {"Match.left": left, "Match.right": right}
+        smaller = [int(rank[i] < rank[j]) for i, j in search.pairs]
+        yield from ((i, j, left) for (i, j), left in zip(search.pairs, smaller, strict=True))
+        search = search.after(smaller)
 
 
 CLAIM = Claim(
-    simulators={"charlie": simulate_curator, "a party": simulate_party},
+    simulators={"charlie": simulate_curator, "any set of parties": simulate_parties},
     not_claimed=(
         "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights.",
         "Charlie together with any party learns every size and who is smallest, for all parties hold the key of xi.",

@@ -79,7 +79,9 @@ class AllPairs:
 
     @property
     def winner(self) -> int:
-        """The place of the smallest value: it won all its comparisons."""
+        """The place of the smallest value: it won all its comparisons; raises ValueError when no place did."""
+        if self.size - 1 not in self.wins:
+            raise ValueError("gave answers that contradict each other")
         return self.wins.index(self.size - 1)
 
 

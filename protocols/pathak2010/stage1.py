@@ -64,7 +64,10 @@ async def smallest(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halve
             tops.append(top)
         answers = [await comparison.holder(me, first, keys.dgk) for _ in tops]
         search = search.after([steps.is_negative(answer, top) for answer, top in zip(answers, tops, strict=True)])
-    return search.winner
+    try:
+        return search.winner
+    except ValueError as error:
+        me.refuse(first, str(error))
 
 
 async def compare(me: Endpoint, p: Parameters, keys: PartyKeys, a: list[int]) -> None:

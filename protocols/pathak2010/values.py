@@ -7,15 +7,22 @@ from dataclasses import dataclass
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Vector
 from protocols.crypto import dgk, paillier
+from protocols.errors import LocalError
+from protocols.pathak2010.parameters import SIZE_BITS
 
 
 @dataclass(frozen=True, repr=False)
 class PartyInput:
-    """A party's private input: its size n, its weights w and its noise eta, both as elements of Z_M^d."""
+    """A party's private input: its size n in [0, 2**32), its weights w and its noise eta, both as elements of Z_M^d."""
 
     n: int
     w: Vector
     eta: Vector
+
+    def __post_init__(self) -> None:
+        # A larger size would wrap in the ring of the comparison, and pass for the smallest.
+        if not 0 <= self.n < 1 << SIZE_BITS:
+            raise LocalError(f"a size n must be in [0, 2**{SIZE_BITS}), got {self.n}")
 
 
 @dataclass(frozen=True, repr=False)

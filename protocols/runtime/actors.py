@@ -8,10 +8,11 @@ from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
+from protocols.runtime.board import Board
 from protocols.runtime.channel import Envelope
 from protocols.runtime.process import Process
-from protocols.runtime.session import Session
-from protocols.runtime.simulate import processes, published
+from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.simulate import processes
 
 Queues = Mapping[str, "asyncio.Queue[Envelope]"]
 
@@ -33,12 +34,19 @@ async def run(
         async with asyncio.TaskGroup() as group:
             for role in roles.values():
                 group.create_task(_live(role, queues, sent))
-        public = [envelope for role in roles.values() for envelope in role.release()]
+        for role in roles.values():
+            while not queues[role.name].empty():
+                _deliver(role, queues[role.name].get_nowait())  # raises: the role wanted nothing more
+        for envelope in [envelope for role in roles.values() for envelope in role.release()]:
+            sent.append(envelope)
     finally:
         for role in roles.values():
             role.close()
-    sent.extend(public)
-    return published(session, enumerate(public)), sent
+    board = Board(session)
+    for envelope in sent:
+        if envelope.to == PUBLIC_NAME:
+            board.post(envelope, envelope.number)
+    return board.published, sent
 
 
 async def _live(role: Process, queues: Queues, sent: list[Envelope]) -> None:
@@ -49,5 +57,8 @@ async def _live(role: Process, queues: Queues, sent: list[Envelope]) -> None:
                 await queues[envelope.to].put(envelope)
         if role.done:
             return
-        envelope = await queues[role.name].get()
-        role.deliver(envelope, envelope.number)
+        _deliver(role, await queues[role.name].get())
+
+
+def _deliver(role: Process, envelope: Envelope) -> None:
+    role.deliver(envelope, envelope.number)

@@ -62,7 +62,7 @@ class Channel:
         if session.identities.get(name) != me.public:
             raise LocalError(f"{name}: the session pins another identity")
         self.session, self.name, self._me = session, name, me
-        self._secret = rng.fork("x25519").bytes(sealing.KEY_BYTES)
+        self.secret = rng.fork("x25519").bytes(sealing.KEY_BYTES)
         self.peers: dict[str, bytes] = {}
         self.sent: dict[str, int] = {}
         self.received: dict[str, int] = {}
@@ -71,7 +71,7 @@ class Channel:
 
     def hello(self, to: str) -> Envelope:
         """The greeting: this session's X25519 key, signed by the long-term identity."""
-        return self._sign(to, HELLO, "setup", sealing.public_key(self._secret))
+        return self._sign(to, HELLO, "setup", sealing.public_key(self.secret))
 
     def sign(self, kind: str, stage: str, payload: bytes) -> Envelope:
         """A signed public envelope."""
@@ -89,16 +89,8 @@ class Channel:
         Raises `PeerError` for whatever does not belong: wrong session or addressee, out of order, replayed, tampered.
         """
         sender = envelope.sender
-        if sender not in self.session.names:
-            raise PeerError(sender, "is not a participant of this session", [reference])
-        if envelope.session != self.session.id:
-            raise PeerError(sender, f"{envelope.kind} belongs to another session", [reference])
-        if envelope.to != self.name or sender == self.name:
-            raise PeerError(sender, f"{envelope.kind} is addressed to {envelope.to}, not {self.name}", [reference])
         wanted = self.received.get(sender, 0)
-        if envelope.number != wanted:
-            rule = f"{envelope.kind} has number {envelope.number} on the link to {self.name}, wanted {wanted}"
-            raise PeerError(sender, rule, [reference])
+        check_header(self.session, self.name, envelope, wanted, reference)
         try:
             payload = self._open_hello(envelope) if wanted == 0 else self._unseal(envelope)
         except DecodeError as error:
@@ -114,12 +106,14 @@ class Channel:
         return self.peers[envelope.sender]
 
     def _unseal(self, envelope: Envelope) -> bytes:
+        if envelope.kind == HELLO:
+            raise DecodeError("only the first message greets")
         key = self._key(envelope.sender, self.name, self.peers[envelope.sender])
         return sealing.unseal(key, envelope.number, envelope.header, envelope.body)
 
     def _key(self, sender: str, receiver: str, peer: bytes) -> bytes:
         if (sender, receiver) not in self._links:
-            key = sealing.link_key(self._secret, peer, self.session.id, sender, receiver)
+            key = sealing.link_key(self.secret, peer, self.session.id, sender, receiver)
             self._links[sender, receiver] = key
         return self._links[sender, receiver]
 
@@ -137,6 +131,20 @@ class Channel:
         self.sent[blank.to] = blank.number + 1
         self.chain = envelope.digest
         return envelope
+
+
+def check_header(session: Session, reader: str, envelope: Envelope, wanted: int, reference: int) -> None:
+    """Raise `PeerError` unless the envelope is a participant's `wanted`-th to this reader in this session."""
+    sender, kind = envelope.sender, envelope.kind
+    if sender not in session.names:
+        raise PeerError(sender, "is not a participant of this session", [reference])
+    if envelope.session != session.id:
+        raise PeerError(sender, f"{kind} belongs to another session", [reference])
+    if envelope.to != reader or sender == reader:
+        raise PeerError(sender, f"{kind} is addressed to {envelope.to}, not {reader}", [reference])
+    if envelope.number != wanted:
+        rule = f"{kind} has number {envelope.number} on the link to {reader}, wanted {wanted}"
+        raise PeerError(sender, rule, [reference])
 
 
 def verify_signed(session: Session, envelope: Envelope) -> bytes:

@@ -51,33 +51,41 @@ def keys_of(view: View) -> dict[int, PrivateKey | DgkPrivateKey]:
 
 
 def readings(*views: View) -> Readings:
-    """What the owners of these views read together: numbers as they are, ciphertexts opened by any key among them.
+    """What the owners of these views read together beside what is public: numbers as they are, bytes as numbers,
+    ciphertexts opened by any key among them.
 
     A DGK ciphertext opens to 1 if it holds zero, else to 0, which is all that its key tells. What no key opens is
     left out.
     """
+    return _collected(views, public=False)
+
+
+def public_fields(view: View) -> Readings:
+    """What the fields declared public showed the owner of this view."""
+    return _collected((view,), public=True)
+
+
+def canaries(found: Readings, secrets: Mapping[str, int], modulus: int, shift: int = 0) -> list[str]:
+    """Which secrets (distinctive numbers below modulus >> shift) stand in the readings: plain, negated, or as the sum
+    or difference of two of them, mod `modulus` and without the lowest `shift` bits.
+    """
+    values = {v % modulus for place in found.values() for v in place}
+    seen = {x % modulus >> shift for v in values for w in (0, *values) for x in (v + w, v - w, -v - w)}
+    return [name for name, secret in secrets.items() if secret in seen]
+
+
+def _collected(views: tuple[View, ...], *, public: bool) -> Readings:
     keys = {n: key for view in views for n, key in keys_of(view).items()}
     found: Readings = {}
     for view in views:
         for _, message in view.mail:
             for slot in message.slots:
-                value = getattr(message, slot.name)
-                opened = [_open(v, keys) for v in (value if slot.count else (value,))]
-                place = f"{type(message).__name__}.{slot.name}"
-                found.setdefault(place, []).extend(v for v in opened if v is not None)
+                if (slot.protection.how == "public") == public:
+                    value = getattr(message, slot.name)
+                    opened = [_open(v, keys) for v in (value if slot.count else (value,))]
+                    place = f"{type(message).__name__}.{slot.name}"
+                    found.setdefault(place, []).extend(v for v in opened if v is not None)
     return {place: values for place, values in found.items() if values}
-
-
-def canaries(found: Readings, secrets: Mapping[str, int], modulus: int) -> list[str]:
-    """Which secrets (distinctive numbers) stand in the readings: plain, negated, or as the difference of two
-    neighbours.
-    """
-    seen: set[int] = set()
-    for values in found.values():
-        seen.update(v % modulus for v in values)
-        seen.update(-v % modulus for v in values)
-        seen.update((v - w) % modulus for v in values for w in values)
-    return [name for name, secret in secrets.items() if secret % modulus in seen]
 
 
 def _open(value: Any, keys: Mapping[int, PrivateKey | DgkPrivateKey]) -> int | None:
@@ -88,4 +96,6 @@ def _open(value: Any, keys: Mapping[int, PrivateKey | DgkPrivateKey]) -> int | N
         if isinstance(key, DgkPrivateKey) and isinstance(value, BitCiphertext):
             return int(key.is_zero(value))
         return None
+    if isinstance(value, bytes):
+        return int.from_bytes(value, "big")
     return value if isinstance(value, int) else None

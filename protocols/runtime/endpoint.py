@@ -120,10 +120,13 @@ class Endpoint:
         """One message of each sender, in their order."""
         return [await self.receive(sender, kind) for sender in senders]
 
-    async def stage(self, role: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
-        """Run a part of the role as a checkpoint: its result is kept, its mail, secrets and randomness are dropped."""
-        name = f"{role.__module__.rpartition('.')[2]}.{role.__name__}"
-        done, result, rng = self._engine.enter(name)
+    async def stage(self, role: Callable[..., Coroutine[Any, Any, T]], *args: Any, name: str | None = None) -> T:
+        """Run a part of the role as a checkpoint: its result is kept, its mail, secrets and randomness are dropped.
+
+        A stage is called after the file that its role stands in, unless it has a name.
+        """
+        name = name or role.__module__.rpartition(".")[2]
+        done, result, rng = self._engine.enter(f"{name}.{role.__name__}")
         if not done:
             self._rng = rng
             result = await role(self, *args)

@@ -34,6 +34,9 @@ Keys = Mapping[str, Key]
 
 MAX_MESSAGE_BYTES = 1 << 26
 
+_PLAIN = (int, bool, bytes)
+_CIPHERTEXTS = (Ciphertext, BitCiphertext)
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -155,11 +158,18 @@ def _slot(cls: type, name: str) -> Slot:
         raise LocalError(f"{cls.__name__}.{name} must say once how it is protected")
     counts = [note.count for note in notes if isinstance(note, Times)]
     inner = get_args(hint)[0]
-    if get_origin(inner) is tuple:
+    vector = get_origin(inner) is tuple
+    if vector:
         inner = get_args(inner)[0]
+    if len(counts) != vector:
+        raise LocalError(f"{cls.__name__}.{name} must be a tuple with one length, or neither")
     optional = isinstance(inner, UnionType)
     if optional:
         inner = next(t for t in get_args(inner) if t is not type(None))
+    if inner not in (*_PLAIN, *_CIPHERTEXTS) or (inner in _CIPHERTEXTS) != (protections[0].how == "under"):
+        raise LocalError(f"{cls.__name__}.{name} must be an int, bool or bytes, or a ciphertext under a key")
+    if optional and inner not in _CIPHERTEXTS:
+        raise LocalError(f"{cls.__name__}.{name}: only a ciphertext can be absent, for zero is a number")
     return Slot(name, inner, optional, protections[0], counts[0] if counts else None)
 
 

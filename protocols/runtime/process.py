@@ -6,7 +6,7 @@ import hashlib
 from collections import deque
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
@@ -16,6 +16,8 @@ from protocols.runtime.channel import HELLO, STAGE_END, Channel, Envelope
 from protocols.runtime.endpoint import Endpoint, Want
 from protocols.runtime.message import Key, Message
 from protocols.runtime.session import PUBLIC_NAME, Session
+
+KEYS = "keys"  # what is made once, i.e. keys, is measured as a stage of its own
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class Process:
         observer: Observer | None = None,
     ) -> None:
         self.session, self.name, self.seed = session, name, seed
+        self._inputs = inputs
         self.channel = Channel(session, name, identity, seed.fork("channel"))
         self.keys: dict[str, Key] = {}
         self.progress = Progress()
@@ -91,8 +94,8 @@ class Process:
         self._resent = 0
         self._want: Want | None = None
         self._kept: list[Any] = []
-        role = session.program.roles[session.kind(name)]
-        self._role: Coroutine[Any, Any, Any] = role(Endpoint(session, name, self), *inputs)  # type: ignore[assignment]
+        self._greetings: list[int] = []
+        self._role: Coroutine[Any, Any, Any] | None = None
 
     # What drivers do.
 
@@ -100,7 +103,10 @@ class Process:
         """Open an envelope and keep it for the role; raises `PeerError` when it does not belong."""
         payload = self.channel.open(envelope, reference)
         if envelope.kind == HELLO:
+            self._greetings.append(reference)
             return
+        if self.done:
+            self._refuse_unread(envelope.sender, envelope.kind, reference)
         mail = Mail(envelope.kind, payload, reference)
         self._mail[envelope.sender].append(mail)
         self.progress.mail.append((envelope.sender, mail))
@@ -139,7 +145,8 @@ class Process:
 
     def close(self) -> None:
         """Give up the role where it stands."""
-        self._role.close()
+        if self._role is not None:
+            self._role.close()
 
     def restore(self, progress: Progress, keys: dict[str, Key], channel: Channel) -> None:
         """Continue from what an earlier process of this role left behind."""
@@ -148,7 +155,15 @@ class Process:
         for sender, mail in progress.mail:
             self._mail[sender].append(mail)
 
+    def _start(self) -> Coroutine[Any, Any, Any]:
+        if self._observer:
+            for reference in self._greetings:
+                self._observer.consumed(self.name, reference)
+        role = self.session.program.roles[self.session.kind(self.name)]
+        return role(Endpoint(self.session, self.name, self), *self._inputs)  # type: ignore[return-value]
+
     def _run(self) -> None:
+        self._role = self._role or self._start()
         try:
             while True:
                 answer = None
@@ -161,6 +176,12 @@ class Process:
                     raise LocalError(f"{self.name}: nobody is called {self._want.sender}")
         except StopIteration as stop:
             self.done, self.result, self._want = True, stop.value, None
+        for sender, unread in self._mail.items():
+            for mail in unread:
+                self._refuse_unread(sender, mail.kind, mail.reference)
+
+    def _refuse_unread(self, sender: str, kind: str, reference: int) -> NoReturn:
+        raise PeerError(sender, f"sent {kind} to {self.name}, which wanted nothing more", [reference])
 
     def _take(self, want: Want) -> Any:
         mail = self._mail[want.sender].popleft()
@@ -182,7 +203,8 @@ class Process:
 
     def _where(self) -> str:
         """Where in the protocol's code the role stands: its innermost coroutine outside the endpoint."""
-        where, inner = "its start", self._role
+        where = "its start"
+        inner: Any = self._role
         while (frame := getattr(inner, "cr_frame", None)) is not None:
             if not frame.f_code.co_filename.endswith("endpoint.py"):
                 where = f"{frame.f_code.co_filename.rpartition('/')[2]} line {frame.f_lineno}"
@@ -198,6 +220,8 @@ class Process:
 
     def post(self, to: str, message: Message) -> None:
         """Encode, seal and send; raises `LocalError` for an undeclared kind or route, or outside a stage."""
+        if to == PUBLIC_NAME:
+            raise LocalError(f"{self.name}: {type(message).__name__} is published, not sent")
         payload = self._encode(to, message)
         if self._repeated(to, type(message).__name__, payload):
             return
@@ -218,8 +242,7 @@ class Process:
         if number < len(self._kept):
             return True, self._kept[number], rng
         self._stage = name.partition(".")[0]
-        if self._observer:
-            self._observer.stage(self.name, self._stage)
+        self._measure(self._stage)
         return False, None, rng
 
     def leave(self, result: Any) -> None:
@@ -230,13 +253,19 @@ class Process:
         queued = [(sender, mail) for sender in self._mail for mail in self._mail[sender]]
         self.progress.mail, self.progress.sent, self.progress.made = queued, [], {}
         self._resent = 0
+        # One way: whoever gets hold of the new seed cannot draw this stage's coins again.
+        self.seed = self.seed.fork("next stage")
         self._emit(self.channel.sign(STAGE_END, self._stage or "", b""))
         self._stage = None
 
     def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
-        """Make a value from a stream of its own, or return the one made before."""
+        """Make a value from a stream of its own, or return the one made before in this stage."""
+        if self._stage is None:
+            raise LocalError(f"{self.name}: {label} is made outside a stage")
         if label not in self.progress.made:
+            self._measure(KEYS)
             self.progress.made[label] = make(self.seed.fork(f"once {self._stages} {label}"))
+            self._measure(self._stage or "")
         return self.progress.made[label]
 
     def admit(self, name: str, key: Key) -> None:
@@ -246,6 +275,10 @@ class Process:
     def evidence(self, sender: str) -> list[int]:
         """The message that this role read last from the sender."""
         return [self._last[sender]] if sender in self._last else []
+
+    def _measure(self, stage: str) -> None:
+        if self._observer:
+            self._observer.stage(self.name, stage)
 
     def _encode(self, to: str, message: Message) -> bytes:
         kind = type(message)

@@ -69,7 +69,7 @@ def _dump(process: Process, identity: Identity, inputs: tuple[Any, ...]) -> byte
     kept = {
         "program": (program.name, program.version, process.session.id),
         "role": (process.name, identity.seed, process.seed.key, process.seed.insecure, inputs),
-        "channel": (channel.peers, channel.sent, channel.received, channel.chain),
+        "channel": (channel.secret, channel.peers, channel.sent, channel.received, channel.chain),
         "keys": process.keys,
         "progress": (progress.results, mail, progress.sent, progress.made),
         "unpublished": process.unpublished,
@@ -80,13 +80,13 @@ def _dump(process: Process, identity: Identity, inputs: tuple[Any, ...]) -> byte
 def _load(session: Session, state: bytes) -> tuple[Process, Identity, tuple[Any, ...]]:
     program = session.program
     kept = states.load(state, (*program.records, type(session.parameters)))
-    if kept["program"] != (program.name, program.version, session.id):
+    if not isinstance(kept, dict) or kept.get("program") != (program.name, program.version, session.id):
         raise ReplayError("the state belongs to another program, version or session")
     name, identity_seed, key, insecure, inputs = kept["role"]
     identity = Identity(identity_seed)
     process = Process(session, name, identity, Stream(key, insecure=insecure), inputs)
     channel = process.channel
-    channel.peers, channel.sent, channel.received, channel.chain = kept["channel"]
+    channel.secret, channel.peers, channel.sent, channel.received, channel.chain = kept["channel"]
     results, mail, sent, made = kept["progress"]
     opened = [(sender, Mail(kind, payload, reference)) for sender, kind, payload, reference in mail]
     process.restore(Progress(results, opened, sent, made), kept["keys"], channel)

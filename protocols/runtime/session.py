@@ -49,6 +49,14 @@ class Session:
     identities: Mapping[str, bytes] = field(repr=False)
     nonce: bytes = field(repr=False)
 
+    def __post_init__(self) -> None:
+        if CURATOR_NAME in self.parties or PUBLIC_NAME in self.parties:
+            raise LocalError(f"no party can be called {CURATOR_NAME} or {PUBLIC_NAME}")
+        if set(self.identities) != set(self.names):
+            raise LocalError(f"wanted identities of {', '.join(self.names)}, got {', '.join(sorted(self.identities))}")
+        if len(self.nonce) != SESSION_BYTES:
+            raise LocalError(f"a nonce has {SESSION_BYTES} bytes, got {len(self.nonce)}")
+
     @cached_property
     def id(self) -> bytes:
         """The session id."""

@@ -14,9 +14,9 @@ from typing import Any
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.errors import DecodeError, PeerError, StallError
-from protocols.runtime import message as messages
-from protocols.runtime.channel import Envelope, verify_signed
+from protocols.errors import StallError
+from protocols.runtime.board import Board
+from protocols.runtime.channel import Envelope
 from protocols.runtime.claims import View
 from protocols.runtime.message import Message
 from protocols.runtime.network import LINKS, Meter
@@ -85,31 +85,20 @@ def simulate(
             before = (wire.moves, [role.done for role in roles.values()])
             for name in wire.order(list(roles)):
                 wire.turn(roles[name])
+            wire.read_board()
             if before == (wire.moves, [role.done for role in roles.values()]):
                 raise StallError({name: role.waiting for name, role in roles.items() if role.waiting})
+        wire.settle(roles)
         for role in roles.values():
             role.release()
+        wire.settle(roles)
     finally:
         for role in roles.values():
             role.close()
     results = {name: role.result for name, role in roles.items()}
     views = {name: View(name, inputs[name], tuple(role.progress.results), tuple(wire.read_by[name]))
              for name, role in roles.items()} if wire.setting.views else {}  # fmt: skip
-    return Run(results, published(session, wire.public), wire.transcript, wire.meter, views)
-
-
-def published(session: Session, envelopes: Iterable[tuple[int, Envelope]]) -> dict[str, Any]:
-    """Each participant's published message; raises `PeerError` for a signature or a share that does not hold."""
-    kinds = {kind.__name__: kind for kind in session.program.kinds}
-    found: dict[str, Any] = {}
-    for n, envelope in envelopes:
-        try:
-            payload = verify_signed(session, envelope)
-            if envelope.kind in kinds:
-                found[envelope.sender] = messages.decode(kinds[envelope.kind], payload, session.layout, {})
-        except DecodeError as error:
-            raise PeerError(envelope.sender, f"{envelope.kind} (public): {error}", [n]) from None
-    return found
+    return Run(results, wire.board.published, wire.transcript, wire.meter, views)
 
 
 class _Wire:
@@ -119,8 +108,9 @@ class _Wire:
         self.setting = setting
         self.transcript = Transcript(session, setting.marks, setting.topology)
         self.meter = Meter(session.names, LINKS[setting.link], setting.topology)
-        self.public: list[tuple[int, Envelope]] = []
+        self.board = Board(session)
         self.moves = 0
+        self._public: deque[tuple[int, Envelope]] = deque()
         self.read_by: dict[str, list[tuple[str, Message]]] = {name: [] for name in session.names}
         self._links: dict[str, dict[str, deque[tuple[int, Envelope]]]] = {name: {} for name in session.names}
 
@@ -142,6 +132,27 @@ class _Wire:
             role.advance()
         finally:
             self.meter.stop()
+
+    def read_board(self) -> None:
+        """Check what has been posted for everybody."""
+        while self._public:
+            n, envelope = self._public.popleft()
+            self.board.post(envelope, n)
+
+    def settle(self, roles: Mapping[str, Process]) -> None:
+        """Nothing may be under way or missing once every role is done: raises `PeerError` or `StallError`."""
+        for role in roles.values():
+            for link in self._links[role.name].values():
+                while link:
+                    n, envelope = link.popleft()
+                    role.deliver(envelope, n)
+        self.read_board()
+        lost = [name for name, role in roles.items() if self._unposted(role)]
+        if lost:
+            raise StallError({PUBLIC_NAME: f"a signed message from {', '.join(lost)}"})
+
+    def _unposted(self, role: Process) -> bool:
+        return role.channel.sent.get(PUBLIC_NAME, 0) > self.board.received.get(role.name, 0)
 
     def _late(self) -> bool:
         schedule = self.setting.schedule
@@ -165,7 +176,7 @@ class _Wire:
         arriving = self.setting.tamper(n, envelope) if self.setting.tamper else [(envelope.to, envelope)]
         for to, arrival in arriving:
             if to == PUBLIC_NAME:
-                self.public.append((n, arrival))
+                self._public.append((n, arrival))
             else:
                 self._links[to].setdefault(arrival.sender, deque()).append((n, arrival))
 

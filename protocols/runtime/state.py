@@ -11,9 +11,15 @@ from typing import Any
 
 import cbor2
 
-from protocols.errors import ReplayError
+from protocols.errors import LocalError, ReplayError
 
 MAX_STATE_BYTES = 1 << 28
+
+# What bytes, a value that contains itself (CBOR has references), or a record that refuses its fields may raise.
+_UNREADABLE = (
+    *(cbor2.CBORError, ArithmeticError, AttributeError, LocalError),
+    *(LookupError, RecursionError, TypeError, ValueError),
+)
 
 
 def dump(value: Any, records: Sequence[type[Any]]) -> bytes:
@@ -22,14 +28,19 @@ def dump(value: Any, records: Sequence[type[Any]]) -> bytes:
 
 
 def load(data: bytes, records: Sequence[type[Any]]) -> Any:
-    """The value that was dumped; raises `ReplayError` when these are not its bytes."""
+    """The value that was dumped; raises `ReplayError` when these are not exactly its bytes."""
     if len(data) > MAX_STATE_BYTES:
         raise ReplayError(f"a state has at most {MAX_STATE_BYTES} bytes, got {len(data)}")
     try:
         plain = cbor2.loads(data, allow_indefinite=False, allow_duplicate_keys=False)
-        return _value(plain, {record.__name__: record for record in records})
-    except (cbor2.CBORError, KeyError, TypeError, ValueError, IndexError) as error:
+        value = _value(plain, {record.__name__: record for record in records})
+        # Tags, trailing bytes and second spellings of a value all end here: only what `dump` writes is read.
+        same = dump(value, records) == data
+    except _UNREADABLE as error:
         raise ReplayError(f"not a state of this program: {type(error).__name__}") from None
+    if not same:
+        raise ReplayError("not a state of this program: not the bytes that its value has")
+    return value
 
 
 def _plain(value: Any, records: dict[str, type[Any]]) -> list[Any]:

@@ -2,7 +2,8 @@
 
 Each line holds `n`, `from`, `to`, `kind`, `stage`, `number` (on that link), `size` in bytes, the sealed or signed
 `body` (base64), `chain` (digest of the sender's previous envelope), `digest` = SHA-256(prev || envelope digest) and
-`prev`, the digest of the line before. Line 0 holds the session: protocol, version, parameters, identities and nonce.
+`prev`, the digest of the line before. Line 0, of kind `Session` and size 0, holds the protocol, its version and
+parameters, the identities and the nonce.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Transcript:
     def __init__(self, session: Session, marks: tuple[str, ...] = (), topology: str = "mesh") -> None:
         self._session = session
         self.head: Line = {
-            "n": 0,
+            **{"n": 0, "from": "", "to": "", "kind": "Session", "size": 0, "prev": bytes(32).hex()},
             "protocol": session.program.name,
             "version": session.program.version,
             "session": session.id.hex(),
@@ -48,19 +49,7 @@ class Transcript:
         """The record, line by line."""
         yield {**self.head, "digest": self._digests[0].hex()}
         for n, envelope in enumerate(self.envelopes, start=1):
-            yield {
-                "n": n,
-                "from": envelope.sender,
-                "to": envelope.to,
-                "kind": envelope.kind,
-                "stage": envelope.stage,
-                "number": envelope.number,
-                "size": envelope.size,
-                "digest": self._digests[n].hex(),
-                "prev": self._digests[n - 1].hex(),
-                "chain": envelope.prev.hex(),
-                "body": base64.b64encode(envelope.body).decode(),
-            }
+            yield line_of(n, envelope, self._digests[n - 1])
 
     def dumps(self) -> str:
         """The record as text, one JSON object a line."""
@@ -72,43 +61,68 @@ def link(prev: bytes, envelope: Envelope) -> bytes:
     return hashlib.sha256(prev + envelope.digest).digest()
 
 
+def line_of(n: int, envelope: Envelope, prev: bytes) -> Line:
+    """Line n of the record; `prev` is the digest of the line before."""
+    return {
+        "n": n,
+        "from": envelope.sender,
+        "to": envelope.to,
+        "kind": envelope.kind,
+        "stage": envelope.stage,
+        "number": envelope.number,
+        "size": envelope.size,
+        "digest": link(prev, envelope).hex(),
+        "prev": prev.hex(),
+        "chain": envelope.prev.hex(),
+        "body": base64.b64encode(envelope.body).decode(),
+    }
+
+
 def read_envelope(session_id: bytes, line: Line) -> Envelope:
     """The envelope on a line; raises ValueError when the line has not the shape of one."""
     try:
-        return Envelope(
-            session_id,
-            str(line["from"]),
-            str(line["to"]),
-            str(line["kind"]),
-            str(line["stage"]),
-            int(line["number"]),
-            bytes.fromhex(line["chain"]),
-            base64.b64decode(line["body"], validate=True),
-        )
+        sender, to, kind, stage, number = (line[key] for key in ("from", "to", "kind", "stage", "number"))
+        if not all(isinstance(name, str) for name in (sender, to, kind, stage)) or type(number) is not int:
+            raise ValueError("names are strings, and number is an integer")
+        chain, body = bytes.fromhex(line["chain"]), base64.b64decode(line["body"], validate=True)
+        return Envelope(session_id, sender, to, kind, stage, number, chain, body)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"not a line of a transcript: {error}") from None
 
 
 def first_break(text: str) -> int | None:
-    """The number of the first line where the hash chain breaks; None when it holds."""
-    lines = [json.loads(line) for line in text.splitlines()]
-    if not lines:
-        return 0
-    head = {k: v for k, v in lines[0].items() if k != "digest"}
-    before = hashlib.sha256(_canonical(head)).digest()
-    if lines[0].get("digest") != before.hex():
+    """The number of the first line that is not as `Transcript` writes it after the lines before; None when all are.
+
+    What is cut off at the end leaves no break.
+    """
+    lines = text.removesuffix("\n").split("\n")
+    try:
+        session_id, before = _read_head(lines[0])
+    except _UNREADABLE:
         return 0
     for n, line in enumerate(lines[1:], start=1):
         try:
-            envelope = read_envelope(bytes.fromhex(head["session"]), line)
-        except ValueError:
+            envelope = read_envelope(session_id, json.loads(line))
+            if _canonical(line_of(n, envelope, before)).decode() != line:
+                return n
+        except _UNREADABLE:
             return n
-        after = link(before, envelope)
-        stated = (line["n"], line["size"], line["prev"], line["digest"])
-        if stated != (n, envelope.size, before.hex(), after.hex()):
-            return n
-        before = after
+        before = link(before, envelope)
     return None
+
+
+def _read_head(line: str) -> tuple[bytes, bytes]:
+    """The session id, and the digest of line 0; raises one of `_UNREADABLE` when it is not as written."""
+    head = json.loads(line)
+    stated = head.pop("digest")
+    digest = hashlib.sha256(_canonical(head)).digest()
+    if _canonical({**head, "digest": digest.hex()}).decode() != line or stated != digest.hex():
+        raise ValueError("not the head of a transcript")
+    return bytes.fromhex(head["session"]), digest
+
+
+# What text that is no transcript may raise: malformed JSON, missing keys, wrong types, nesting without end.
+_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 def _canonical(line: Line) -> bytes:

@@ -7,23 +7,30 @@ everybody's rows and looks at test labels, so nothing here is private, and nothi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.data.partition import deal, parse_split
 from smc_dp.data.preprocess import Examples
 from smc_dp.learning.solver import minimise
 from smc_dp.methods.pathak2010 import Settings, accuracy, classify
+from smc_dp.privacy.pathak2010 import Calibration, NoiseName
+
+SPLITS = MappingProxyType({"even": "20,20,20,20,20", "15 %": "15,20,20,20,25", "10 %": "10,20,20,20,30"})
+"""The percentages of the rows that the paper's five parties hold, by the share of the smallest party."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
     """Models of all parties, trained without noise.
 
-    `settings` they were trained under; `parties` is K; `smallest` the fewest rows that a party has; `total` the sum
-    of the K models on the grid, d signed integers.
+    `settings` holds the objective and the grid; `parties` is K; `smallest` the fewest rows that a party has; `total`
+    the sum of the K models on the grid, d signed integers.
     """
 
     settings: Settings
@@ -46,8 +53,12 @@ def train(parties: Sequence[Examples], settings: Settings) -> Trained:
 
 def pooled(parties: Sequence[Examples]) -> Examples:
     """All rows in one place."""
-    X, y = (np.concatenate(parts) for parts in zip(*((data.X, data.y) for data in parties), strict=True))
-    return Examples(X, y)
+    return Examples(np.concatenate([data.X for data in parties]), np.concatenate([data.y for data in parties]))
+
+
+def dealt(rows: Examples, split: str, seed: int) -> list[Examples]:
+    """The rows dealt to parties at random, by a public seed, in the percentages of `split`, such as 15,20,20,20,25."""
+    return [Examples(rows.X[part], rows.y[part]) for part in deal(len(rows), parse_split(split), seed)]
 
 
 def error(weights: Sequence[float], test: Examples) -> float:
@@ -56,14 +67,22 @@ def error(weights: Sequence[float], test: Examples) -> float:
 
 
 def errors(
-    trained: Trained, test: Examples, settings: Settings, repeats: int, rng: Stream
+    trained: Trained,
+    test: Examples,
+    epsilon: Fraction,
+    calibration: Calibration,
+    noise: NoiseName = "knorm",
+    *,
+    repeats: int,
+    rng: Stream,
 ) -> NDArray[np.float64]:
-    """Test errors of `repeats` releases with fresh noise under `settings`, shape (repeats,).
+    """Test errors of `repeats` releases of the same models with fresh noise, shape (repeats,).
 
-    Raises ValueError when the models were trained under another lambda or grid.
+    Streams with the same key give the same directions and, but for their scale, the same lengths of K-norm noise at
+    every epsilon and calibration, so that curves can be compared point by point.
     """
-    before = trained.settings
-    if (settings.lam, settings.grid) != (before.lam, before.grid):
-        raise ValueError(f"settings: wanted lambda {before.lam} and {before.grid}, as trained")
-    noise = settings.noise_of(trained.smallest, trained.parties, len(trained.total))
-    return np.array([error(trained.weights(noise.sample(rng)), test) for _ in range(repeats)])
+    settings = replace(trained.settings, epsilon=epsilon, calibration=calibration, noise=noise)
+    law = settings.noise_of(trained.smallest, trained.parties, len(trained.total))
+    weights = np.array([trained.weights(law.sample(rng)) for _ in range(repeats)])
+    wrong = classify(weights.T, test.X) != test.y[:, np.newaxis]  # a column for each release
+    return np.asarray(wrong.mean(axis=0))

@@ -81,19 +81,33 @@ class Settings:
         return Fraction(self.objective.lam)
 
 
-def local(name: str, data: Examples, parties: int, settings: Settings, rng: Stream) -> Contribution:
-    """One party's part before the protocol: train, put the weights on the grid, draw the noise of the sum.
+def check_fit(name: str, data: Examples, parties: int, settings: Settings) -> None:
+    """Raises InputError when the party has too many rows, or when K models and its noise could exceed the ring.
 
-    Raises InputError when K models and the noise could exceed the ring. This depends on public figures and
-    on the party's own number of rows, not on what the rows say.
+    This depends on public figures and on the party's own number of rows, not on what the rows say.
     """
     n, d = data.X.shape
     if n > calibrated.LARGEST_N:
         raise InputError(f"party {name}: wanted at most {calibrated.LARGEST_N} rows, got {n}")
-    noise = settings.noise_of(n, parties, d)
-    _check_range(name, parties, settings, noise.tail())
+    tail = settings.noise_of(n, parties, d).tail() * (parties if settings.as_printed else 1)
+    longest = largest_norm(settings.objective.mu) + PUBLIC_TAU / settings.objective.mu
+    largest_weight = math.ceil(Fraction(longest) * (1 << settings.grid.fraction_bits)) + 1
+    if parties * largest_weight + tail >= 1 << (settings.grid.ring_bits - 1):
+        raise InputError(
+            f"party {name}: weights and noise are too large for the grid of {settings.grid.ring_bits} bits; "
+            "raise epsilon or lambda, or give the party more rows"
+        )
+
+
+def local(name: str, data: Examples, parties: int, settings: Settings, rng: Stream) -> Contribution:
+    """One party's part before the protocol: train, put the weights on the grid, draw the noise of the sum.
+
+    Raises InputError as `check_fit` does.
+    """
+    check_fit(name, data, parties, settings)
+    n, d = data.X.shape
     weights = settings.grid.encode(minimise(settings.objective, data.X, data.y).weights.tolist())
-    return Contribution(name, n, tuple(weights), tuple(noise.sample(rng)))
+    return Contribution(name, n, tuple(weights), tuple(settings.noise_of(n, parties, d).sample(rng)))
 
 
 def open_release(shares: Mapping[str, Sequence[int]], grid: Grid) -> list[float]:
@@ -114,15 +128,3 @@ def classify(weights: Sequence[float] | NDArray[np.float64], X: NDArray[np.float
 def accuracy(predicted: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     """The fraction of labels that were predicted."""
     return float(np.mean(predicted == y))
-
-
-def _check_range(name: str, parties: int, settings: Settings, tail: int) -> None:
-    longest = largest_norm(settings.objective.mu) + PUBLIC_TAU / settings.objective.mu
-    largest_weight = math.ceil(Fraction(longest) * (1 << settings.grid.fraction_bits)) + 1
-    if settings.as_printed:
-        tail *= parties
-    if parties * largest_weight + tail >= 1 << (settings.grid.ring_bits - 1):
-        raise InputError(
-            f"party {name}: weights and noise are too large for the grid of {settings.grid.ring_bits} bits; "
-            "raise epsilon or lambda, or give the party more rows"
-        )

@@ -222,7 +222,7 @@ def test_an_abort_of_the_protocol_is_one_line_and_leaves_nothing(folder, capsys,
         raise PeerError("south", "sent a ciphertext that is no unit", [3])
 
     monkeypatch.setattr(aggregation, "secure", secure)
-    line = complaint(capsys, folder, "run", *OWN)
+    line = complaint(capsys, folder, "run", *OWN, "--json")  # which also silences the progress
     assert line == "error: south: sent a ciphertext that is no unit (its message 3)"
 
 
@@ -232,7 +232,7 @@ def test_an_interrupt_is_one_line_and_exit_code_130(folder, capsys, monkeypatch)
 
     monkeypatch.setattr(aggregation, "secure", secure)
     before = sorted(folder.rglob("*"))
-    assert main(["run", *OWN]) == 130
+    assert main(["run", *OWN, "--json"]) == 130
     assert capsys.readouterr() == ("", "interrupted\n")
     assert sorted(folder.rglob("*")) == before
 

@@ -1,0 +1,129 @@
+"""A wire record as a sequence diagram: who sends what to whom, how often and how long, stage by stage.
+
+Only headers are read, so whoever holds the record can draw it. A record may come from anybody: what a terminal or
+Mermaid would take for a command is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from protocols.runtime.session import PUBLIC_NAME
+from protocols.runtime.transcript import Line
+
+_Edges = dict[tuple[str, str], list[int]]
+
+
+@dataclass(frozen=True)
+class _Record:
+    """The session, everybody's name with `public` last, and the sizes of messages by stage, kind and edge.
+
+    Kinds stand in the order of their last message: participants are not in step, but they finish in order.
+    """
+
+    head: Line
+    parties: list[str]
+    names: list[str]
+    stages: dict[str, dict[str, _Edges]]
+
+
+def arrows(lines: Iterable[Line]) -> str:
+    """The record as text: how many messages of each kind go from whom to whom in each stage, and the bytes of one.
+
+    Kinds that everybody sends alike take one line. `lines` begins with the line of the session; raises ValueError
+    when it does not, or when a line is no message between its participants.
+    """
+    record = _read(lines)
+    drawn = [f"{_plain(record.head['protocol'])}: {', '.join(map(_plain, record.names[:-1]))}"]
+    drawn += [f"INSECURE: {_plain(str(mark))}" for mark in record.head.get("insecure", [])]
+    for stage, kinds in record.stages.items():
+        rows = [(*row, kind) for kind, edges in kinds.items() for row in _rows(record, edges)]
+        sizes = [size for row in rows for size in row[2]]
+        left, right = (max(len(row[i]) for row in rows) for i in (0, 1))
+        drawn += ["", f"{_plain(stage)}: {len(sizes):,} messages, {sum(sizes):,} bytes"]
+        drawn += [f"  {a:<{left}} --> {b:<{right}}  {_plain(kind)}, {_count(of)}" for a, b, of, kind in rows]
+    return "\n".join(drawn) + "\n"
+
+
+def mermaid(lines: Iterable[Line]) -> str:
+    """The record as a Mermaid sequenceDiagram: an arrow for each kind of message on each edge in each stage.
+
+    Raises ValueError as `arrows` does.
+    """
+    record = _read(lines)
+    ids = {name: f"p{i}" for i, name in enumerate(record.names)}
+    drawn = ["sequenceDiagram", *(f"    participant {ids[name]} as {_entities(name)}" for name in record.names)]
+    for stage, kinds in record.stages.items():
+        drawn.append(f"    Note over p0,p{len(ids) - 1}: {_entities(stage)}")
+        drawn += [
+            f"    {ids[sender]}->>{ids[to]}: {_entities(kind)}, {_count(sizes)}"
+            for kind, edges in kinds.items()
+            for (sender, to), sizes in edges.items()
+        ]
+    return "\n".join(drawn) + "\n"
+
+
+def _read(lines: Iterable[Line]) -> _Record:
+    rest = iter(lines)
+    head = next(rest, {})
+    try:
+        parties = list(head["parameters"]["parties"])
+        names = [*parties, *(name for name in head["identities"] if name not in parties), PUBLIC_NAME]
+        if not all(isinstance(text, str) for text in (*names, head["protocol"])):
+            raise TypeError("names are strings")
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"line 0 does not describe a session: {error}") from None
+    stages: dict[str, dict[str, _Edges]] = {}
+    for n, line in enumerate(rest, start=1):
+        stage, kind, sender, to = (line.get(key) for key in ("stage", "kind", "from", "to"))
+        size = line.get("size")
+        if not (isinstance(stage, str) and isinstance(kind, str) and isinstance(size, int)):
+            raise ValueError(f"line {n} is no message: wanted stage, kind and size")
+        if not (isinstance(sender, str) and isinstance(to, str) and {sender, to} <= set(names)):
+            raise ValueError(f"line {n} is not between participants of the session")
+        kinds = stages.setdefault(stage, {})
+        kinds[kind] = kinds.pop(kind, {})  # moves to the end
+        kinds[kind].setdefault((sender, to), []).append(size)
+    return _Record(head, parties, names, stages)
+
+
+def _rows(record: _Record, edges: _Edges) -> Iterator[tuple[str, str, list[int]]]:
+    """Senders, addressees, sizes: one row where each of the senders writes to each addressee equally often."""
+    for count in dict.fromkeys(map(len, edges.values())):
+        alike = {edge: sizes for edge, sizes in edges.items() if len(sizes) == count}
+        senders, addressees = ([name for name in record.names if name in ends] for ends in zip(*alike, strict=True))
+        if alike.keys() == {(a, b) for a in senders for b in addressees if a != b}:
+            yield _row(record, senders, addressees, alike)
+        else:
+            for a in senders:
+                yield _row(record, [a], [b for b in addressees if (a, b) in alike], alike)
+
+
+def _row(record: _Record, senders: list[str], addressees: list[str], edges: _Edges) -> tuple[str, str, list[int]]:
+    sizes = [size for (a, b), each in edges.items() if a in senders and b in addressees for size in each]
+    other = "each other " if len(senders) > 1 and set(senders) & set(addressees) else "each "
+    return _called(record, senders, "each "), _called(record, addressees, other), sizes
+
+
+def _called(record: _Record, names: list[str], each: str) -> str:
+    if names == record.names[:-1]:
+        return each + "participant"
+    if names == record.parties:
+        return each + "party"
+    return ", ".join(map(_plain, names))
+
+
+def _count(sizes: list[int]) -> str:
+    low, high = min(sizes), max(sizes)
+    return f"{len(sizes)} x {low:,} bytes" if low == high else f"{len(sizes)} x {low:,} to {high:,} bytes"
+
+
+def _plain(text: str) -> str:
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+
+
+def _entities(text: str) -> str:
+    """The text for Mermaid, to which most signs mean something, and the word `end` alone."""
+    return re.sub(r"^end$|[^A-Za-z0-9_.-]", lambda found: f"#{ord(found[0][0])};{found[0][1:]}", text)

@@ -1,0 +1,253 @@
+"""Participants who seal, sign and number as they should, and lie in the content of one kind of message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from protocols.arithmetic import modular
+from protocols.arithmetic.rng import Stream
+from protocols.comparison.messages import Bits, ComparisonKey, Differences
+from protocols.crypto import paillier
+from protocols.crypto.dgk import FreshBit
+from protocols.crypto.paillier import Fresh
+from protocols.pathak2010 import PROGRAM, as_printed
+from protocols.pathak2010.messages import (
+    Blinded,
+    Half,
+    Indicator,
+    Masked,
+    Match,
+    Opening,
+    PaillierKey,
+    PublishedShare,
+    Ready,
+    Relay,
+    Reshare,
+    Selected,
+    SharedKey,
+    Slot,
+)
+from protocols.runtime import message as messages
+from protocols.runtime.channel import HELLO, STAGE_END
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.message import CURATOR, PARTY
+from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME, Program
+
+Twist = Callable[[Any, str, Any], Any]  # (liar, addressee, honest message) -> message, or None when it has sent
+
+
+class Liar(Endpoint):
+    """An endpoint that twists what its role sends."""
+
+    def __init__(self, me: Endpoint, lie: Lie) -> None:
+        self.__dict__.update(me.__dict__)
+        self.lie, self.told = lie, 0
+
+    def send(self, to: str, message: Any) -> None:
+        """Send, with the one lie at the first chance."""
+        if isinstance(message, self.lie.kind) and not self.told:
+            told = self.lie.twist(self, to, message)
+            self.told += told is not message
+            if told is None:
+                return
+            message = told
+        super().send(to, message)
+
+    def publish(self, message: Any) -> None:
+        """Publish, with the one lie."""
+        told = self.lie.twist(self, PUBLIC_NAME, message) if isinstance(message, self.lie.kind) else message
+        if told is not None:
+            super().publish(told)
+
+    def raw(self, to: str, kind: str, payload: bytes) -> None:
+        """Seal any payload under any kind."""
+        engine: Any = self._engine
+        engine._emit(engine.channel.seal(to, kind, "", payload))
+
+    def encoded(self, message: Any) -> bytes:
+        """The canonical bytes of a message."""
+        engine: Any = self._engine
+        return messages.encode(message, engine.session.layout, engine.keys)
+
+    def unpublished(self) -> list[tuple[str, str, bytes]]:
+        """What this participant will sign and publish."""
+        engine: Any = self._engine
+        held: list[tuple[str, str, bytes]] = engine.unpublished
+        return held
+
+
+@dataclass(frozen=True)
+class Lie:
+    """Who lies, in which kind of message, how, and what the accusation says. `shown` is the kind that shows it."""
+
+    who: str
+    kind: type[Any]
+    twist: Twist
+    rule: str
+    shown: str | None = None
+    program: Program = PROGRAM
+
+    def programmed(self) -> Program:
+        """The program in which this participant lies."""
+        kind = CURATOR if self.who == CURATOR_NAME else PARTY
+        honest: Any = self.program.roles[kind]
+
+        async def role(me: Endpoint, *args: Any) -> Any:
+            return await honest(Liar(me, self) if me.name == self.who else me, *args)
+
+        return replace(self.program, roles={**self.program.roles, kind: role})
+
+
+def minus(n: int) -> int:
+    """A unit of Jacobi symbol -1."""
+    return next(x for x in range(2, 1000) if modular.jacobi(x, n) == -1)
+
+
+def swapped(field: str, value: Callable[[Any], Any]) -> Twist:
+    """One field replaced."""
+    return lambda me, to, m: replace(m, **{field: value(m)})
+
+
+def bad(field: str, value: Callable[[int], int]) -> Twist:
+    """The ciphertext of a field, or the last of its ciphertexts, replaced by a number made from n; covers are left."""
+
+    def twist(me: Any, to: str, m: Any) -> Any:
+        old = getattr(m, field)
+        c = old[-1] if isinstance(old, tuple) else old
+        if c is None:  # a cover
+            return m
+        new = (FreshBit if isinstance(c, FreshBit) else Fresh)(c.n, value(c.n))
+        return replace(m, **{field: (*old[:-1], new) if isinstance(old, tuple) else new})
+
+    return twist
+
+
+def garbled(change: Callable[[bytes], bytes], kind: str | None = None) -> Twist:
+    """The encoded message changed before it is sealed."""
+    return lambda me, to, m: me.raw(to, kind or type(m).__name__, change(me.encoded(m)))
+
+
+def also(kind: str, payload: bytes = b"") -> Twist:
+    """The honest message, and another one after it."""
+
+    def twist(me: Any, to: str, m: Any) -> None:
+        me.told = 1
+        Endpoint.send(me, to, m)
+        me.raw(to, kind, payload)
+
+    return twist
+
+
+def cover(me: Any, to: str, m: Any) -> Any:
+    """A cover where the share was due."""
+    return m if m.b is None else replace(m, b=None)
+
+
+def share(me: Any, to: str, m: Any) -> Any:
+    """A share where a cover was due."""
+    key = me._engine.keys["charlie's key"]
+    return replace(m, b=key.encrypt(1, me.rng)) if m.b is None else m
+
+
+def small_key(me: Any, to: str, m: Any) -> Any:
+    """A key of 496 bits."""
+    key = paillier.generate(496, Stream.insecure_from_seed("small")).public
+    return replace(m, n=key.n, h=key.h)
+
+
+def published(payload: Callable[[Any, Any], list[tuple[str, str, bytes]]]) -> Twist:
+    """Other public mail than the role's."""
+    return lambda me, to, m: me.unpublished().extend(payload(me, m))
+
+
+def again(me: Any, m: Any) -> list[tuple[str, str, bytes]]:
+    """The share, twice."""
+    return [("PublishedShare", "stage3", me.encoded(m))] * 2
+
+
+def mark_with_content(me: Any, m: Any) -> list[tuple[str, str, bytes]]:
+    """A mark at the end of a stage that carries something."""
+    return [(STAGE_END, "stage3", b"secret")]
+
+
+C, P1, P2 = CURATOR_NAME, "P1", "P2"
+PRINTED = as_printed.PROGRAM
+
+LIES = {
+    "cover for share": Lie(P2, Relay, cover, "cover where its share was due"),
+    "share for cover": Lie(P2, Relay, share, "share where a cover was due"),
+    "relay non-unit": Lie(P2, Relay, bad("b", lambda n: n), "Relay.b: not a unit"),
+    "relay Jacobi -1": Lie(P2, Relay, bad("b", minus), "Relay.b: Jacobi"),
+    "another coin": Lie(P2, Opening, swapped("seed", lambda m: bytes(32)), "another coin"),
+    "another opening": Lie(P1, Opening, swapped("opening", lambda m: bytes(32)), "another coin"),
+    "small key of P1": Lie(P1, PaillierKey, small_key, "wanted a modulus of 512 bits, got 496"),
+    "small key of Charlie": Lie(C, PaillierKey, small_key, "wanted a modulus of 512 bits, got 496"),
+    "even modulus": Lie(C, PaillierKey, swapped("n", lambda m: m.n - 1), "unusable Paillier key"),
+    "zero modulus": Lie(C, PaillierKey, swapped("n", lambda m: 0), "unusable Paillier key"),
+    "h is one": Lie(C, PaillierKey, swapped("h", lambda m: 1), "unusable Paillier key: h must"),
+    "h Jacobi -1": Lie(C, PaillierKey, swapped("h", lambda m: minus(m.n)), "unusable Paillier key: h must"),
+    "prime modulus": Lie(P1, PaillierKey, swapped("n", lambda m: modular.next_prime(m.n)), "unusable Paillier key"),
+    "wrong proof": Lie(P1, PaillierKey, swapped("proof", lambda m: m.proof[::-1]), "gcd.n, phi.n.. = 1 fails"),
+    "zero proof": Lie(C, PaillierKey, swapped("proof", lambda m: (0,) * len(m.proof)), "needs 8 units"),
+    "shared key composite": Lie(P1, SharedKey, swapped("p", lambda m: m.p + 4), "unusable shared key"),
+    "shared key square": Lie(P1, SharedKey, swapped("p", lambda m: m.q), "unusable shared key"),
+    "shared key h": Lie(P1, SharedKey, swapped("h", lambda m: 1), "unusable shared key: h must"),
+    "comparison key g": Lie(C, ComparisonKey, swapped("g", lambda m: 1), "unusable comparison key"),
+    "comparison key zero": Lie(C, ComparisonKey, swapped("n", lambda m: 0), "unusable comparison key"),
+    "comparison key even": Lie(C, ComparisonKey, swapped("n", lambda m: m.n - 1), "comparison key"),
+    "comparison key small": Lie(C, ComparisonKey, swapped("n", lambda m: m.n >> 9 | 1), "comparison key"),
+    "slot zero": Lie(P2, Slot, bad("a", lambda n: 0), "Slot.a: not a unit"),
+    "slot multiple of n": Lie(P2, Slot, bad("b", lambda n: 2 * n), "Slot.b: not a unit"),
+    "slot too large": Lie(P2, Slot, bad("a", lambda n: n * n + 1), "Slot.a: not a unit"),
+    "slot Jacobi -1": Lie(P1, Slot, bad("b", minus), "Slot.b: Jacobi symbol -1"),
+    "blinded Jacobi -1": Lie(C, Blinded, bad("a", minus), "Blinded.a: Jacobi"),
+    "half for reshare": Lie(P2, Half, garbled(bytes, "Reshare"), "sent Reshare to P1, wanted Half", "Reshare"),
+    "match out of range": Lie(C, Match, swapped("right", lambda m: 3), "places that are not there"),
+    "match far out of range": Lie(C, Match, swapped("left", lambda m: 2**32 - 1), "places that are not there"),
+    "match with itself": Lie(C, Match, swapped("right", lambda m: m.left), "places that are not there"),
+    "bits non-unit": Lie(C, Bits, bad("y", lambda n: 0), "Bits.y: not a unit"),
+    "bits too large": Lie(C, Bits, bad("y", lambda n: n + 1), "Bits.y: not a unit"),
+    "differences non-unit": Lie(P1, Differences, bad("c", lambda n: 0), "Differences.c: not a unit"),
+    "delta of two": Lie(P1, Differences, garbled(lambda b: b[:-1] + b"\x02"), "delta: wanted a bit, got 2"),
+    "indicator non-unit": Lie(C, Indicator, bad("u", lambda n: n), "Indicator.u: not a unit"),
+    "selected Jacobi -1": Lie(P2, Selected, bad("psi", minus), "Selected.psi: Jacobi"),
+    "masked non-unit": Lie(P1, Masked, bad("psi", lambda n: 0), "Masked.psi: not a unit"),
+    "payload short": Lie(P2, Reshare, garbled(lambda b: b[:-1]), r"wanted \d+ bytes, got"),
+    "payload long": Lie(P2, Reshare, garbled(lambda b: b + b"\x00"), r"wanted \d+ bytes, got"),
+    "payload empty": Lie(C, Reshare, garbled(lambda b: b""), r"wanted \d+ bytes, got 0"),
+    "payload not canonical": Lie(C, Reshare, garbled(lambda b: b"\xa1" + b[1:]), "not the canonical encoding"),
+    "payload tagged": Lie(P2, Half, garbled(lambda b: b"\xc2" + b[1:]), "not the canonical encoding"),
+    "unknown kind": Lie(P2, Ready, garbled(bytes, "Pickle"), "sent Pickle to P1, wanted Ready", "Pickle"),
+    "greets twice": Lie(P2, Ready, garbled(bytes, HELLO), "only the first message greets", HELLO),
+    "stage end in private": Lie(P2, Reshare, garbled(bytes, STAGE_END), "wanted Reshare", STAGE_END),
+    "one message too many": Lie(C, Ready, also("Ready", b"\x80"), "wanted nothing more", "Ready"),
+    "one message in between": Lie(P2, Half, also("Half", b"\x80"), "sent Half to P1, wanted", "Half"),
+    "mark with content": Lie(P2, PublishedShare, published(mark_with_content), "carries nothing", STAGE_END),
+    "published in private": Lie(
+        P2, PublishedShare, published(lambda me, m: [("Ready", "stage3", b"\x80")]), "may publish", "Ready"
+    ),
+    "published nothing known": Lie(
+        P2, PublishedShare, published(lambda me, m: [("Pickle", "stage3", b"\x80")]), "may publish", "Pickle"
+    ),
+    "published twice": Lie(C, PublishedShare, published(again), "published before"),
+    "published short": Lie(
+        C, PublishedShare, published(lambda me, m: [("PublishedShare", "stage3", me.encoded(m)[:-1])]), "wanted"
+    ),
+    "index out of range": Lie(
+        P2, as_printed.PrintedCuratorShare, swapped("index", lambda m: 3), "index 3, which is not", program=PRINTED
+    ),
+    "index used before": Lie(
+        "P3", as_printed.PrintedCuratorShare, swapped("index", lambda m: (m.index + 1) % 3), "was used", program=PRINTED
+    ),
+    "printed slot non-unit": Lie(
+        P2, as_printed.PrintedSlot, bad("a", lambda n: n), "PrintedSlot.a: not a unit", program=PRINTED
+    ),
+    "printed noise non-unit": Lie(
+        P2, as_printed.PrintedSelected, bad("psi", lambda n: n), "PrintedSelected.psi: not", program=PRINTED
+    ),
+    "printed masked Jacobi -1": Lie(
+        P1, as_printed.PrintedMasked, bad("psi", minus), "PrintedMasked.psi: Jacobi", program=PRINTED
+    ),
+}

@@ -1,0 +1,46 @@
+"""Paillier done nearly right: each function forgets one thing, and shows what the thing is for."""
+
+from __future__ import annotations
+
+from protocols.arithmetic import modular
+from protocols.arithmetic.rng import Stream
+from protocols.crypto import admission
+from protocols.crypto.paillier import Ciphertext, Fresh, PrivateKey, PublicKey
+
+
+def blind_plaintext_only(key: PublicKey, c: Ciphertext, r: int, rng: Stream) -> Fresh:
+    """Adds r without new randomness: whoever holds the secret key recognises the randomiser."""
+    return Fresh(key.n, c.value * (1 + r % key.n * key.n) % key.n_square)
+
+
+def blind_with_short_exponent(key: PublicKey, c: Ciphertext, r: int, rng: Stream) -> Fresh:
+    """New randomness of five bits."""
+    randomiser = modular.power(key.h_s, rng.bits(5), key.n_square)
+    return Fresh(key.n, blind_plaintext_only(key, c, r, rng).value * randomiser % key.n_square)
+
+
+def encrypt_classically(key: PublicKey, m: int, rng: Stream) -> Fresh:
+    """(1 + m n) r**n with any unit r: half of these have the symbol -1, and keep it through every refresh."""
+    r = rng.below(key.n - 1) + 1
+    return Fresh(key.n, (1 + m % key.n * key.n) * pow(r, key.n, key.n_square) % key.n_square)
+
+
+def admit_any_unit(key: PublicKey, value: int) -> Ciphertext:
+    """Looks at the unit only, not at the symbol."""
+    if not modular.is_unit(value, key.n_square):
+        raise ValueError("not a unit")
+    return Ciphertext(key.n, value)
+
+
+def encrypt_by_halves_swapped(key: PrivateKey, m: int, rng: Stream) -> Fresh:
+    """Reduces the exponent modulo the other prime's order."""
+    public, r = key.public, rng.bits(key.public.bits + 64)
+    halves = [pow(public.h_s, r % (x - 1), y * y) for x, y in ((key.q, key.p), (key.p, key.q))]
+    randomiser = modular.crt(halves[0], halves[1], key.p**2, key.q**2)
+    return Fresh(public.n, (1 + m % public.n * public.n) * randomiser % public.n_square)
+
+
+def admit_key_with_small_factors(key: PublicKey, proof: tuple[int, ...], context: bytes) -> bool:
+    """Checks the roots but no small factors: a holder with the factor 3 tries until all points have roots."""
+    points = admission._points(key, context)
+    return all(pow(root, key.n, key.n) == x for root, x in zip(proof, points, strict=True))

@@ -1,0 +1,130 @@
+"""Sessions with toy keys, and the same session under each of the three drivers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
+from protocols.pathak2010 import PROGRAM, as_printed
+from protocols.pathak2010.parameters import Parameters
+from protocols.pathak2010.values import PartyInput
+from protocols.runtime import actors, replay
+from protocols.runtime.channel import Envelope
+from protocols.runtime.message import CURATOR, PARTY
+from protocols.runtime.session import CURATOR_NAME, SESSION_BYTES, Program, Role, Session
+from protocols.runtime.simulate import Run, Setting, simulate
+
+KEY_BITS = 512
+PRINTED = as_printed.PROGRAM
+PROGRAMS = (PROGRAM, PRINTED)
+Links = dict[tuple[str, str], list[tuple[bytes, bytes]]]
+
+
+class Setup(NamedTuple):
+    """What each driver is given."""
+
+    session: Session
+    identities: Mapping[str, Identity]
+    seeds: Mapping[str, Stream]
+    inputs: Mapping[str, tuple[Any, ...]]
+
+    def simulate(self, **setting: Any) -> Run:
+        """One run in the simulator."""
+        return simulate(*self, Setting(**setting))
+
+
+def names(K: int) -> tuple[str, ...]:
+    """P1 ... PK."""
+    return tuple(f"P{j + 1}" for j in range(K))
+
+
+def setup(
+    K: int = 3,
+    d: int = 3,
+    comparison: str = "tournament",
+    *,
+    seed: int | str = 1,
+    program: Program = PROGRAM,
+    sizes: Sequence[int] | None = None,
+    weights: Sequence[int] | None = None,
+) -> Setup:
+    """A session; everything follows from `seed`, but the given sizes, and the value of each weight and noise."""
+    root = Stream.insecure_from_seed(seed)
+    p = Parameters(names(K), d, KEY_BITS, 64, comparison)
+    kind = as_printed.PrintedInput if program.name == PRINTED.name else PartyInput
+    private, inputs = root.fork("inputs"), {}
+    for j, party in enumerate(p.parties):
+        n = private.below(1000) if sizes is None else sizes[j]
+        w, eta = (p.weights.random_vector(d, private) for _ in range(2))
+        if weights is not None:
+            w = eta = (weights[j],) * d
+        inputs[party] = (p, kind(n, w, eta))
+    return start(program, p, inputs | {CURATOR_NAME: (p,)}, seed)
+
+
+def start(program: Program, parameters: Any, inputs: Mapping[str, tuple[Any, ...]], seed: int | str = 1) -> Setup:
+    """A session of any program."""
+    root = Stream.insecure_from_seed(seed)
+    identities = {name: Identity.generate(root.fork(f"identity {name}")) for name in inputs}
+    session = Session(program, parameters, {n: i.public for n, i in identities.items()}, root.bytes(SESSION_BYTES))
+    return Setup(session, identities, {name: root.fork(f"seed {name}") for name in inputs}, inputs)
+
+
+def with_roles(program: Program, *, party: Role | None = None, curator: Role | None = None) -> Program:
+    """The program with a role replaced."""
+    roles = {PARTY: party or program.roles[PARTY], CURATOR: curator or program.roles[CURATOR]}
+    return replace(program, roles=roles)
+
+
+def by_link(envelopes: Iterable[Envelope]) -> Links:
+    """Header and body of every envelope, in order, link by link."""
+    links: Links = {}
+    for e in envelopes:
+        links.setdefault((e.sender, e.to), []).append((e.header, e.body))
+    return links
+
+
+class Played(NamedTuple):
+    """What a driver left: what was published, every envelope, and every state that it kept on the way."""
+
+    results: dict[str, Any]
+    envelopes: list[Envelope]
+    states: dict[str, list[bytes]]
+
+
+def act(setup: Setup) -> Played:
+    """The session as actors."""
+    published, sent = asyncio.run(actors.run(*setup))
+    return Played(published, sent, {})
+
+
+def play(setup: Setup, order: Callable[[list[str]], list[str]] = list, batch: int | None = None) -> Played:
+    """The session by `replay.step`, each role called in the given order with at most `batch` envelopes at a time."""
+    session, identities, seeds, inputs = setup
+    sent: list[Envelope] = []
+    boxes: dict[str, list[Envelope]] = {name: [] for name in session.names}
+    states: dict[str, list[bytes]] = {name: [] for name in session.names}
+    steps: dict[str, replay.Step] = {}
+
+    def keep(name: str, step: replay.Step) -> None:
+        steps[name] = step
+        states[name].append(step.state)
+        for envelope in step.mail:
+            sent.append(envelope)
+            boxes.get(envelope.to, []).append(envelope)
+
+    for name in order(list(session.names)):
+        keep(name, replay.begin(session, name, identities[name], seeds[name], inputs[name]))
+    while not all(step.done for step in steps.values()):
+        for name in order(list(session.names)):
+            mail, boxes[name] = boxes[name][:batch], boxes[name][len(boxes[name][:batch]) :]
+            if mail:
+                keep(name, replay.step(session, steps[name].state, mail))
+    results = {name: step.result for name, step in steps.items()}
+    for name in session.names:
+        keep(name, replay.release(session, steps[name].state))
+    return Played(results, sent, states)

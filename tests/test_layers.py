@@ -1,0 +1,310 @@
+"""What may import what, and what no file may contain: rules over syntax trees, and snippets that break each of them."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("protocols", "smc_dp")
+
+# Folder or file -> what of ours it may import. The longest entry that fits decides; a folder is open to its own files.
+TABLE: dict[str, tuple[str, ...]] = {
+    "protocols": (),
+    "protocols.arithmetic": ("protocols.errors",),
+    "protocols.crypto": ("protocols.arithmetic", "protocols.errors"),
+    "protocols.runtime": ("protocols.arithmetic", "protocols.crypto", "protocols.errors"),
+    "protocols.comparison": ("ROLE",),
+    "protocols.pathak2010": ("ROLE", "protocols.comparison"),
+    "protocols.comparison.ideal": ("ROLE", "protocols.runtime.claims"),
+    "protocols.pathak2010.ideal": ("ROLE", "protocols.comparison", "protocols.runtime.claims"),
+    "smc_dp.data": ("smc_dp.errors", "smc_dp.strict"),
+    "smc_dp.learning": ("smc_dp.errors", "smc_dp.strict"),
+    "smc_dp.privacy": ("smc_dp.errors", "smc_dp.strict", "protocols.arithmetic.rng"),
+    "smc_dp.errors": (),
+    "smc_dp.strict": ("smc_dp.errors",),
+    "smc_dp": ("smc_dp", "protocols"),
+}
+# What a file of roles sees of us: numbers, keys, errors, and the half of the runtime that a role may know.
+ROLE = (
+    *("protocols.arithmetic", "protocols.crypto", "protocols.errors"),
+    *("protocols.runtime.endpoint", "protocols.runtime.message", "protocols.runtime.session"),
+)
+ROLE_FOLDERS = ("protocols.comparison", "protocols.pathak2010")
+
+# Folder -> the packages of others that it may import, beside the standard library.
+LIBRARIES: dict[str, tuple[str, ...]] = {
+    "protocols": (),
+    "protocols.arithmetic.modular": ("gmpy2",),
+    "protocols.arithmetic.rng": ("cryptography",),
+    "protocols.crypto": ("cryptography", "phe"),
+    "protocols.runtime": ("cbor2",),
+}
+NOWHERE = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"}
+NEVER_IN_ROLES = {
+    *("random", "secrets", "os", "time", "datetime", "threading", "asyncio", "logging", "multiprocessing"),
+    *("numpy", "gmpy2", "socket", "subprocess", "concurrent", "uuid"),
+}
+# Role files: they move messages and call functions, so that the same file can run over symbols.
+ROLE_FILES = {
+    "protocols.comparison.roles",
+    *(f"protocols.pathak2010.{name}" for name in ("setup", "stage1", "stage2", "stage3")),
+}
+OPERATORS = (
+    *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult),
+    *(ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor),
+)
+IMPURE = {"open", "print", "input", "id", "hash", "eval", "exec", "__import__"}
+
+
+def fits(module: str, prefix: str) -> bool:
+    return module == prefix or module.startswith(prefix + ".")
+
+
+def entry(module: str, table: dict[str, tuple[str, ...]]) -> str:
+    """The longest entry of the table that this module falls under."""
+    return max((key for key in table if fits(module, key)), key=len, default="")
+
+
+def imports(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
+    """Line and full name of whatever is imported, at any depth; names of `from` imports are spelt out."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parent = ".".join(module.split(".")[: -node.level]) + "." if node.level else ""
+            base = (parent + (node.module or "")).rstrip(".")
+            yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in (
+            *("import_module", "__import__"),
+        ):
+            yield node.lineno, "an import that the tree does not show"
+
+
+def known(top: str, module: str) -> bool:
+    """Whether this package of others may be imported here; `smc_dp` is free to choose."""
+    libraries = LIBRARIES[entry(module, LIBRARIES)] if fits(module, "protocols") else (top,)
+    return top in sys.stdlib_module_names or top in libraries
+
+
+def wrong_imports(tree: ast.AST, module: str) -> Iterator[str]:
+    place = entry(module, TABLE)
+    allowed = [a for name in TABLE[place] for a in (ROLE if name == "ROLE" else (name,))]
+    folder = module if module in ("smc_dp", "protocols") else ".".join(module.split(".")[:2])
+    for line, name in imports(tree, module):
+        top = name.split(".")[0]
+        if top in PACKAGES:
+            inside = fits(name, folder) and folder not in PACKAGES
+            if not inside and not any(fits(name, a) for a in allowed):
+                yield f"{module}:{line} imports {name}"
+            if fits(name, "smc_dp.cli") and module != "smc_dp.cli" and not module.endswith("__main__"):
+                yield f"{module}:{line} imports the command line"
+        elif top in NOWHERE or "tree does not show" in name or not known(top, module):
+            yield f"{module}:{line} imports {name}"
+        if any(fits(module, folder) for folder in ROLE_FOLDERS) and top in NEVER_IN_ROLES:
+            yield f"{module}:{line}: a role file imports {name}"
+
+
+def wrong_statements(tree: ast.AST, module: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            yield f"{module}:{node.lineno} asserts"
+        if isinstance(node, ast.ExceptHandler) and node.type is None:
+            yield f"{module}:{node.lineno} catches everything"
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            yield f"{module}:{node.lineno} rebinds a name from outside"
+
+
+def mutable_state(tree: ast.Module, module: str) -> Iterator[str]:
+    """Module-level names bound to a dict, list or set, unless written in capitals, which nobody changes."""
+    displays = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
+    for node in tree.body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        value = getattr(node, "value", None)
+        made = isinstance(value, ast.Call) and getattr(value.func, "id", getattr(value.func, "attr", "")) in (
+            *("dict", "list", "set", "defaultdict", "deque", "Counter", "OrderedDict", "bytearray"),
+        )
+        for target in targets:
+            names = [n.id for n in ast.walk(target) if isinstance(n, ast.Name)]
+            if (isinstance(value, displays) or made) and not all(n.isupper() or n == "__all__" for n in names):
+                yield f"{module}:{node.lineno} holds state in {', '.join(names)}"
+
+
+def changed_constants(tree: ast.Module, module: str) -> Iterator[str]:
+    """A constant in capitals that a function of its module changes after all."""
+    changers = {
+        "append",
+        "add",
+        "update",
+        "setdefault",
+        "pop",
+        "popitem",
+        "clear",
+        "extend",
+        "insert",
+        "remove",
+        "discard",
+    }
+    for node in ast.walk(tree):
+        place = None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in changers:
+            place = node.func.value
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+            place = node.value
+        if isinstance(place, ast.Name) and place.id.isupper() and len(place.id) > 1:
+            yield f"{module}:{getattr(node, 'lineno', 0)} changes {place.id}"
+
+
+def arithmetic(tree: ast.AST, module: str, inside: str = "") -> Iterator[str]:
+    """Operators in a role file, but for text joined by functions called `_context`, and impure calls."""
+    if module not in ROLE_FILES:
+        return
+    for node in ast.iter_child_nodes(tree):
+        name = node.name if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else inside
+        operator = getattr(node, "op", None)
+        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(operator, OPERATORS):
+            joins = any(isinstance(c, ast.Constant) and isinstance(c.value, str | bytes) for c in ast.walk(node))
+            text = isinstance(operator, ast.Add) and (joins or inside.startswith("_context"))
+            if not text and not is_annotation(node):
+                yield f"{module}:{node.lineno} computes: {ast.unparse(node)}"
+        if isinstance(node, ast.UnaryOp) and isinstance(operator, ast.USub | ast.Invert):
+            yield f"{module}:{node.lineno} computes: {ast.unparse(node)}"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in IMPURE:
+            yield f"{module}:{node.lineno} calls {node.func.id}"
+        if isinstance(node, ast.Try) and any(isinstance(n, ast.Await) for s in node.body for n in ast.walk(s)):
+            yield f"{module}:{node.lineno} tries around a receive"
+        yield from arithmetic(node, module, name)
+
+
+def is_annotation(node: ast.AST) -> bool:
+    """Whether this is a union of types, such as `Vector | None`."""
+    return (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.BitOr)
+        and any(isinstance(c, ast.Constant) and c.value is None for c in ast.walk(node))
+    )
+
+
+def faults(source: str, module: str) -> list[str]:
+    """Everything that is wrong with a file."""
+    tree = ast.parse(source)
+    checks = (wrong_imports, wrong_statements, mutable_state, changed_constants, arithmetic)
+    return [fault for check in checks for fault in check(tree, module)]
+
+
+def files() -> list[Path]:
+    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+@pytest.mark.parametrize("path", files(), ids=module_of)
+def test_file_keeps_the_rules(path: Path) -> None:
+    assert faults(path.read_text(encoding="utf-8"), module_of(path)) == []
+
+
+def test_the_rules_are_about_files_that_exist() -> None:
+    modules = {module_of(path) for path in files()}
+    assert modules >= ROLE_FILES
+    for name in (*TABLE, *LIBRARIES, *ROLE, *ROLE_FOLDERS):
+        assert name == "ROLE" or any(fits(module, name) for module in modules), name
+
+
+BROKEN = {
+    "protocols knows learning": ("protocols.crypto.x", "import smc_dp"),
+    "protocols knows learning, deep": ("protocols.runtime.x", "def f():\n    from smc_dp.privacy import noise"),
+    "arithmetic knows crypto": ("protocols.arithmetic.x", "from protocols.crypto import paillier"),
+    "arithmetic knows crypto, relative": ("protocols.arithmetic.x", "from ..crypto import paillier"),
+    "arithmetic knows the runtime": ("protocols.arithmetic.ring", "import protocols.runtime.message"),
+    "gmpy2 elsewhere": ("protocols.arithmetic.ring", "import gmpy2"),
+    "gmpy2 in crypto": ("protocols.crypto.paillier", "from gmpy2 import mpz"),
+    "numpy in protocols": ("protocols.crypto.x", "import numpy as np"),
+    "crypto knows the runtime": ("protocols.crypto.x", "from protocols.runtime.message import Message"),
+    "runtime knows a protocol": ("protocols.runtime.x", "from protocols.pathak2010 import PROGRAM"),
+    "runtime uses phe": ("protocols.runtime.x", "import phe"),
+    "role names its engine": ("protocols.pathak2010.stage1", "from protocols.runtime.simulate import simulate"),
+    "role names replay": ("protocols.pathak2010.stage1", "from protocols.runtime import replay"),
+    "role names the channel": ("protocols.comparison.roles", "import protocols.runtime.channel"),
+    "role reads the transcript": ("protocols.comparison.roles", "from protocols.runtime.transcript import link"),
+    "role reads the claims": ("protocols.pathak2010.stage1", "from protocols.runtime.claims import View"),
+    "comparison knows pathak": ("protocols.comparison.steps", "from protocols.pathak2010 import minimum"),
+    **{f"role imports {name}": ("protocols.pathak2010.x", f"import {name}") for name in sorted(NEVER_IN_ROLES)},
+    "role imports a part": ("protocols.pathak2010.x", "from concurrent.futures import Future"),
+    "role imports inside": ("protocols.pathak2010.x", "def f():\n    import time"),
+    "pickle": ("smc_dp.data.x", "import pickle"),
+    "pickle by name": ("protocols.runtime.state", "from pickle import loads"),
+    "joblib": ("smc_dp.learning.x", "import joblib"),
+    "hidden import": ("smc_dp.data.x", "import importlib\nimportlib.import_module('pickle')"),
+    "hidden import, built in": ("smc_dp.data.x", "__import__('pickle')"),
+    "data knows protocols": ("smc_dp.data.x", "from protocols.arithmetic.rng import Stream"),
+    "data knows privacy": ("smc_dp.data.x", "from smc_dp.privacy import grid"),
+    "data knows learning": ("smc_dp.data.x", "from smc_dp.learning import solver"),
+    "learning knows data": ("smc_dp.learning.x", "import smc_dp.data.datasets"),
+    "learning knows protocols": ("smc_dp.learning.x", "import protocols"),
+    "privacy knows learning": ("smc_dp.privacy.x", "from smc_dp.learning import solver"),
+    "privacy knows more than the stream": ("smc_dp.privacy.x", "from protocols.arithmetic.ring import Ring"),
+    "privacy knows crypto": ("smc_dp.privacy.x", "from protocols import crypto"),
+    "somebody knows the command line": ("smc_dp.methods.x", "from smc_dp import cli"),
+    "somebody uses the command line": ("smc_dp.release", "from smc_dp.cli import main"),
+    "assert": ("smc_dp.release", "def f(x):\n    assert x"),
+    "bare except": ("protocols.runtime.x", "try:\n    f()\nexcept:\n    pass"),
+    "global": ("protocols.runtime.x", "def f():\n    global x\n    x = 1"),
+    "module state": ("protocols.runtime.x", "cache = {}"),
+    "module state, typed": ("protocols.runtime.x", "cache: dict[str, int] = {}"),
+    "module state, made": ("smc_dp.x", "from collections import defaultdict\nseen = defaultdict(list)"),
+    "module state, comprehension": ("smc_dp.x", "table = [i for i in range(3)]"),
+    "constant that changes": ("smc_dp.x", "SEEN = []\ndef f(x):\n    SEEN.append(x)"),
+    "constant that is written": ("smc_dp.x", "SEEN = {}\ndef f(x):\n    SEEN[x] = 1"),
+    **{
+        f"role computes {op}": ("protocols.pathak2010.stage1", f"async def party(me, a, b):\n    c = a {op} b")
+        for op in ("+", "-", "*", "/", "//", "%", "**", "<<", ">>", "&", "|", "^", "@")
+    },
+    "role computes outside": ("protocols.pathak2010.stage1", "SIX = 2 * 3"),
+    "role computes in place": ("protocols.comparison.roles", "def f(a, b):\n    a += b"),
+    "role negates": ("protocols.comparison.roles", "def f(a):\n    return -a"),
+    "role computes in a call": ("protocols.pathak2010.setup", "def f(me, a):\n    me.send(a, [x * 2 for x in a])"),
+    "role computes in a context": ("protocols.pathak2010.setup", "def _context(a, b):\n    return a ^ b"),
+    "role prints": ("protocols.pathak2010.stage2", "def f(a):\n    print(a)"),
+    "role opens a file": ("protocols.pathak2010.stage2", "def f(a):\n    open(a)"),
+    "role tries": (
+        "protocols.pathak2010.stage2",
+        "async def f(a):\n    try:\n        await a\n    except ValueError:\n        pass",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_snippet_is_caught(name: str) -> None:
+    module, source = BROKEN[name]
+    assert faults(source, module)
+
+
+FINE = {
+    "the standard library": ("protocols.crypto.x", "import hashlib, json"),
+    "own folder": ("protocols.pathak2010.stage1", "from protocols.pathak2010 import minimum"),
+    "another protocol's roles": ("protocols.pathak2010.stage1", "from protocols.comparison import roles"),
+    "types": ("protocols.pathak2010.stage3", "async def f(psi: tuple[int, ...] | None) -> int | None:\n    return psi"),
+    "bytes joined": ("protocols.pathak2010.setup", "def f(a):\n    return b'x' + a"),
+    "context": ("protocols.pathak2010.setup", "def _context(me, a):\n    return me.session_id + a.encode()"),
+    "constants": ("smc_dp.x", "LINKS = {'lan': 1}\n__all__ = ['LINKS']"),
+    "numpy in learning": ("smc_dp.learning.x", "import numpy as np"),
+    "the stream in privacy": ("smc_dp.privacy.x", "from protocols.arithmetic.rng import Stream"),
+    "both halves": (
+        "smc_dp.aggregation",
+        "from protocols.pathak2010 import PROGRAM\nfrom smc_dp.privacy.grid import Grid",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_allowed_snippet_passes(name: str) -> None:
+    module, source = FINE[name]
+    assert faults(source, module) == []

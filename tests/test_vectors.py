@@ -1,0 +1,121 @@
+"""The committed known-answer vectors against the code, and against a few facts that need none of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import make_vectors
+import phe
+import pytest
+from vector_ops import OPS, number, run
+
+FOLDER = Path(__file__).parent / "vectors"
+FILES = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))}
+CASES = [
+    pytest.param(name, i, id=f"{name}-{i}-{case['op']}")
+    for name, file in FILES.items()
+    for i, case in enumerate(file["cases"])
+]
+
+
+def of(name: str, op: str) -> list[dict[str, Any]]:
+    return [case for case in FILES[name]["cases"] if case["op"] == op and case["expect"] == "ok"]
+
+
+def test_the_files_are_there_small_and_of_one_layout() -> None:
+    assert set(FILES) == {"sharing", "paillier", "comparison", "sealing", "message", "whole_run"}
+    for name, file in FILES.items():
+        assert set(file) == {"source", "comment", "shared", "cases"}
+        assert (FOLDER / f"{name}.json").stat().st_size < 200_000
+        expected = Counter(case["expect"] for case in file["cases"])
+        assert expected["ok"] >= 3
+        assert len(expected) > 1
+        assert all(("output" in case) == (case["expect"] == "ok") for case in file["cases"])
+    assert {case["op"] for file in FILES.values() for case in file["cases"]} == set(OPS)
+
+
+@pytest.mark.parametrize(("name", "i"), CASES)
+def test_vector(name: str, i: int) -> None:
+    case = FILES[name]["cases"][i]
+    assert run(FILES[name]["shared"], case) == (case["expect"], case.get("output"))
+
+
+@pytest.mark.parametrize("name", sorted(set(FILES) - {"message"}))
+def test_another_seed_is_caught(name: str) -> None:
+    case = next(case for case in FILES[name]["cases"] if case["expect"] == "ok" and "seed" in case["input"])
+    altered = case | {"input": case["input"] | {"seed": "another"}}
+    outcome, output = run(FILES[name]["shared"], altered)
+    assert outcome == "ok"
+    assert output != case["output"]
+
+
+def test_the_vectors_are_those_that_the_code_makes() -> None:
+    command = [sys.executable, make_vectors.__file__, "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_changed_or_missing_file_fails_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(make_vectors, "FOLDER", tmp_path)
+    assert make_vectors.main([]) == 0
+    assert make_vectors.main(["--check"]) == 0
+    path = tmp_path / "sharing.json"
+    path.write_text(path.read_text().replace('"expect": "ok"', '"expect": "no"', 1))
+    (tmp_path / "sealing.json").unlink()
+    assert make_vectors.main(["--check"]) == 1
+    assert capsys.readouterr().err == "regenerated vectors differ: sharing.json, sealing.json\n"
+    assert make_vectors.main(["--chekc"]) == 2
+
+
+# Facts that need none of our code.
+
+
+def test_shares_in_the_file_add_up() -> None:
+    for case in of("sharing", "split"):
+        total = sum(number(share) for share in case["output"])
+        assert total % 2 ** case["input"]["bits"] == number(case["input"]["x"])
+
+
+def test_phe_opens_the_ciphertexts_in_the_file() -> None:
+    key = FILES["paillier"]["shared"]["key"]
+    p, q = number(key["p"]), number(key["q"])
+    opened = phe.PaillierPrivateKey(phe.PaillierPublicKey(p * q), p, q)
+    for case in of("paillier", "paillier_encrypt"):
+        assert opened.raw_decrypt(number(case["output"])) == number(case["input"]["m"]) % (p * q)
+    for case in of("paillier", "paillier_decrypt"):
+        assert opened.raw_decrypt(number(case["input"]["c"])) == number(case["output"])
+
+
+def test_the_comparisons_in_the_file_are_right() -> None:
+    cases, asked, delta_a = FILES["comparison"]["cases"], (0, 0), 0
+    for case in cases:
+        given = case["input"]
+        if case["op"] == "offered_bits":
+            y = given["y"]
+        elif case["op"] == "differences" and case["expect"] == "ok":
+            asked, delta_a = (given["x"], y), given["delta_a"]
+        elif case["op"] == "at_most":
+            assert case["output"] == int(asked[0] <= asked[1]) ^ given["delta"] ^ delta_a
+    for case in of("comparison", "halves_of_a_difference"):
+        assert case["output"]["negative"] == (sum(case["input"][d] for d in ("d_p", "d_c")) % 32) >> 4
+
+
+def test_the_runs_in_the_file_release_weights_and_the_noise_of_the_smallest() -> None:
+    for case in of("whole_run", "whole_run"):
+        given, done = case["input"], case["output"]
+        smallest, K = given["sizes"].index(min(given["sizes"])), len(given["sizes"])
+        weights = [sum(number(w[i]) for w in given["weights"]) for i in range(2)]
+        noise = [number(x) * (K if given.get("printed") else 1) for x in given["noise"][smallest]]
+        wanted = [(w + e) % 2**64 for w, e in zip(weights, noise, strict=True)]
+        assert [number(x) for x in done["sum"]] == wanted
+        shares = done["shares"].values()
+        assert [sum(number(x) for x in column) % 2**64 for column in zip(*shares, strict=True)] == wanted
+        digests = [digest for link in done["links"].values() for digest in link]
+        assert len(set(digests)) == len(digests)
