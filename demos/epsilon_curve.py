@@ -3,8 +3,8 @@
 You will see three panels. With the paper's lambda = 1 every curve falls to the error of answering "earns little" to
 everybody: the regulariser leaves nothing to learn. With lambda = 0.001 there is something to learn, and the printed
 noise drowns it; noise of the proven scale does not. Lines are means over the draws of noise, bands two standard
-errors. Noise is drawn exactly as in real runs, from a fixed seed (INSECURE, but the same figure every time).
-DIR of --data-dir (or SMC_DP_DATA) holds a9a/a9a.gz and a9a/a9a.t.gz: a9a and a9a.t of LIBSVM's data page, compressed by gzip.
+errors. Noise is drawn exactly as in real runs, from a fixed seed (INSECURE, but the same figure every time). The
+folder of --data-dir (or SMC_DP_DATA) holds a9a/a9a.gz and a9a/a9a.t.gz, from LIBSVM's data page.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from protocols.runtime.session import Program
 
 async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Vector:
     """P_j: its size, weights and noise in; its published share of the noisy sum out."""
+    p.check_length(mine.w, mine.eta)
     keys = await me.stage(setup.party, p)
     await me.stage(stage1.party, p, keys, mine.n)
     psi = await me.stage(stage2.party, p, keys, mine.eta)

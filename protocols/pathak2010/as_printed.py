@@ -156,6 +156,7 @@ async def stage3_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Vect
 
 async def party(me: Endpoint, p: Parameters, mine: PrintedInput) -> Vector:
     """P_j as printed."""
+    p.check_length(mine.w, mine.eta)
     keys = await me.stage(setup.party, p)
     await me.stage(stage1_party, p, keys, mine.n, name="stage1")
     psi = await me.stage(stage2_party, p, keys, mine.eta, name="stage2")

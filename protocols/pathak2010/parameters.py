@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from protocols.arithmetic.packing import Packing
-from protocols.arithmetic.ring import Ring
+from protocols.arithmetic.ring import Ring, Vector
 from protocols.comparison import steps
 from protocols.crypto import admission, commitment
 from protocols.errors import LocalError
@@ -114,6 +114,12 @@ class Parameters:
             "compared_bits": self.compared_bits,
             "differences": self.compared_bits + 1,
         }
+
+    def check_length(self, *vectors: Vector) -> None:
+        """Raises `LocalError` unless each of a party's own vectors has d numbers."""
+        for vector in vectors:
+            if len(vector) != self.dimension:
+                raise LocalError(f"wanted vectors of {self.dimension} numbers, got one of {len(vector)}")
 
     @property
     def u(self) -> int:

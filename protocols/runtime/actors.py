@@ -8,13 +8,14 @@ from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
+from protocols.errors import DecodeError, PeerError
 from protocols.runtime.board import Board
 from protocols.runtime.channel import Envelope
 from protocols.runtime.process import Process
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.simulate import processes
 
-Queues = Mapping[str, "asyncio.Queue[Envelope]"]
+Queues = Mapping[str, "asyncio.Queue[bytes]"]
 
 
 async def run(
@@ -28,7 +29,7 @@ async def run(
     Raises an ExceptionGroup holding what any role raises; the others are cancelled, and nothing is published.
     """
     roles = processes(session, identities, seeds, inputs)
-    queues = {name: asyncio.Queue[Envelope]() for name in roles}
+    queues = {name: asyncio.Queue[bytes]() for name in roles}
     sent: list[Envelope] = []
     try:
         async with asyncio.TaskGroup() as group:
@@ -54,11 +55,15 @@ async def _live(role: Process, queues: Queues, sent: list[Envelope]) -> None:
         for envelope in role.advance():
             sent.append(envelope)
             if envelope.to in queues:
-                await queues[envelope.to].put(envelope)
+                await queues[envelope.to].put(envelope.encode())
         if role.done:
             return
         _deliver(role, await queues[role.name].get())
 
 
-def _deliver(role: Process, envelope: Envelope) -> None:
+def _deliver(role: Process, data: bytes) -> None:
+    try:
+        envelope = Envelope.decode(data)
+    except DecodeError as error:
+        raise PeerError("somebody", f"sent {role.name} what is no envelope: {error}") from None
     role.deliver(envelope, envelope.number)

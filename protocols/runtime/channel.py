@@ -22,6 +22,7 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 
 HELLO = "Hello"
 STAGE_END = "StageEnd"
+MAX_ENVELOPE_BYTES = 1 << 26
 START = bytes(32)  # the chain of a sender that has sent nothing
 
 
@@ -41,8 +42,11 @@ class Envelope:
     @property
     def header(self) -> bytes:
         """The canonical bytes that seal and signature bind."""
-        parts = [self.session, self.sender, self.to, self.kind, self.stage, self.number, self.prev]
-        return cbor2.dumps(parts, canonical=True)
+        return cbor2.dumps(self._parts, canonical=True)
+
+    @property
+    def _parts(self) -> list[bytes | str | int]:
+        return [self.session, self.sender, self.to, self.kind, self.stage, self.number, self.prev]
 
     @property
     def digest(self) -> bytes:
@@ -52,7 +56,27 @@ class Envelope:
     @property
     def size(self) -> int:
         """Bytes on the wire."""
-        return len(self.header) + len(self.body)
+        return len(self.encode())
+
+    def encode(self) -> bytes:
+        """The wire format: a canonical CBOR array of the header's seven parts and the body."""
+        return cbor2.dumps([*self._parts, self.body], canonical=True)
+
+    @classmethod
+    def decode(cls, data: bytes) -> Envelope:
+        """The envelope; raises `DecodeError` unless `data` is exactly the encoding of one, and not too long."""
+        if len(data) > MAX_ENVELOPE_BYTES:
+            raise DecodeError(f"an envelope has at most {MAX_ENVELOPE_BYTES} bytes, got {len(data)}")
+        try:
+            parts = cbor2.loads(data, max_depth=2, allow_indefinite=False, allow_duplicate_keys=False)
+            envelope = cls(*parts)
+            kinds = [type(part) for part in parts]
+            same = kinds == [bytes, str, str, str, str, int, bytes, bytes] and envelope.encode() == data
+        except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise DecodeError(f"not an envelope: {type(error).__name__}") from None
+        if not same or not 0 <= envelope.number < 1 << 64:
+            raise DecodeError("not the canonical encoding of an envelope")
+        return envelope
 
 
 class Channel:

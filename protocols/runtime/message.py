@@ -32,8 +32,6 @@ Key = PaillierPublicKey | DgkPublicKey
 Layout = Mapping[str, int]
 Keys = Mapping[str, Key]
 
-MAX_MESSAGE_BYTES = 1 << 26
-
 _PLAIN = (int, bool, bytes)
 _CIPHERTEXTS = (Ciphertext, BitCiphertext)
 

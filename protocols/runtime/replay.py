@@ -8,6 +8,7 @@ under one nonce.
 The state is secret: whoever has it is the role. The engine keeps it sealed at rest, and keeps a counter outside of
 it: `step` cannot tell an old state from the newest, and asking the same role the same question twice with different
 mail is an attack. A finished stage leaves only its result behind; its coins, mail and masks are gone from the state.
+An engine carries `envelope.encode()` and hands back what `Envelope.decode` makes of it.
 """
 
 from __future__ import annotations
@@ -82,6 +83,8 @@ def _load(session: Session, state: bytes) -> tuple[Process, Identity, tuple[Any,
     kept = states.load(state, (*program.records, type(session.parameters)))
     if not isinstance(kept, dict) or kept.get("program") != (program.name, program.version, session.id):
         raise ReplayError("the state belongs to another program, version or session")
+    if set(kept) != {"program", "role", "channel", "keys", "progress", "unpublished"}:
+        raise ReplayError("the state lacks a part")
     name, identity_seed, key, insecure, inputs = kept["role"]
     identity = Identity(identity_seed)
     process = Process(session, name, identity, Stream(key, insecure=insecure), inputs)

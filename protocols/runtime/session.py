@@ -16,6 +16,7 @@ from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Kind, Layout
 CURATOR_NAME = "charlie"
 PUBLIC_NAME = "public"
 SESSION_BYTES = 32
+MAX_NAME = 100
 
 Role = Callable[..., Awaitable[Any]]
 
@@ -50,6 +51,8 @@ class Session:
     nonce: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
+        if not all(name.isprintable() and 0 < len(name) <= MAX_NAME for name in self.parties):
+            raise LocalError(f"a party's name has 1 to {MAX_NAME} printable characters")
         if CURATOR_NAME in self.parties or PUBLIC_NAME in self.parties:
             raise LocalError(f"no party can be called {CURATOR_NAME} or {PUBLIC_NAME}")
         if set(self.identities) != set(self.names):
