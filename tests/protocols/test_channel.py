@@ -59,10 +59,11 @@ def test_envelope_on_the_wire() -> None:
     first = channel("P1").hello("P2")
     assert first.prev == START
     envelope = one.seal("P2", "Half", "stage1", b"payload")
-    assert cbor2.loads(envelope.header) == [getattr(envelope, f.name) for f in fields(envelope)][:-1]
+    parts = [getattr(envelope, f.name) for f in fields(envelope)]
+    assert cbor2.loads(envelope.header) == parts[:-1]
     assert envelope.prev == first.digest
     assert one.chain == envelope.digest
-    assert envelope.size == len(envelope.header) + len(envelope.body)
+    assert envelope.size == len(cbor2.dumps(parts))
     assert b"payload" not in envelope.body
 
 
@@ -115,6 +116,8 @@ def test_every_field_is_bound(change: dict[str, Any]) -> None:
         two.open(replace(envelope, **change), 17)
     assert caught.value.culprit == change.get("sender", "P1")
     assert caught.value.evidence == (17,)
+    words = {"session": "another session", "to": "is addressed to", "number": "has number"}
+    assert words.get(next(iter(change)), "") in caught.value.rule
     assert two.open(envelope, 18) == b"payload"  # a refusal spoils nothing
 
 

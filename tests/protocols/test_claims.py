@@ -115,7 +115,7 @@ WORLDS: dict[str, dict[str, Any]] = {
         "noise": [[-(2**62)]] * 3,
     },
 }
-RUNS, SIMULATIONS, MUTANT_RUNS = 60, 300, 25
+RUNS, SIMULATIONS, MUTANT_RUNS = 50, 300, 25
 
 
 class Search(NamedTuple):
@@ -204,6 +204,12 @@ def test_every_coalition_reads_what_its_simulator_makes_place_by_place(kind: str
     for coalition in (CHARLIE, *((j,) for j in range(K)), (0, 1), tuple(range(K))):
         made = simulated(t.parameters, coalition, rng)
         assert shape(together(views, coalition)) == shape(made)
+
+
+def test_both_worlds_release_the_same_sum() -> None:
+    for world in WORLDS.values():
+        t = trial(d=1, **world)
+        assert ideal.functionality(t.parameters, t.inputs, t.ties) == (11,)
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -123,8 +123,8 @@ def test_rounds_do_not_depend_on_the_schedule() -> None:
 
 def envelope(sender: str, to: str, size: int) -> Envelope:
     """An envelope of exactly this size."""
-    blank = Envelope(bytes(32), sender, to, "Kind", "stage", 0, bytes(32), b"")
-    return Envelope(bytes(32), sender, to, "Kind", "stage", 0, bytes(32), bytes(size - blank.size))
+    made = (Envelope(bytes(32), sender, to, "Kind", "stage", 0, bytes(32), bytes(n)) for n in range(size))
+    return next(e for e in made if e.size == size)
 
 
 def test_virtual_clock_by_hand(frozen: list[float]) -> None:

@@ -61,10 +61,9 @@ def test_digests_by_hand(program: Program) -> None:
     numbers: Counter[tuple[str, str]] = Counter()
     for n, line in enumerate(lines, start=1):
         names = [line[key] for key in ("from", "to", "kind", "stage", "number")]
-        header = cbor2.dumps([session, *names, bytes.fromhex(line["chain"])])
-        body = base64.b64decode(line["body"])
-        own = hashlib.sha256(header + body).digest()
-        assert (line["n"], line["prev"], line["size"]) == (n, digest, len(header) + len(body))
+        parts, body = [session, *names, bytes.fromhex(line["chain"])], base64.b64decode(line["body"])
+        own = hashlib.sha256(cbor2.dumps(parts) + body).digest()
+        assert (line["n"], line["prev"], line["size"]) == (n, digest, len(cbor2.dumps([*parts, body])))
         assert line["chain"] == chains[line["from"]]
         assert line["number"] == numbers[line["from"], line["to"]]
         digest = hashlib.sha256(bytes.fromhex(digest) + own).hexdigest()

@@ -1,0 +1,158 @@
+"""Every demo runs from an empty folder and ends well; and what it shows a reader is what the record says."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from pathak import trial
+
+from protocols.runtime.diagram import arrows, mermaid
+
+ROOT = Path(__file__).resolve().parent.parent
+DEMOS = sorted(path.name for path in (ROOT / "demos").glob("*.py"))
+SLOW = {"epsilon_curve.py", "read_a_transcript.py", "three_hospitals.py"}
+NEEDS_A9A = {"epsilon_curve.py"}
+HAS_A9A = (Path(os.environ.get("SMC_DP_DATA", "/nowhere")) / "a9a" / "a9a.gz").is_file()
+
+
+def run(folder: Path, demo: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The demo in a process of its own, started in `folder`."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    variables = os.environ | {"PYTHONPATH": path, "MPLBACKEND": "Agg", "PYTHONUTF8": "1"} | environment
+    command = [sys.executable, str(ROOT / "demos" / demo), *options]
+    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=600, check=False)
+
+
+def marked(demo: str) -> object:
+    needed = pytest.mark.skipif(not HAS_A9A, reason="a9a is not there: SMC_DP_DATA names no folder with a9a/a9a.gz")
+    marks = [mark for mark, demos in ((pytest.mark.slow, SLOW), (needed, NEEDS_A9A)) if demo in demos]
+    return pytest.param(demo, marks=marks)
+
+
+def test_the_lists_above_name_demos_that_exist():
+    assert set(DEMOS) >= SLOW | NEEDS_A9A
+    assert len(DEMOS) >= 4
+
+
+@pytest.mark.parametrize("demo", [marked(demo) for demo in DEMOS])
+def test_the_demo_runs_and_agrees_with_itself(tmp_path, demo):
+    done = run(tmp_path, demo)
+    assert (done.returncode, done.stdout != "") == (0, True), done.stderr
+    if demo == "epsilon_curve.py":
+        assert (tmp_path / "figure2.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("demo", DEMOS)
+def test_the_demo_is_short_and_says_what_one_will_see(demo):
+    text = (ROOT / "demos" / demo).read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 80
+    assert text.startswith('"""')
+    assert "ou will see" in text.split('"""')[1]
+    assert "raise SystemExit(" in text
+
+
+def test_without_a9a_the_curve_says_where_it_comes_from(tmp_path):
+    done = run(tmp_path, "epsilon_curve.py", "--data-dir", str(tmp_path))
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert "a9a/a9a.gz" in done.stderr
+    assert "LIBSVM" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+# The transcript as a diagram.
+
+
+@pytest.fixture(scope="module")
+def record() -> str:
+    return trial([5, 3, 4]).run().transcript.dumps()
+
+
+def lines_of(text: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_a_run_s_own_transcript_is_drawn_and_a_forged_one_refused(tmp_path, record):
+    (tmp_path / "transcript.jsonl").write_text(record)
+    done = run(tmp_path, "read_a_transcript.py", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip() == arrows(lines_of(record)).rstrip()
+    drawn = run(tmp_path, "read_a_transcript.py", str(tmp_path), "--mermaid")
+    assert drawn.stdout.rstrip() == mermaid(lines_of(record)).rstrip()
+    lines = record.splitlines(keepends=True)
+    lines[7] = lines[7].replace('"kind":"', '"kind":"X')
+    (tmp_path / "transcript.jsonl").write_text("".join(lines))
+    forged = run(tmp_path, "read_a_transcript.py", str(tmp_path))
+    assert (forged.returncode, forged.stdout) == (1, "")
+    assert "line 7 " in forged.stderr
+    missing = run(tmp_path, "read_a_transcript.py", str(tmp_path / "nothing"))
+    assert (missing.returncode, "Traceback" in missing.stderr) == (1, False)
+
+
+def test_no_message_and_no_byte_is_lost(record):
+    head, *rest = lines_of(record)
+    text = arrows([head, *rest])
+    for stage in ("setup", "stage1", "stage2", "stage3"):
+        sizes = [line["size"] for line in rest if line["stage"] == stage]
+        assert f"{stage}: {len(sizes):,} messages, {sum(sizes):,} bytes\n" in text
+    drawn = mermaid([head, *rest])
+    counted = Counter((line["stage"], line["kind"], line["from"], line["to"]) for line in rest)
+    assert drawn.count("->>") == len(counted)
+    assert sum(int(line.split(", ")[1].split(" x ")[0]) for line in drawn.splitlines() if "->>" in line) == len(rest)
+    assert drawn.count("Note over") == 4
+
+
+def test_what_everybody_does_alike_takes_one_line_and_an_exception_shows(record):
+    assert "each party --> each other party Relay, 6 x " in " ".join(arrows(lines_of(record)).split())
+    printed = arrows(trial([5, 3, 4], printed=True).run().transcript.lines())
+    edges = [line.split("  PrintedShare")[0].split(" --> ") for line in printed.splitlines() if "PrintedShare" in line]
+    assert edges  # pi_1, for everybody to see
+    assert all(sender.strip().startswith("P") and addressee.strip().startswith("P") for sender, addressee in edges)
+    assert "each other party  PrintedShare" not in printed
+
+
+def test_names_cannot_talk_to_the_terminal_or_to_mermaid(record):
+    head, *rest = lines_of(record)
+    names = {"P1": "x\x1b[2J\nP2->>P3: hi; %% #1;", "P2": "end"}
+    text = json.dumps([head, *rest])
+    for plain, bad in names.items():
+        text = text.replace(json.dumps(plain), json.dumps(bad))
+    lines = json.loads(text)
+    for drawn in (arrows(lines), mermaid(lines)):
+        assert len(drawn.splitlines()) >= 20
+        assert all(c.isprintable() or c == "\n" for c in drawn)
+    drawn = mermaid(lines)
+    assert drawn.count("\n") == mermaid([head, *rest]).count("\n")
+    assert drawn.count("->>") == mermaid([head, *rest]).count("->>")
+    assert "participant p1 as #101;nd\n" in drawn
+    assert "hi#59;" in drawn
+
+
+@pytest.mark.parametrize(
+    ("n", "change", "why"),
+    [
+        (0, {"parameters": None}, "line 0 does not describe a session"),
+        (0, {"identities": 3}, "line 0 does not describe a session"),
+        (0, {"protocol": 3}, "line 0 does not describe a session"),
+        (5, {"size": "7"}, "line 5 is no message"),
+        (5, {"kind": None}, "line 5 is no message"),
+        (5, {"to": "mallory"}, "line 5 is not between participants"),
+        (5, {"from": ["P1"]}, "line 5 is not between participants"),
+    ],
+)
+@pytest.mark.parametrize("draw", [arrows, mermaid])
+def test_what_is_no_record_is_refused(record, draw, n, change, why):
+    lines = lines_of(record)
+    lines[n] |= change
+    with pytest.raises(ValueError, match=why):
+        draw(lines)
+
+
+def test_no_lines_are_no_record():
+    with pytest.raises(ValueError, match="line 0"):
+        arrows([])
