@@ -76,7 +76,9 @@ def trial(
 
     w, eta = weights or drawn(), noise or drawn()
     if printed:
-        made = [as_printed.PrintedInput(n, p.weights.vector(x), tuple(e)) for n, x, e in zip(sizes, w, eta, strict=True)]
+        made = [
+            as_printed.PrintedInput(n, p.weights.vector(x), tuple(e)) for n, x, e in zip(sizes, w, eta, strict=True)
+        ]
         return Trial(p, made, seed, as_printed.PROGRAM)  # type: ignore[arg-type]
     made_here = [PartyInput(n, p.weights.vector(x), p.weights.vector(e)) for n, x, e in zip(sizes, w, eta, strict=True)]
     return Trial(p, made_here, seed)

@@ -19,7 +19,12 @@ pytestmark = pytest.mark.slow
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel's content, built from a copy so that nothing is left in the tree."""
     copy, out = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("out")
-    tracked = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True).stdout
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    ).stdout
     for name in filter(None, tracked.decode().split("\0")):
         if (ROOT / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)

@@ -34,13 +34,14 @@ class Progress:
     """What a process has behind it; all that `runtime.replay` keeps between two calls, beside keys and seed.
 
     `results` are those of finished stages; the rest belongs to the open stage: mail in order of arrival, digests of
-    what was sent, values made once.
+    what was sent, values made once, and its name until the chain has been signed for it.
     """
 
     results: list[Any] = field(default_factory=list)
     mail: list[tuple[str, Mail]] = field(default_factory=list)
     sent: list[bytes] = field(default_factory=list)
     made: dict[str, Any] = field(default_factory=dict)
+    stage: str | None = None
 
 
 class Observer(Protocol):
@@ -176,9 +177,16 @@ class Process:
                     raise LocalError(f"{self.name}: nobody is called {self._want.sender}")
         except StopIteration as stop:
             self.done, self.result, self._want = True, stop.value, None
+            self._sign_off()
+            self.progress.stage = None
         for sender, unread in self._mail.items():
             for mail in unread:
                 self._refuse_unread(sender, mail.kind, mail.reference)
+
+    def _sign_off(self, unless: str | None = None) -> None:
+        """Sign the head of the chain, once per stage: two checkpoints may share one."""
+        if self.progress.stage not in (None, unless):
+            self._emit(self.channel.sign(STAGE_END, self.progress.stage or "", b""))
 
     def _refuse_unread(self, sender: str, kind: str, reference: int) -> NoReturn:
         raise PeerError(sender, f"sent {kind} to {self.name}, which wanted nothing more", [reference])
@@ -242,11 +250,13 @@ class Process:
         if number < len(self._kept):
             return True, self._kept[number], rng
         self._stage = name.partition(".")[0]
+        self._sign_off(unless=self._stage)
+        self.progress.stage = self._stage
         self._measure(self._stage)
         return False, None, rng
 
     def leave(self, result: Any) -> None:
-        """End the stage: keep its result, forget the rest, sign the head of the chain."""
+        """End the stage: keep its result, forget the rest."""
         if self._resent < len(self.progress.sent):
             raise ReplayError(f"{self.name}: stage {self._stage} sent fewer messages than before")
         self.progress.results.append(result)
@@ -255,7 +265,6 @@ class Process:
         self._resent = 0
         # One way: whoever gets hold of the new seed cannot draw this stage's coins again.
         self.seed = self.seed.fork("next stage")
-        self._emit(self.channel.sign(STAGE_END, self._stage or "", b""))
         self._stage = None
 
     def once(self, label: str, make: Callable[[Stream], Any]) -> Any:

@@ -72,7 +72,7 @@ def _dump(process: Process, identity: Identity, inputs: tuple[Any, ...]) -> byte
         "role": (process.name, identity.seed, process.seed.key, process.seed.insecure, inputs),
         "channel": (channel.secret, channel.peers, channel.sent, channel.received, channel.chain),
         "keys": process.keys,
-        "progress": (progress.results, mail, progress.sent, progress.made),
+        "progress": (progress.results, mail, progress.sent, progress.made, progress.stage),
         "unpublished": process.unpublished,
     }
     return states.dump(kept, (*program.records, type(process.session.parameters)))
@@ -90,8 +90,8 @@ def _load(session: Session, state: bytes) -> tuple[Process, Identity, tuple[Any,
     process = Process(session, name, identity, Stream(key, insecure=insecure), inputs)
     channel = process.channel
     channel.secret, channel.peers, channel.sent, channel.received, channel.chain = kept["channel"]
-    results, mail, sent, made = kept["progress"]
+    results, mail, sent, made, stage = kept["progress"]
     opened = [(sender, Mail(kind, payload, reference)) for sender, kind, payload, reference in mail]
-    process.restore(Progress(results, opened, sent, made), kept["keys"], channel)
+    process.restore(Progress(results, opened, sent, made, stage), kept["keys"], channel)
     process.unpublished = kept["unpublished"]
     return process, identity, inputs

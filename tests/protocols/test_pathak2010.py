@@ -112,7 +112,7 @@ def test_printed_protocol_publishes_the_weights_modulo_k() -> None:
 
 
 def test_residues_of_the_release_are_uniform() -> None:
-    """S - sum w_j mod K is that of the noise, drawn here uniformly on a wide range; the literal K eta is always zero."""
+    """S - sum w_j mod K is that of the noise, uniform on a wide range here; the literal K eta is always zero."""
     K, counts = 3, Counter()
     rng = Stream.insecure_from_seed("residues")
     for seed in range(60):

@@ -13,7 +13,9 @@ from smc_dp.data import datasets, sources
 from smc_dp.data.bounds import NumericColumn
 from smc_dp.errors import InputError
 
-needs_data = pytest.mark.skipif("SMC_DP_DATA" not in os.environ, reason="SMC_DP_DATA names no folder of data sets")
+needs_data = pytest.mark.skipif(
+    "SMC_DP_DATA" not in os.environ, reason="a9a, bank, credit: SMC_DP_DATA names no folder of data sets"
+)
 
 
 def folder() -> Path:
