@@ -74,7 +74,7 @@ def printed_json(capsys) -> dict:
 def test_the_main_job_needs_no_flag(folder, capsys):
     assert main(["run"]) == 0
     out, err = capsys.readouterr()
-    assert err.splitlines() == ["local training ..."], "the protocol is not run here, so it has no stages to name"
+    assert err.splitlines() == ["local training ...", "stage 1 ..."]
     (run_dir,) = (folder / "runs").iterdir()
     for words in (
         "stage 1", "1,234", "0.25", "0.50", "epsilon = 1", "hospital-5 alone", "pooled, no privacy",
