@@ -14,7 +14,7 @@ class LocalError(ProtocolError):
 
 
 class PeerError(ProtocolError):
-    """A peer broke the rules.
+    """A peer broke the rules, or somebody on the way from it did.
 
     `culprit` is the peer's name, `rule` what it broke, `evidence` the numbers of its messages that show it: lines
     of the wire record in a simulation, else numbers on their link; empty when the rule names no single message.

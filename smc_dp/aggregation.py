@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from protocols import pathak2010
@@ -41,14 +41,17 @@ class Contribution:
     """
 
     name: str
-    size: int
-    weights: tuple[int, ...]
-    noise: tuple[int, ...]
+    size: int = field(repr=False)
+    weights: tuple[int, ...] = field(repr=False)
+    noise: tuple[int, ...] = field(repr=False)
 
 
 @dataclass(frozen=True)
 class ProtocolSettings:
     """How the protocol is to be run. Shares live modulo 2**ring_bits; `dimension` is d.
+
+    `agreed` is a digest of everything else that the participants agree on (privacy, objective, bounds). It enters the
+    session, so that whoever prepared its part under other settings cannot exchange a message.
 
     Raises InputError for keys too short to protect anyone, unless they are asked for as test keys.
     """
@@ -61,15 +64,16 @@ class ProtocolSettings:
     link: Link = "none"
     as_printed: bool = False
     insecure_test_keys: bool = False
+    agreed: str = ""
 
     def __post_init__(self) -> None:
         if self.key_bits < MIN_KEY_BITS and not self.insecure_test_keys:
             raise InputError(
                 f"--key-bits: wanted at least {MIN_KEY_BITS} (or --insecure-test-keys), got {self.key_bits}"
             )
-        if not _TEST_KEY_BITS <= self.key_bits <= _MAX_KEY_BITS or self.key_bits % 2:
+        if not _TEST_KEY_BITS <= self.key_bits <= _MAX_KEY_BITS or self.key_bits % 16:
             raise InputError(
-                f"--key-bits: wanted an even number from {_TEST_KEY_BITS} to {_MAX_KEY_BITS}, got {self.key_bits}"
+                f"--key-bits: wanted a multiple of 16 from {_TEST_KEY_BITS} to {_MAX_KEY_BITS}, got {self.key_bits}"
             )
 
 
@@ -161,7 +165,14 @@ def secure(
     check(contributions)
     parties = tuple(c.name for c in contributions)
     try:
-        parameters = Parameters(parties, settings.dimension, settings.key_bits, settings.ring_bits, settings.comparison)
+        parameters = Parameters(
+            parties,
+            settings.dimension,
+            settings.key_bits,
+            settings.ring_bits,
+            settings.comparison,
+            settings.agreed,
+        )
     except LocalError as error:
         raise InputError(str(error)) from None
     program, make = (as_printed.PROGRAM, _printed) if settings.as_printed else (pathak2010.PROGRAM, _hardened)

@@ -1,4 +1,4 @@
-"""The command line: `smc-dp run` and `smc-dp predict`.
+"""The command line: `smc-dp run`, `smc-dp predict` and `smc-dp bench`.
 
 A command only reads its options and returns the job to be done. `main` does it, so that whatever goes wrong,
 in the options or in the work, ends in the same place: one plain line on standard error and exit code 2.
@@ -108,13 +108,13 @@ def run(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> Job:
-    r"""Train together and write a run folder.
+    """Train together and write a run folder.
 
     \b
     Examples:
       smc-dp run
       smc-dp run --epsilon 0.5 --split 15,20,20,20,25 --out runs/first
-      smc-dp run --party north.csv --party south=data.parquet --label outcome \
+      smc-dp run --party north.csv --party south=data.parquet --label outcome \\
                  --bounds bounds.toml --test held_out.csv
       smc-dp run --party all.csv --parties-by hospital --bounds bounds.toml
       smc-dp run --dataset a9a --data-dir DIR --lambda 0.001 --json
@@ -177,7 +177,7 @@ def predict(
     data: Annotated[Path, typer.Option(help="CSV or Parquet file of rows to classify.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> Job:
-    r"""Add the published shares and classify new rows, one class a line.
+    """Add the published shares and classify new rows, one class a line.
 
     The shares must add up to the weights of the release. If the file has the column of classes, the last line
     is the accuracy.
@@ -216,7 +216,7 @@ def bench(
     key_bits: Annotated[str, typer.Option(metavar="INTEGER", help="Length of the Paillier keys.")] = "3072",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> Job:
-    r"""Measure the cryptography against a straightforward port on phe, in one run.
+    """Measure the cryptography against a straightforward port on phe, in one run.
 
     Processor seconds, key generation apart. The port has one ciphertext per coordinate, re-randomises, and uses the
     same comparison. Ratios are what to quote: seconds differ from machine to machine.

@@ -1,7 +1,7 @@
 """The run folder: what a run publishes, written whole or not at all, and read back with suspicion.
 
-`shares.json` and `release.json` are what Dave needs, `transcript.jsonl` is what an auditor needs,
-`timings.json` what the run cost. Nothing in the folder was computed from private rows outside the protocol:
+`shares.json` and `release.json` are what Dave needs, `transcript.jsonl` is what an auditor needs, `timings.json` says
+what the run cost. Nothing in the folder was computed from private rows outside the protocol:
 no baseline, no accuracy.
 """
 
@@ -13,12 +13,12 @@ import os
 import secrets
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from smc_dp import strict
-from smc_dp.aggregation import CURATOR, Outcome
+from smc_dp.aggregation import CURATOR, MIN_KEY_BITS, Outcome
 from smc_dp.data.bounds import Bounds, CategoricalColumn, Column, NumericColumn
 from smc_dp.data.partition import check_names
 from smc_dp.errors import InputError, shown
@@ -156,7 +156,8 @@ def _checked(folder: Path, document: dict[str, Any]) -> Release:
     bounds = _bounds(document, parameters)
     digests = strict.mapping("digests", document["digests"])
     strict.keys("digests", digests, set(_DIGESTED))
-    files = {name: strict.read_file(folder / name) for name in _DIGESTED}
+    present = [name for name in _DIGESTED if name == SHARES or (folder / name).exists()]
+    files = {name: strict.read_file(folder / name) for name in present}
     for name, content in files.items():
         if digests[name] != hashlib.sha256(content).hexdigest():
             raise InputError(f"{name} does not have the digest that {RELEASE} states")
@@ -165,11 +166,32 @@ def _checked(folder: Path, document: dict[str, Any]) -> Release:
     shares, grid = _shares(strict.parse_object(files[SHARES], SHARES), parties)
     if {len(values) for values in shares.values()} != {bounds.dimension} or len(weights) != bounds.dimension:
         raise InputError(f"wanted {bounds.dimension} weights and as many numbers in each share")
-    if open_release(shares, grid) != weights:
+    try:
+        opened = open_release(shares, grid)
+    except OverflowError:
+        raise InputError("shares: their sum is too large for a weight") from None
+    if opened != weights:
         raise InputError(f"the weights in {RELEASE} are not the sum of the shares in {SHARES}")
     insecure = strict.texts("insecure", document.get("insecure", []))
-    privacy = strict.mapping("privacy", document["privacy"])
+    privacy = _privacy(strict.mapping("privacy", document["privacy"]))
+    if not insecure and (parameters.get("as_printed") or _has_test_keys(parameters)):
+        raise InputError("insecure: is missing, though the parameters are those of an insecure run")
     return Release(tuple(weights), bounds, privacy, parameters, tuple(insecure))
+
+
+def _has_test_keys(parameters: Mapping[str, Any]) -> bool:
+    key_bits = parameters.get("key_bits")
+    return isinstance(key_bits, int) and key_bits < MIN_KEY_BITS
+
+
+def _privacy(document: dict[str, Any]) -> dict[str, Any]:
+    """The statement as it was, once it has been seen to be one."""
+    strict.keys("privacy", document, {field.name for field in fields(PrivacyStatement)})
+    caveats = tuple(strict.texts("privacy caveats", document["caveats"]))
+    try:
+        return PrivacyStatement(**{**document, "caveats": caveats}).as_dict()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"privacy: {error}") from error
 
 
 def _shares(document: dict[str, Any], parties: list[str]) -> tuple[dict[str, list[int]], Grid]:

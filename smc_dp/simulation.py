@@ -6,8 +6,10 @@ comparisons at the end possible.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,6 +28,7 @@ METHOD = "pathak2010"
 SEEDED = "the run was made from a seed: whoever knows the seed knows every secret"
 TEST_KEYS = "the keys are test keys, too short to protect anything"
 AS_PRINTED = "the steps were run exactly as printed in the paper, leaks included"
+ONLY_THE_RELEASE = "whoever sees the published shares and the release, and nothing that was sent to make them"
 RESIDUES = "The published integers equal the sum of all models modulo the number of parties, without any noise."
 
 
@@ -95,10 +98,12 @@ def simulate(
         contributions.append(local(name, data, len(case.parties), settings, rng.fork(f"party {name}")))
     if progress:
         progress("local training", len(case.parties), len(case.parties))
+    parameters = _parameters(case, settings, protocol)
+    protocol = replace(protocol, agreed=_digest(case, parameters))
     outcome = aggregation.secure(contributions, protocol, rng=rng.fork("protocol"), progress=progress)
     insecure = _insecure(protocol, rng)
     privacy = _statement(settings.guarantee(len(case.parties), protocol.dimension), insecure)
-    parameters = _parameters(case, settings, protocol)
+    parameters["agreed"] = protocol.agreed
     published = release.make(outcome, settings.grid, case.bounds, privacy, parameters, insecure)
     release.write(folder, published, outcome, settings.grid.fraction_bits)
     return Report(
@@ -125,7 +130,11 @@ def _statement(privacy: PrivacyStatement, insecure: tuple[str, ...]) -> PrivacyS
     reasons = tuple(f"INSECURE: {reason}." for reason in insecure)
     if AS_PRINTED in insecure:
         return replace(privacy, kind="none", epsilon=None, adversary="nobody", caveats=(*reasons, RESIDUES))
-    return replace(privacy, caveats=(*privacy.caveats, *reasons))
+    if SEEDED in insecure:
+        return replace(privacy, kind="none", epsilon=None, adversary="nobody", caveats=reasons)
+    if TEST_KEYS in insecure:
+        return replace(privacy, adversary=ONLY_THE_RELEASE, caveats=(*privacy.caveats, *reasons))
+    return privacy
 
 
 def _parameters(case: Case, settings: Settings, protocol: ProtocolSettings) -> dict[str, Any]:
@@ -144,6 +153,12 @@ def _parameters(case: Case, settings: Settings, protocol: ProtocolSettings) -> d
         "link": protocol.link,
         "as_printed": protocol.as_printed,
     }
+
+
+def _digest(case: Case, parameters: dict[str, Any]) -> str:
+    """Of all that the parties agreed on: it enters the session, so that no two of them can mean different things."""
+    agreed = {"parameters": parameters, "bounds": asdict(case.bounds)}
+    return hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()
 
 
 def _comparison(case: Case, settings: Settings, weights: tuple[float, ...]) -> Comparison | None:

@@ -7,7 +7,7 @@ scope, and README says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import compress
 from math import gcd
 
@@ -81,25 +81,34 @@ class FixedBase:
     """Powers of one base by table: no squarings, one product per window of the exponent.
 
     Entry (i, j) is base**(j * 2**(window * i)). Brickell, Gordon, McCurley, Wilson (1992), without the final folding.
+    The table pays from about the eighth power on, and is built then; the powers before are plain ones.
     """
 
+    PLAIN = 7
+
     def __init__(self, base: int, modulus: int, exponent_bits: int, window: int = 4) -> None:
-        self._modulus = gmpy2.mpz(modulus)
-        self._window = window
-        self._bits = exponent_bits
-        self._rows: list[list[gmpy2.mpz]] = []
-        step = gmpy2.mpz(base) % modulus
-        for _ in range(-(-exponent_bits // window)):
+        self._base, self._modulus = gmpy2.mpz(base) % modulus, gmpy2.mpz(modulus)
+        self._window, self._bits = window, exponent_bits
+        self._uses = 0
+
+    @cached_property
+    def _rows(self) -> list[list[gmpy2.mpz]]:
+        rows, step = [], self._base
+        for _ in range(-(-self._bits // self._window)):
             row = [gmpy2.mpz(1)]
-            for _ in range((1 << window) - 1):
-                row.append(row[-1] * step % modulus)
-            self._rows.append(row)
-            step = row[-1] * step % modulus
+            for _ in range((1 << self._window) - 1):
+                row.append(row[-1] * step % self._modulus)
+            rows.append(row)
+            step = row[-1] * step % self._modulus
+        return rows
 
     def power(self, exponent: int) -> int:
         """`base ** exponent`, for 0 <= exponent < 2**exponent_bits."""
         if exponent < 0 or exponent.bit_length() > self._bits:
             raise ValueError(f"exponent must be in [0, 2**{self._bits}), got {exponent.bit_length()} bits")
+        self._uses += 1
+        if self._uses <= self.PLAIN:
+            return int(gmpy2.powmod(self._base, exponent, self._modulus))
         result, mask = gmpy2.mpz(1), (1 << self._window) - 1
         for row in self._rows:
             digit = exponent & mask

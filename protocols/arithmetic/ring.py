@@ -27,11 +27,11 @@ class Ring:
         return x % self.modulus
 
     def add(self, x: int, y: int) -> int:
-        """X + y mod M."""
+        """The sum x + y mod M."""
         return (x + y) % self.modulus
 
     def subtract(self, x: int, y: int) -> int:
-        """X - y mod M."""
+        """The difference x - y mod M."""
         return (x - y) % self.modulus
 
     def random(self, rng: Stream) -> int:

@@ -1,7 +1,8 @@
 """The steps of the comparison as pure functions.
 
 Damgard, Geisler, Kroigaard, "Efficient and secure comparison for on-line auctions" (ACISP 2007), with the extra term
-for equality of Veugen, "Improving the DGK comparison protocol" (WIFS 2012; corrected in ePrint 2018/1100).
+for equality of Veugen, "Improving the DGK comparison protocol" (WIFS 2012). His later correction (ePrint 2018/1100)
+concerns a variant for encrypted inputs, which is not used here.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A non-interactive proof that a Paillier modulus n has gcd(n, phi(n)) = 1, so that encryption is what it claims.
 
-Goldberg, Reyzin, Sagga, Baldimtsi (2019), "Efficient noninteractive certification of RSA moduli and beyond", section
-3.2: the holder shows n-th roots of points that a hash picks. If n has no prime factor up to B and gcd(n, phi(n)) > 1,
-each point has a root with probability at most 1/B; with B = 2**16 and 8 points a bad key passes with probability
-2**-128 in the random oracle model. Zero knowledge: n-th roots are unique, so they could be made by hashing backwards.
+Goldberg, Reyzin, Sagga, Baldimtsi (2019), "Efficient noninteractive certification of RSA moduli and beyond": the
+holder shows n-th roots of points that a hash picks. If n has no prime factor up to B and gcd(n, phi(n)) > 1, each
+point has a root with probability at most 1/B; with B = 2**16 and 8 points a bad key passes with probability 2**-128
+in the random oracle model. Zero knowledge: n-th roots are unique, so they could be made by hashing backwards.
 """
 
 from __future__ import annotations

@@ -115,12 +115,12 @@ class DgkPrivateKey:
 
 
 def multiply_power(x: int, base: int, exponent: int, modulus: int) -> int:
-    """X * base**exponent mod modulus."""
+    """The product x * base**exponent mod modulus."""
     return modular.multiply(x, modular.power(base, exponent, modulus), modulus)
 
 
 def order_bits(key_bits: int) -> int:
-    """T for a modulus of the given length: twice the security level (224 at 2048 bits, 256 at 3072)."""
+    """The length t for a modulus of the given length: twice the security level (224 at 2048 bits, 256 at 3072)."""
     levels = ((3072, 256), (2048, 224))
     return next((t for bits, t in levels if key_bits >= bits), key_bits // 8)
 

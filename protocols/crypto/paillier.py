@@ -4,7 +4,7 @@ Assumption: decisional composite residuosity. A key is n = p q with p = q = 3 mo
 publishes h = -x**2 mod n, and everybody derives h_s = h**n mod n**2 for themselves. A ciphertext of m is (1 + m n)
 h_s**r mod n**2 with r uniform of |n| + 64 bits, i.e. within 2**-64 of uniform over the group that h_s generates. The
 exponent is long everywhere, so no short-exponent assumption enters, and a ciphertext that returns to the holder of
-the secret key carries full entropy too (Damgard, Jurik, Nielsen 2010, section 6, use |n|/2 bits).
+the secret key carries full entropy too (Damgard, Jurik, Nielsen 2010, use |n|/2 bits).
 
 Keys are phe's key objects around our own primes: what is encrypted here opens there, and back.
 
@@ -15,6 +15,7 @@ must go through `refresh` or `blind` first.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, reduce
@@ -61,6 +62,11 @@ class PublicKey:
     def phe(self) -> phe.PaillierPublicKey:
         """The same key as an object of phe."""
         return phe.PaillierPublicKey(self.n)
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of n and h."""
+        return hashlib.sha256(f"{self.n} {self.h}".encode()).digest()
 
     @property
     def bits(self) -> int:

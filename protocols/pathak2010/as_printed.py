@@ -195,7 +195,7 @@ def scale_signed(key: paillier.PublicKey, c: Ciphertext, factor: int) -> Ciphert
 
 
 def times(ring: Ring, factor: int, x: Vector) -> Vector:
-    """Factor * x in the ring."""
+    """The vector factor * x in the ring."""
     return ring.vector([factor * x_i for x_i in x])
 
 

@@ -5,6 +5,7 @@ Theorem. Let every participant follow the protocol, and let a coalition that is 
 parties without Charlie, look at all that its members see. Then its view can be made, up to a distance of
 
     K 2**-sigma (blinding, step 1.4) + K**2 2**-(t_b + 1) (equal tie bits) + d 2**-sigma (masks, step 3.1)
+    + (K + packs) 2**-64 (randomisers that return to a key's owner) + l 2**-(t/2) (each comparison of l bits)
     + the advantage against Paillier (DCR), DGK, the sealed links and the commitments,
 
 from the coalition's own inputs and what `functionality` hands to its members.
@@ -49,9 +50,7 @@ def smallest(sizes: Sequence[int], ties: Sequence[int]) -> int:
 
 
 def functionality(p: Parameters, inputs: Sequence[PartyInput], ties: Sequence[int]) -> Vector:
-    """S = sum of all w_j + eta_j* in Z_M^d, which is all that anybody obtains, as K+1 shares uniform given their
-    sum.
-    """
+    """The sum S of all w_j and eta_j* in Z_M^d: all that anybody obtains, as K+1 shares uniform given S."""
     j = smallest([x.n for x in inputs], ties)
     return p.weights.add_vectors(*(x.w for x in inputs), inputs[j].eta)
 

@@ -12,7 +12,7 @@ Pair = tuple[int, int]
 
 
 def with_tie_bits(n: int, tie_bits: int, rng: Stream) -> int:
-    """N followed by random low bits: the order of different sizes stays, equal sizes are ordered by coins."""
+    """The size n followed by random low bits: the order of different sizes stays, equal sizes are ordered by coins."""
     return (n << tie_bits) | rng.bits(tie_bits)
 
 

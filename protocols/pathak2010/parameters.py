@@ -22,13 +22,17 @@ COMPARISONS = ("tournament", "all-pairs")
 
 @dataclass(frozen=True)
 class Parameters:
-    """K parties by name, d weights in Z_M with M = 2**ring_bits, the key length, the way to find the minimum."""
+    """K parties by name, d weights in Z_M with M = 2**ring_bits, the key length, the way to find the minimum.
+
+    `agreed` is a digest of whatever else the parties agreed on before; the protocol only binds the session to it.
+    """
 
     parties: tuple[str, ...]
     dimension: int
     key_bits: int = 3072
     ring_bits: int = 64
     comparison: str = "tournament"
+    agreed: str = ""
 
     def __post_init__(self) -> None:
         K = len(self.parties)
@@ -134,6 +138,7 @@ class Parameters:
             "key_bits": self.key_bits,
             "ring_bits": self.ring_bits,
             "comparison": self.comparison,
+            "agreed": self.agreed,
             "sigma": SIGMA,
             "size_bits": SIZE_BITS,
             "tie_bits": self.tie_bits,

@@ -33,7 +33,7 @@ async def party(me: Endpoint, p: Parameters) -> PartyKeys:
     me.admit(XI, xi.public)
     me.admit(ZETA, zeta)
     # 3. pi_1 by commit and open: uniform if one party is honest, unknown to Charlie.
-    pi1 = await _toss(me, p)
+    pi1 = await _toss(me, p, xi.public, zeta)
     return PartyKeys(xi, zeta, pi1, compare)
 
 
@@ -53,17 +53,18 @@ async def curator(me: Endpoint, p: Parameters) -> CuratorKeys:
     return CuratorKeys(xi, zeta, compare)
 
 
-async def _toss(me: Endpoint, p: Parameters) -> Permutation:
+async def _toss(me: Endpoint, p: Parameters, xi: paillier.PublicKey, zeta: paillier.PublicKey) -> Permutation:
+    # The commitments are to the keys as well, so parties who were shown different keys do not get any further.
     seed = me.rng.bytes(SEED_BYTES)
-    committed, opening = commitment.commit(_context(me, me.name), seed, me.rng)
+    committed, opening = commitment.commit(_context(me, me.name, xi, zeta), seed, me.rng)
     me.broadcast(me.others, Commitment(committed))
     commitments = await me.gather(me.others, Commitment)
     me.broadcast(me.others, Opening(seed, opening))
     seeds = {me.name: seed}
     for other, c in zip(me.others, commitments, strict=True):
         opened = await me.receive(other, Opening)
-        if not commitment.opens(c.commitment, _context(me, other), opened.seed, opened.opening):
-            me.refuse(other, "opened another coin than it committed to")
+        if not commitment.opens(c.commitment, _context(me, other, xi, zeta), opened.seed, opened.opening):
+            me.refuse(other, "opened another coin than it committed to, or holds other keys")
         seeds[other] = opened.seed
     return permutation([seeds[name] for name in me.parties], p.K)
 
@@ -107,5 +108,5 @@ def _comparison_key(me: Endpoint, got: ComparisonKey, p: Parameters) -> dgk.DgkP
     return key
 
 
-def _context(me: Endpoint, holder: str) -> bytes:
-    return me.session_id + holder.encode()
+def _context(me: Endpoint, holder: str, *keys: paillier.PublicKey) -> bytes:
+    return me.session_id + holder.encode() + b"".join(key.digest for key in keys)

@@ -23,11 +23,11 @@ async def party(me: Endpoint, p: Parameters, keys: PartyKeys, eta: Vector) -> tu
     # 2. zeta(v) = pi1^-1(zeta(pi2^-1(u)))
     indicator = await me.receive(me.curator, Indicator)
     v = keys.pi1.inverse(indicator.u)
-    # 3. psi_j = zeta(v_j eta_j), the whole noise vector in a few ciphertexts, each under new randomness [N5]
-    psi_j = [zeta.refresh(c, me.rng) for c in zeta.scale(v[j], p.packing.pack(eta))]
-    # 4. psi = the product of all psi_j, made by P_1
+    # 3. psi_j = zeta(v_j eta_j), the whole noise vector in a few ciphertexts
+    psi_j = zeta.scale(v[j], p.packing.pack(eta))
+    # 4. psi = the product of all psi_j, made by P_1; on their way to it they carry new randomness [N5]
     if j:
-        me.send(me.parties[0], Selected(tuple(psi_j)))
+        me.send(me.parties[0], Selected(tuple(zeta.refresh(c, me.rng) for c in psi_j)))
         return None
     others = await me.gather(me.others, Selected)
     return tuple(zeta.add(*column) for column in zip(psi_j, *(other.psi for other in others), strict=True))

@@ -8,14 +8,12 @@ from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.errors import DecodeError, PeerError
+from protocols.errors import DecodeError, PeerError, StallError
 from protocols.runtime.board import Board
 from protocols.runtime.channel import Envelope
 from protocols.runtime.process import Process
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.simulate import processes
-
-Queues = Mapping[str, "asyncio.Queue[bytes]"]
 
 
 async def run(
@@ -26,39 +24,57 @@ async def run(
 ) -> tuple[dict[str, Any], list[Envelope]]:
     """All actors to their end, then publication: what each published, and every envelope that was sent.
 
-    Raises an ExceptionGroup holding what any role raises; the others are cancelled, and nothing is published.
+    Raises an ExceptionGroup holding what any role raises, or a `StallError` when all that are left wait for mail that
+    nobody has sent; the others are cancelled, and nothing is published.
     """
-    roles = processes(session, identities, seeds, inputs)
-    queues = {name: asyncio.Queue[bytes]() for name in roles}
-    sent: list[Envelope] = []
+    actors = _Actors(processes(session, identities, seeds, inputs))
     try:
         async with asyncio.TaskGroup() as group:
-            for role in roles.values():
-                group.create_task(_live(role, queues, sent))
-        for role in roles.values():
-            while not queues[role.name].empty():
-                _deliver(role, queues[role.name].get_nowait())  # raises: the role wanted nothing more
-        for envelope in [envelope for role in roles.values() for envelope in role.release()]:
-            sent.append(envelope)
+            for role in actors.roles.values():
+                group.create_task(actors.live(role))
+        for role in actors.roles.values():
+            while not actors.queues[role.name].empty():
+                _deliver(role, actors.queues[role.name].get_nowait())  # raises: the role wanted nothing more
+        for role in actors.roles.values():
+            actors.sent.extend(role.release())
     finally:
-        for role in roles.values():
+        for role in actors.roles.values():
             role.close()
     board = Board(session)
-    for envelope in sent:
+    for envelope in actors.sent:
         if envelope.to == PUBLIC_NAME:
             board.post(envelope, envelope.number)
-    return board.published, sent
+    return board.published, actors.sent
 
 
-async def _live(role: Process, queues: Queues, sent: list[Envelope]) -> None:
-    while True:
-        for envelope in role.advance():
-            sent.append(envelope)
-            if envelope.to in queues:
-                await queues[envelope.to].put(envelope.encode())
-        if role.done:
-            return
-        _deliver(role, await queues[role.name].get())
+class _Actors:
+    """All actors of a session, their queues, and everything that was sent."""
+
+    def __init__(self, roles: dict[str, Process]) -> None:
+        self.roles = roles
+        self.queues = {name: asyncio.Queue[bytes]() for name in roles}
+        self.sent: list[Envelope] = []
+        self._idle: set[str] = set()
+
+    async def live(self, role: Process) -> None:
+        """One actor's life."""
+        while True:
+            for envelope in role.advance():
+                self.sent.append(envelope)
+                if envelope.to in self.queues:
+                    await self.queues[envelope.to].put(envelope.encode())
+            self._idle.add(role.name)
+            self._refuse_stall()
+            if role.done:
+                return
+            data = await self.queues[role.name].get()
+            self._idle.discard(role.name)
+            _deliver(role, data)
+
+    def _refuse_stall(self) -> None:
+        left = [role for role in self.roles.values() if not role.done]
+        if left and self._idle == self.roles.keys() and all(self.queues[role.name].empty() for role in left):
+            raise StallError({role.name: role.waiting or "" for role in left})
 
 
 def _deliver(role: Process, data: bytes) -> None:

@@ -74,7 +74,7 @@ class Endpoint:
 
     @property
     def index(self) -> int:
-        """J of P_j, counted from 0; only a party has one."""
+        """The j of P_j, counted from 0; only a party has one."""
         return self.parties.index(self.name)
 
     @property

@@ -16,6 +16,11 @@ from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME
 TOPOLOGIES = ("mesh", "star")
 
 
+def is_relayed(topology: str, sender: str, to: str) -> bool:
+    """Whether mail between these two goes through Charlie, sealed as it is."""
+    return topology == "star" and CURATOR_NAME not in (sender, to) and to != PUBLIC_NAME
+
+
 @dataclass(frozen=True)
 class Link:
     """A link between two sites: one-way latency in seconds, bytes per second, extra bytes per message."""
@@ -57,7 +62,7 @@ class Meter:
     def __init__(self, names: tuple[str, ...], link: Link, topology: str) -> None:
         self.stages: dict[str, StageMeter] = {}
         self.clock = dict.fromkeys(names, 0.0)
-        self._link, self._star = link, topology == "star"
+        self._link, self._topology = link, topology
         self._stage = dict.fromkeys(names, "setup")
         self._depth = dict.fromkeys(names, 0)
         self._busy: dict[str, float] = defaultdict(float)
@@ -84,8 +89,7 @@ class Meter:
         """A role sends the envelope that the record numbers n."""
         self._lap()
         name = envelope.sender
-        relayed = self._star and CURATOR_NAME not in (name, envelope.to) and envelope.to != PUBLIC_NAME
-        hops = 2 if relayed else 1
+        hops = 2 if is_relayed(self._topology, name, envelope.to) else 1
         meter = self._meter(name)
         meter.messages += hops
         meter.bytes += hops * (envelope.size + self._link.overhead)

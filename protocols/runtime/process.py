@@ -29,7 +29,7 @@ class Mail:
     reference: int
 
 
-@dataclass
+@dataclass(repr=False)
 class Progress:
     """What a process has behind it; all that `runtime.replay` keeps between two calls, beside keys and seed.
 

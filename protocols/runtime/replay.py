@@ -14,7 +14,7 @@ An engine carries `envelope.encode()` and hands back what `Envelope.decode` make
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
@@ -30,10 +30,10 @@ from protocols.runtime.session import Session
 class Step:
     """What one call leaves: the new state, the envelopes to send, and the role's result once it is done."""
 
-    state: bytes
+    state: bytes = field(repr=False)
     mail: tuple[Envelope, ...]
     done: bool
-    result: Any = None
+    result: Any = field(default=None, repr=False)
 
 
 def begin(session: Session, name: str, identity: Identity, seed: Stream, inputs: tuple[Any, ...]) -> Step:
@@ -83,8 +83,13 @@ def _load(session: Session, state: bytes) -> tuple[Process, Identity, tuple[Any,
     kept = states.load(state, (*program.records, type(session.parameters)))
     if not isinstance(kept, dict) or kept.get("program") != (program.name, program.version, session.id):
         raise ReplayError("the state belongs to another program, version or session")
-    if set(kept) != {"program", "role", "channel", "keys", "progress", "unpublished"}:
-        raise ReplayError("the state lacks a part")
+    try:
+        return _restored(session, kept)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ReplayError(f"not a state of this program: {type(error).__name__}") from None
+
+
+def _restored(session: Session, kept: dict[str, Any]) -> tuple[Process, Identity, tuple[Any, ...]]:
     name, identity_seed, key, insecure, inputs = kept["role"]
     identity = Identity(identity_seed)
     process = Process(session, name, identity, Stream(key, insecure=insecure), inputs)

@@ -19,9 +19,9 @@ from protocols.runtime.board import Board
 from protocols.runtime.channel import Envelope
 from protocols.runtime.claims import View
 from protocols.runtime.message import Message
-from protocols.runtime.network import LINKS, Meter
+from protocols.runtime.network import LINKS, Meter, is_relayed
 from protocols.runtime.process import Observer, Process
-from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 
 Tamper = Callable[[int, Envelope], Iterable[tuple[str, Envelope]]]
@@ -45,7 +45,7 @@ class Setting:
     views: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """What a run left behind: each role's result, the published messages, the wire record, the meter, the views."""
 
@@ -111,6 +111,7 @@ class _Wire:
         self.board = Board(session)
         self.moves = 0
         self._public: deque[tuple[int, Envelope]] = deque()
+        self._at_charlie: deque[tuple[int, str, Envelope]] = deque()
         self.read_by: dict[str, list[tuple[str, Message]]] = {name: [] for name in session.names}
         self._links: dict[str, dict[str, deque[tuple[int, Envelope]]]] = {name: {} for name in session.names}
 
@@ -123,6 +124,9 @@ class _Wire:
         """Deliver what has arrived and let the role run."""
         self.meter.start(role.name)
         try:
+            while role.name == CURATOR_NAME and self._at_charlie:  # he passes on what he cannot open
+                self.moves += 1
+                self._arrive(*self._at_charlie.popleft())
             links = self._links[role.name]
             for sender in self.order(list(links)):
                 while links[sender] and not self._late():
@@ -141,6 +145,8 @@ class _Wire:
 
     def settle(self, roles: Mapping[str, Process]) -> None:
         """Nothing may be under way or missing once every role is done: raises `PeerError` or `StallError`."""
+        while self._at_charlie:
+            self._arrive(*self._at_charlie.popleft())
         for role in roles.values():
             for link in self._links[role.name].values():
                 while link:
@@ -177,8 +183,13 @@ class _Wire:
         for to, arrival in arriving:
             if to == PUBLIC_NAME:
                 self._public.append((n, arrival))
+            elif is_relayed(self.setting.topology, arrival.sender, to):
+                self._at_charlie.append((n, to, arrival))
             else:
-                self._links[to].setdefault(arrival.sender, deque()).append((n, arrival))
+                self._arrive(n, to, arrival)
+
+    def _arrive(self, n: int, to: str, envelope: Envelope) -> None:
+        self._links[to].setdefault(envelope.sender, deque()).append((n, envelope))
 
     def consumed(self, receiver: str, reference: int) -> None:
         self.meter.consumed(receiver, reference)

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from protocols.runtime.channel import Envelope
-from protocols.runtime.session import Session
+from protocols.runtime.network import is_relayed
+from protocols.runtime.session import CURATOR_NAME, Session
 
 Line = dict[str, Any]
 
@@ -49,7 +50,7 @@ class Transcript:
         """The record, line by line."""
         yield {**self.head, "digest": self._digests[0].hex()}
         for n, envelope in enumerate(self.envelopes, start=1):
-            yield line_of(n, envelope, self._digests[n - 1])
+            yield line_of(n, envelope, self._digests[n - 1], self.head["topology"])
 
     def dumps(self) -> str:
         """The record as text, one JSON object a line."""
@@ -61,9 +62,11 @@ def link(prev: bytes, envelope: Envelope) -> bytes:
     return hashlib.sha256(prev + envelope.digest).digest()
 
 
-def line_of(n: int, envelope: Envelope, prev: bytes) -> Line:
-    """Line n of the record; `prev` is the digest of the line before."""
+def line_of(n: int, envelope: Envelope, prev: bytes, topology: str) -> Line:
+    """Line n of the record; `prev` is the digest of the line before. Relayed mail also says `via` whom."""
+    via = {"via": CURATOR_NAME} if is_relayed(topology, envelope.sender, envelope.to) else {}
     return {
+        **via,
         "n": n,
         "from": envelope.sender,
         "to": envelope.to,
@@ -97,13 +100,13 @@ def first_break(text: str) -> int | None:
     """
     lines = text.removesuffix("\n").split("\n")
     try:
-        session_id, before = _read_head(lines[0])
+        session_id, topology, before = _read_head(lines[0])
     except _UNREADABLE:
         return 0
     for n, line in enumerate(lines[1:], start=1):
         try:
             envelope = read_envelope(session_id, json.loads(line))
-            if _canonical(line_of(n, envelope, before)).decode() != line:
+            if _canonical(line_of(n, envelope, before, topology)).decode() != line:
                 return n
         except _UNREADABLE:
             return n
@@ -111,14 +114,14 @@ def first_break(text: str) -> int | None:
     return None
 
 
-def _read_head(line: str) -> tuple[bytes, bytes]:
-    """The session id, and the digest of line 0; raises one of `_UNREADABLE` when it is not as written."""
+def _read_head(line: str) -> tuple[bytes, str, bytes]:
+    """The session id, the topology, and the digest of line 0; raises one of `_UNREADABLE` when it is not as written."""
     head = json.loads(line)
     stated = head.pop("digest")
     digest = hashlib.sha256(_canonical(head)).digest()
     if _canonical({**head, "digest": digest.hex()}).decode() != line or stated != digest.hex():
         raise ValueError("not the head of a transcript")
-    return bytes.fromhex(head["session"]), digest
+    return bytes.fromhex(head["session"]), str(head["topology"]), digest
 
 
 # What text that is no transcript may raise: malformed JSON, missing keys, wrong types, nesting without end.

@@ -79,6 +79,8 @@ class Bounds:
             raise InputError(f"columns: the label {shown(self.label)} is also listed as a feature")
         for column in self.columns:
             _check_column(column)
+        if not all(name.strip() and name.isprintable() for name in self.classes):
+            raise InputError(f"classes: wanted printable texts, got {shown(list(self.classes))}")
         if len({canonical(name) for name in self.classes}) != 2:
             raise InputError(f"classes: wanted two different classes, got {shown(list(self.classes))}")
         if not (math.isfinite(self.clip) and self.clip > 0):

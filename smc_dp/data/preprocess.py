@@ -15,7 +15,7 @@ from smc_dp.errors import InputError, shown
 _INSIDE = 1 - 2.0**-40
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Examples:
     """X: (n, d), each row's norm at most 1 exactly; y: (n,), each +1.0 or -1.0."""
 

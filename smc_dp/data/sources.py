@@ -46,7 +46,10 @@ def own_files(
     Raises InputError naming the party or file and the field; every row of every party has then been checked.
     """
     public = read_bounds(bounds)
-    public = replace(public, label=label or public.label)
+    try:
+        public = replace(public, label=label or public.label)
+    except InputError as error:
+        raise InputError(f"bounds file {bounds}, with --label {shown(label)}: {error}") from error
     if public.label is None:
         raise InputError(f"bounds file {bounds}: wanted [label] column, or the option --label")
     tables = _grouped(parties, parties_by) if parties_by is not None else _one_file_each(parties)

@@ -34,6 +34,8 @@ _CAVEATS = (
     "participants who follow the protocol even if they are curious.",
     "The sizes of the data sets are not protected: the smallest one sets the scale of the noise and can be "
     "estimated from the release.",
+    "That a run takes place at all, or is refused because of the rows of a party (only one class, an unknown value), "
+    "is not covered.",
 )
 
 

@@ -7,13 +7,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sessions import PROGRAMS, setup
+from sessions import PROGRAMS, by_link, setup
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime import network
 from protocols.runtime.channel import Envelope
 from protocols.runtime.network import LINKS, Link, Meter
 from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME
+from protocols.runtime.transcript import first_break
 
 NAMES = ("P1", "P2", CURATOR_NAME)
 
@@ -39,7 +40,13 @@ def test_mesh_totals_are_those_of_the_record(program: Any) -> None:
 def test_star_counts_relayed_mail_twice() -> None:
     made = setup(4, 2)
     mesh, star = made.simulate(), made.simulate(topology="star")
-    assert mesh.transcript.envelopes == star.transcript.envelopes
+    assert by_link(mesh.transcript.envelopes) == by_link(star.transcript.envelopes)
+    lines = list(star.transcript.lines())[1:]
+    assert [line.get("via") for line in lines] == [
+        CURATOR_NAME if CURATOR_NAME not in (e.sender, e.to) and e.to != PUBLIC_NAME else None
+        for e in star.transcript.envelopes
+    ]
+    assert first_break(star.transcript.dumps()) is None
     relayed = [e for e in star.transcript.envelopes if CURATOR_NAME not in (e.sender, e.to) and e.to != PUBLIC_NAME]
     count, size = total(mesh.meter)
     assert total(star.meter) == (count + len(relayed), size + sum(e.size for e in relayed))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from fractions import Fraction
 from pathlib import Path
 
@@ -166,8 +167,36 @@ def test_changed_or_missing_files_are_refused(tmp_path, file):
     with pytest.raises(InputError, match=f"{file} does not have the digest"):
         release.read(tmp_path / "run")
     path.unlink()
+    if file != "shares.json":  # Dave needs the release and the shares, and may have got nothing else
+        assert release.read(tmp_path / "run").weights
+        return
     with pytest.raises(InputError, match=f"{file}: cannot be read"):
         release.read(tmp_path / "run")
+
+
+def test_a_sum_of_shares_too_large_for_a_float_is_refused(tmp_path):
+    written(tmp_path / "run")
+    path = tmp_path / "run" / "shares.json"
+    shares = json.loads(path.read_text())
+    shares |= {"modulus": str(2**2000), "fraction_bits": 0}
+    shares["shares"] = {name: [str(2**1997)] * len(values) for name, values in shares["shares"].items()}
+    path.write_text(json.dumps(shares))
+    reseal(tmp_path / "run")
+    with pytest.raises(InputError, match="too large for a weight"):
+        release.read(tmp_path / "run")
+
+
+def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
+    written(tmp_path / "run")
+    path = tmp_path / "run" / "release.json"
+    for parameters in ({"key_bits": 512}, {"as_printed": True}):
+        document = json.loads(path.read_text())
+        document["parameters"] |= parameters
+        other = tmp_path / f"{next(iter(parameters))}"
+        shutil.copytree(tmp_path / "run", other)
+        (other / "release.json").write_text(json.dumps(document))
+        with pytest.raises(InputError, match="insecure: is missing"):
+            release.read(other)
 
 
 @pytest.mark.parametrize(
