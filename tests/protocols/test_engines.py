@@ -17,12 +17,17 @@ from sessions import PRINTED, PROGRAMS, Setup, act, by_link, play, setup, with_r
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import dgk, paillier
-from protocols.errors import LocalError, PeerError, ReplayError
+from protocols.errors import LocalError, PeerError, ReplayError, StallError
 from protocols.pathak2010 import PROGRAM
+from protocols.pathak2010 import setup as pathak_setup
+from protocols.pathak2010.parameters import Parameters
+from protocols.pathak2010.values import PartyInput
 from protocols.runtime import actors, replay
 from protocols.runtime import message as messages
 from protocols.runtime import state as states
 from protocols.runtime.channel import STAGE_END, Channel, Envelope
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.message import PARTY
 from protocols.runtime.process import Process
 from protocols.runtime.session import Program, Session
 
@@ -312,3 +317,20 @@ def test_a_role_must_hold_its_pinned_identity() -> None:
     identities = dict(made.identities) | {"P2": made.identities["P1"]}
     with pytest.raises(LocalError, match="pins another identity"):
         made._replace(identities=identities).simulate()
+
+
+def test_actors_that_all_wait_are_told_so() -> None:
+    """A party that goes home after the set-up: under actors, too, this is an error and not a wait for ever."""
+
+    async def leaves_early(me: Endpoint, p: Parameters, mine: PartyInput) -> None:
+        if me.name == "P2":
+            await me.stage(pathak_setup.party, p)
+            return
+        await PROGRAM.roles[PARTY](me, p, mine)
+
+    made = setup(3, 2, program=with_roles(PROGRAM, party=leaves_early))
+    with pytest.raises(ExceptionGroup) as caught:
+        asyncio.run(asyncio.wait_for(actors.run(*made), 20))
+    (stall,) = [e for e in caught.value.exceptions if isinstance(e, StallError)]
+    assert set(stall.waiting) == {"P1", "P3", "charlie"}
+    assert all(" at " in where for where in stall.waiting.values())

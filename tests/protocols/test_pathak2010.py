@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -13,9 +14,14 @@ from scipy.stats import chisquare
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
-from protocols.errors import LocalError
+from protocols.comparison.messages import ComparisonKey
+from protocols.crypto import admission, dgk, paillier
+from protocols.errors import LocalError, PeerError
 from protocols.pathak2010 import ideal, minimum
+from protocols.pathak2010.messages import PaillierKey
 from protocols.pathak2010.parameters import Parameters
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.message import CURATOR
 
 SIZES = st.one_of(st.integers(1, 3), st.integers(1, 2**32 - 1), st.sampled_from([1, 2**32 - 1]))
 SIGNED = st.integers(-(2**63), 2**63 - 1)
@@ -159,3 +165,31 @@ def test_real_keys() -> None:
     t = trial([40, 30, 50], 31)
     real = Trial(Parameters(t.parameters.parties, 31), t.inputs)
     assert released(real.run(), real.parameters) == ideal.functionality(real.parameters, real.inputs, real.ties)
+
+
+def test_parties_who_were_shown_different_keys_get_no_further() -> None:
+    """A Charlie with a key for each party could tell them apart by it later; their commitments are to the keys."""
+
+    async def two_faced(me: Endpoint, p: Parameters) -> None:
+        await me.stage(shows_two_keys, p, name="setup")
+
+    async def shows_two_keys(me: Endpoint, p: Parameters) -> None:
+        for name in me.parties:
+            key = paillier.generate(p.key_bits, me.rng)
+            proof = admission.prove(key, me.session_id + me.name.encode())
+            me.send(name, PaillierKey(key.public.n, key.public.h, proof))
+        compare = dgk.generate(p.key_bits, p.u, me.rng).public
+        me.send(me.parties[0], ComparisonKey(compare.n, compare.g, compare.h))
+        await me.receive(me.parties[0], PaillierKey)
+
+    t = trial([5, 6, 7])
+    program = replace(t.program, roles={**t.program.roles, CURATOR: two_faced})
+    with pytest.raises(PeerError, match="holds other keys"):
+        replace(t, program=program).run()
+
+
+def test_vectors_of_the_wrong_length_are_refused() -> None:
+    t = trial([5, 6], 2)
+    short = [replace(x, eta=x.eta[:1]) for x in t.inputs]
+    with pytest.raises(LocalError, match="vectors of 2 numbers, got one of 1"):
+        replace(t, inputs=short).run()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -42,9 +44,9 @@ def test_bad_options_are_one_line(arguments: list[str], capsys: pytest.CaptureFi
 
 
 @pytest.mark.slow
-def test_at_real_size_the_protocol_needs_far_less_than_the_port(capsys: pytest.CaptureFixture[str]) -> None:
-    """A ratio within one run, with room to the 12 measured; what it must stay above is 10."""
-    assert main(["bench", "--json"]) == 0
-    measured = json.loads(capsys.readouterr().out)
+def test_at_real_size_the_protocol_needs_far_less_than_the_port() -> None:
+    """A ratio within one run and one process of its own; what is wanted is 10, what is measured about 12."""
+    command = [sys.executable, "-m", "smc_dp.cli", "bench", "--json"]
+    measured = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     assert measured["peak_megabytes"] < 500
-    assert measured["ratio"] > 5, "half of what is wanted: something is broken, not merely slow"
+    assert measured["ratio"] > 7, "far below what is wanted: something is broken, not merely slow"
