@@ -33,7 +33,7 @@ def test_values_of_a_run() -> None:
         assert str(CANARY) not in repr(value), type(value)
     assert repr(t.seeds["P1"].key)[2:-1] not in repr(first)
     for view in run.views.values():
-        for result in view.results:
+        for result in filter(dataclasses.is_dataclass, view.results):
             assert all(len(number) < 20 for number in _numbers(repr(result))), type(result)
 
 
