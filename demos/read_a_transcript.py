@@ -3,7 +3,8 @@
 Without an argument you will see a real run of three hospitals (3072-bit keys), made now and thrown away; with the
 folder of a run of `smc-dp run`, that run. Nothing in the record depends on a secret: look at `Relay`, where every
 party writes to each other party although only one letter of each matters. The script ends by checking the hash chain
-that ties every line to the one before, and that a single changed byte breaks it.
+that ties every line to the one before and the signatures that tie it to the participants, and that a changed byte
+shows.
 
     python read_a_transcript.py [RUN] [--mermaid]
 
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.diagram import arrows, mermaid
-from protocols.runtime.transcript import first_break
+from protocols.runtime.record import fault
 from smc_dp import release
 from smc_dp.aggregation import ProtocolSettings
 from smc_dp.data import sources
@@ -36,9 +37,8 @@ def main() -> None:
     options = parser.parse_args()
     text = transcript(options.run) if options.run else fresh_transcript()
 
-    broken = first_break(text)
-    if broken is not None:
-        raise SystemExit(f"line {broken} is not what was recorded: the hash chain breaks there")
+    if wrong := fault(text):
+        raise SystemExit(wrong)
     lines = [json.loads(line) for line in text.splitlines()]
     try:
         print(mermaid(lines) if options.mermaid else arrows(lines))
@@ -47,10 +47,10 @@ def main() -> None:
 
     middle = len(lines) // 2
     lines[middle]["size"] += 1
-    caught = first_break("".join(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n" for line in lines))
-    if caught != middle:
-        raise SystemExit(f"line {middle} was forged, and the check says {caught}")
-    print(f"The hash chain holds over {len(lines)} lines; with line {middle} forged it breaks there.", file=sys.stderr)
+    caught = fault("".join(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n" for line in lines))
+    if not caught or not caught.startswith(f"line {middle} "):
+        raise SystemExit(f"line {middle} was changed, and the check says: {caught}")
+    print(f"Chain and signatures hold over {len(lines)} lines; with one byte changed, {caught}.", file=sys.stderr)
 
 
 def transcript(run: Path) -> str:
