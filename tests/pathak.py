@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from sessions import KEY_BITS, Setup, names, start
+
 from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.identity import Identity
 from protocols.pathak2010 import as_printed
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.session import CURATOR_NAME, Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
-
-TOY_BITS = 512
 
 
 @dataclass(frozen=True)
@@ -29,23 +28,18 @@ class Trial:
     program: Program = pathak2010.PROGRAM
 
     @cached_property
-    def seeds(self) -> dict[str, Stream]:
-        root = Stream.insecure_from_seed(self.seed)
-        return {name: root.fork(f"seed {name}") for name in (*self.parameters.parties, CURATOR_NAME)}
-
-    @cached_property
-    def identities(self) -> dict[str, Identity]:
-        return {name: Identity.generate(seed.fork("identity")) for name, seed in self.seeds.items()}
-
-    @cached_property
-    def session(self) -> Session:
-        pinned = {name: identity.public for name, identity in self.identities.items()}
-        return Session(self.program, self.parameters, pinned, b"nonce" + bytes(27))
+    def setup(self) -> Setup:
+        p = self.parameters
+        inputs = {name: (p, x) for name, x in zip(p.parties, self.inputs, strict=True)}
+        return start(self.program, p, {**inputs, CURATOR_NAME: (p,)}, self.seed)
 
     @property
-    def role_inputs(self) -> dict[str, tuple[Any, ...]]:
-        p = self.parameters
-        return {**{name: (p, x) for name, x in zip(p.parties, self.inputs, strict=True)}, CURATOR_NAME: (p,)}
+    def seeds(self) -> Mapping[str, Stream]:
+        return self.setup.seeds
+
+    @property
+    def session(self) -> Session:
+        return self.setup.session
 
     @property
     def ties(self) -> list[int]:
@@ -54,7 +48,7 @@ class Trial:
         return [coin.bits(self.parameters.tie_bits) for coin in coins]
 
     def run(self, setting: Setting | None = None) -> Run:
-        return simulate(self.session, self.identities, self.seeds, self.role_inputs, setting)
+        return simulate(*self.setup, setting)
 
 
 def trial(
@@ -68,7 +62,7 @@ def trial(
     **options: Any,
 ) -> Trial:
     """A trial with these sizes; weights and noise are drawn from the seed unless given (signed integers)."""
-    p = Parameters(tuple(f"P{j + 1}" for j in range(len(sizes))), d, TOY_BITS, **options)
+    p = Parameters(names(len(sizes)), d, KEY_BITS, **options)
     rng = Stream.insecure_from_seed(f"inputs {seed}")
 
     def drawn() -> list[list[int]]:

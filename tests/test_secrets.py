@@ -26,7 +26,8 @@ def forms(value: int) -> set[str]:
 def test_values_of_a_run() -> None:
     t = trial([CANARY % 2**32, 7], 1, weights=[[CANARY], [1]], noise=[[CANARY], [1]])
     run = t.run(Setting(views=True))
-    first = replay.begin(t.session, "P1", t.identities["P1"], t.seeds["P1"], t.role_inputs["P1"])
+    session, identities, seeds, inputs = t.setup
+    first = replay.begin(session, "P1", identities["P1"], seeds["P1"], inputs["P1"])
     shown = [*t.inputs, run, *run.views.values(), *run.transcript.envelopes, first, *run.published.values()]
     for value in shown:
         assert not forms(CANARY) & set(repr(value).split("'")), type(value)

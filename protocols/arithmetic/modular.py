@@ -81,15 +81,13 @@ class FixedBase:
     """Powers of one base by table: no squarings, one product per window of the exponent.
 
     Entry (i, j) is base**(j * 2**(window * i)). Brickell, Gordon, McCurley, Wilson (1992), without the final folding.
-    The table pays from about the eighth power on, and is built then; the powers before are plain ones.
+    The first `plain` powers are made without the table, for bases that may not be used often enough to pay for one.
     """
 
-    PLAIN = 7
-
-    def __init__(self, base: int, modulus: int, exponent_bits: int, window: int = 4) -> None:
+    def __init__(self, base: int, modulus: int, exponent_bits: int, window: int = 4, plain: int = 0) -> None:
         self._base, self._modulus = gmpy2.mpz(base) % modulus, gmpy2.mpz(modulus)
         self._window, self._bits = window, exponent_bits
-        self._uses = 0
+        self._plain = plain
 
     @cached_property
     def _rows(self) -> list[list[gmpy2.mpz]]:
@@ -106,8 +104,8 @@ class FixedBase:
         """`base ** exponent`, for 0 <= exponent < 2**exponent_bits."""
         if exponent < 0 or exponent.bit_length() > self._bits:
             raise ValueError(f"exponent must be in [0, 2**{self._bits}), got {exponent.bit_length()} bits")
-        self._uses += 1
-        if self._uses <= self.PLAIN:
+        if self._plain:
+            self._plain -= 1
             return int(gmpy2.powmod(self._base, exponent, self._modulus))
         result, mask = gmpy2.mpz(1), (1 << self._window) - 1
         for row in self._rows:

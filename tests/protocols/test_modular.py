@@ -108,3 +108,9 @@ def test_powers_against_pow(base: int, exponents: Sequence[int], n: int) -> None
 def test_powers_refuse_a_negative_exponent() -> None:
     with pytest.raises(ValueError, match="negative"):
         modular.powers(3, [1, -1], 1009)
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(2, 2**64), st.integers(0, 3))
+def test_fixed_base_is_pow_before_and_after_its_table(exponent: int, base: int, plain: int) -> None:
+    table = modular.FixedBase(base, 2**89 - 1, 64, 4, plain)
+    assert {table.power(exponent) for _ in range(5)} == {pow(base, exponent, 2**89 - 1)}
