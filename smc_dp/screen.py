@@ -80,7 +80,8 @@ def show_bench(measured: Bench) -> None:
     table.add_row("all", *(f"{total:.2f}" for total in totals), f"{measured.ratio:.1f}")
     Console(file=sys.stdout, markup=False, highlight=False, width=max(100, _width())).print(table)
     print("The roles share one process, and so their tables of public values; apart, each would build its own.")
-    print(f"Key generation, apart: {measured.keys:.2f} s. Peak memory of the process: {measured.megabytes:.0f} MB.")
+    memory = "" if measured.megabytes is None else f" Peak memory of the process: {measured.megabytes:.0f} MB."
+    print(f"Key generation, apart: {measured.keys:.2f} s.{memory}")
 
 
 def show(report: Report) -> None:
