@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -9,12 +10,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
+from smc_dp import cli
 from smc_dp.data import datasets, sources
-from smc_dp.data.bounds import NumericColumn
+from smc_dp.data.bounds import CategoricalColumn, NumericColumn
+from smc_dp.data.idx import parse_idx
+from smc_dp.data.preprocess import examples
 from smc_dp.errors import InputError
 
 needs_data = pytest.mark.skipif(
-    "SMC_DP_DATA" not in os.environ, reason="a9a, bank, credit: SMC_DP_DATA names no folder of data sets"
+    "SMC_DP_DATA" not in os.environ, reason="a9a and the other papers' data: SMC_DP_DATA names no folder of data sets"
 )
 
 
@@ -44,8 +48,16 @@ def test_five_hospitals_and_held_out_rows_that_nobody_trains_on():
 
 
 def test_an_unknown_name_lists_those_that_exist():
-    with pytest.raises(InputError, match="wanted one of breast_cancer, a9a, bank, credit_default, got 'adult'"):
+    known = "breast_cancer, a9a, bank, credit_default, covtype, kdd99, mnist37"
+    with pytest.raises(InputError, match=f"wanted one of {known}, got 'adult'"):
         datasets.load("adult")
+
+
+def test_six_classes_are_refused_in_one_line(capsys):
+    assert cli.main(["run", "--dataset", "har"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == "error: --dataset har: has six classes (activities), wanted two: this method is binary\n"
 
 
 def test_missing_and_corrupt_files_are_named(tmp_path):
@@ -60,15 +72,49 @@ def test_missing_and_corrupt_files_are_named(tmp_path):
 
 
 @needs_data
-def test_one_flipped_byte_is_noticed(tmp_path):
-    shutil.copytree(folder() / "a9a", tmp_path / "a9a")
-    path = tmp_path / "a9a" / "a9a.t.gz"
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("a9a", "a9a/a9a.t.gz"),
+        ("covtype", "covtype/covtype_random10k.csv.gz"),
+        ("kdd99", "kdd99/kddcup.data_10_percent.gz"),
+        ("mnist37", "mnist/train-labels-idx1-ubyte.gz"),
+    ],
+)
+def test_one_flipped_byte_is_noticed(name, file, tmp_path):
+    path = tmp_path / file
+    shutil.copytree(folder() / path.parent.name, path.parent)
     path.chmod(0o600)
     content = bytearray(path.read_bytes())
     content[1000] ^= 1
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"a9a\.t\.gz: wanted SHA-256"):
-        datasets.load("a9a", tmp_path)
+    with pytest.raises(InputError, match=rf"{re.escape(file)}: wanted SHA-256"):
+        datasets.load(name, tmp_path)
+
+
+IDX = bytes.fromhex("00000803 00000002 00000001 00000003") + bytes(range(6))
+
+
+def test_an_idx_file_is_read_in_the_order_of_its_axes():
+    assert parse_idx(IDX, (2, 1, 3), "digits").tolist() == [[[0, 1, 2]], [[3, 4, 5]]]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        IDX[:10],  # within the header
+        b"\x01" + IDX[1:],  # not zero
+        IDX[:2] + b"\x09" + IDX[3:],  # signed bytes
+        IDX[:3] + b"\x02" + IDX[4:],  # two axes
+        IDX[:7] + b"\x03" + IDX[8:],  # three images
+        IDX[:-1],
+        IDX + b"\x00",
+    ],
+)
+def test_any_other_idx_file_is_refused(content):
+    with pytest.raises(InputError, match="digits: wanted an idx file of"):
+        parse_idx(content, (2, 1, 3), "digits")
 
 
 @needs_data
@@ -98,3 +144,64 @@ def test_tables_of_the_papers_fit_their_public_bounds(name, rows, positive, dime
     y = np.concatenate([data.y for data in case.parties.values()] + [case.test.y])
     assert (len(y), int((y > 0).sum())) == (rows, positive)
     assert case.test.X.shape[1] == dimension
+
+
+def in_unit_ball(X):
+    return bool((np.linalg.norm(X, axis=1) <= 1).all())
+
+
+@needs_data
+def test_covertype_has_the_published_rows_of_classes_1_and_2():
+    source = datasets.load("covtype", folder())
+    path = folder() / "covtype" / "covtype_random10k.csv.gz"
+    with gzip.open(path, "rt") as file:
+        cells = np.loadtxt(file, delimiter=",", skiprows=1)
+    cells = cells[np.isin(cells[:, -1], [1, 2])]
+    assert len(source.bounds.columns) == 54
+    for i, column in enumerate(source.bounds.columns):
+        np.testing.assert_array_equal(source.train.numbers(column.name), cells[:, i])
+    found = examples(source.train, source.bounds, "Cover_Type")
+    assert (int((found.y < 0).sum()), int((found.y > 0).sum())) == (3696, 4870)
+    assert found.X.shape == (8566, 55)
+    assert in_unit_ball(found.X)
+    indicators = [column.name for column in source.bounds.columns[10:]]
+    ones = np.column_stack([source.train.numbers(name) for name in indicators])
+    assert set(np.unique(ones)) == {0.0, 1.0}
+    assert (ones[:, :4].sum(axis=1) == 1).all()  # one wilderness area
+    assert (ones[:, 4:].sum(axis=1) == 1).all()  # one type of soil
+    np.testing.assert_array_equal(found.X[:, 10:54] > 0, ones == 1)  # a zero stays one
+    np.testing.assert_array_equal(found.X[:, 10:54] == 0, ones == 0)
+
+
+@needs_data
+def test_mnist_has_the_published_threes_and_sevens_of_the_training_images():
+    source = datasets.load("mnist37", folder())
+    found = examples(source.train, source.bounds, "digit")
+    assert source.test is None
+    assert (int((found.y < 0).sum()), int((found.y > 0).sum())) == (6131, 6265)
+    assert found.X.shape == (12396, 785)
+    assert in_unit_ball(found.X)
+    with gzip.open(folder() / "mnist" / "train-images-idx3-ubyte.gz") as file:
+        images = np.frombuffer(file.read(), np.uint8)[16:].reshape(60_000, 784)
+    row = 1234
+    image = images[source.train.row_numbers[row] - 1] / 255
+    expected = np.append(image / max(10.0, np.linalg.norm(image)), 0.1) / np.sqrt(1.01)
+    np.testing.assert_allclose(found.X[row], expected, rtol=1e-11)
+
+
+@needs_data
+@pytest.mark.slow
+def test_kdd_cup_has_the_published_rows_and_one_hot_categories():
+    source = datasets.load("kdd99", folder())
+    sizes = [column.width for column in source.bounds.columns if isinstance(column, CategoricalColumn)]
+    assert sizes == [3, 71, 11]
+    assert len(source.bounds.columns) == 41
+    assert source.test is not None
+    for table, normal, attack in [(source.train, 97278, 396743), (source.test, 60593, 250436)]:
+        found = examples(table, source.bounds, "connection")  # refuses a category that is not listed
+        assert (int((found.y < 0).sum()), int((found.y > 0).sum())) == (normal, attack)
+        assert found.X.shape == (normal + attack, 124)
+        assert in_unit_ball(found.X)
+        del found  # half a gigabyte
+    assert source.train.texts("service").count("icmp") == 0
+    assert source.test.texts("service").count("icmp") == 2
