@@ -6,9 +6,9 @@ return an `Outcome`, and what is above the seam cannot tell them apart.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from protocols import pathak2010
@@ -19,12 +19,13 @@ from protocols.pathak2010 import as_printed
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.network import Meter
-from protocols.runtime.session import Session
+from protocols.runtime.session import CURATOR_NAME, Session
 from protocols.runtime.simulate import Setting, simulate
 from smc_dp.errors import InputError
 
-CURATOR = "charlie"
+CURATOR = CURATOR_NAME
 MIN_KEY_BITS = 2048
+SEEDED, TEST_KEYS, AS_PRINTED = "insecure seed", "insecure test keys", "as printed"
 _TEST_KEY_BITS, _MAX_KEY_BITS = 256, 16384
 
 Comparison: TypeAlias = Literal["all-pairs", "tournament"]
@@ -87,16 +88,6 @@ class StageCost:
     rounds: int
     seconds: dict[str, float]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "stage": self.stage,
-            "messages": self.messages,
-            "bytes": self.bytes,
-            "rounds": self.rounds,
-            "seconds": dict(self.seconds),
-        }
-
 
 @dataclass(frozen=True)
 class Cost:
@@ -110,13 +101,7 @@ class Cost:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {
-            "seconds": self.seconds,
-            "messages": self.messages,
-            "bytes": self.bytes,
-            "rounds": self.rounds,
-            "by_stage": [stage.as_dict() for stage in self.by_stage],
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -184,7 +169,7 @@ def secure(
     inputs[CURATOR] = (parameters,)
     seeds = {name: rng.fork(f"seed {name}") for name in names}
     setting = Setting(
-        settings.topology, settings.link, progress=_counter(progress, len(names)), marks=_marks(settings, rng)
+        settings.topology, settings.link, progress=_counter(progress, len(names)), marks=marks(settings, rng)
     )
     run = simulate(session, identities, seeds, inputs, setting)
     shares = {name: list(run.published[name].y) for name in names}
@@ -199,23 +184,24 @@ def _printed(p: Parameters, c: Contribution) -> as_printed.PrintedInput:
     return as_printed.PrintedInput(c.size, p.weights.vector(c.weights), c.noise)
 
 
-def _marks(settings: ProtocolSettings, rng: Stream) -> tuple[str, ...]:
-    marks = {
-        "insecure seed": rng.insecure,
-        "insecure test keys": settings.key_bits < MIN_KEY_BITS,
-        "as printed": settings.as_printed,
+def marks(settings: ProtocolSettings, rng: Stream) -> tuple[str, ...]:
+    """What makes a run insecure, in the words that its transcript is marked with; nothing for a proper run."""
+    applying = {
+        SEEDED: rng.insecure,
+        TEST_KEYS: settings.key_bits < MIN_KEY_BITS,
+        AS_PRINTED: settings.as_printed,
     }
-    return tuple(mark for mark, applies in marks.items() if applies)
+    return tuple(mark for mark, applies in applying.items() if applies)
 
 
 def _counter(progress: Callable[[str, int, int], None] | None, total: int) -> Callable[[str, str], None] | None:
     if progress is None:
         return None
-    entered: Counter[str] = Counter()
+    entered: dict[str, set[str]] = defaultdict(set)  # a role comes back to a stage after making its keys
 
-    def hear(_name: str, stage: str) -> None:
-        entered[stage] += 1
-        progress(stage, entered[stage], total)
+    def hear(name: str, stage: str) -> None:
+        entered[stage].add(name)
+        progress(stage, len(entered[stage]), total)
 
     return hear
 

@@ -11,11 +11,12 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from protocols.arithmetic.rng import Stream
 from smc_dp import aggregation, release
-from smc_dp.aggregation import Cost, ProtocolSettings
+from smc_dp.aggregation import AS_PRINTED, SEEDED, TEST_KEYS, Cost, ProtocolSettings
 from smc_dp.data.sources import Case
 from smc_dp.methods import baselines
 from smc_dp.methods.pathak2010 import Settings, accuracy, check_fit, classify, local
@@ -25,9 +26,13 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with the name of a stage, how much of it is done, and of how much."""
 
 METHOD = "pathak2010"
-SEEDED = "the run was made from a seed: whoever knows the seed knows every secret"
-TEST_KEYS = "the keys are test keys, too short to protect anything"
-AS_PRINTED = "the steps were run exactly as printed in the paper, leaks included"
+REASONS = MappingProxyType(
+    {
+        SEEDED: "the run was made from a seed: whoever knows the seed knows every secret",
+        TEST_KEYS: "the keys are test keys, too short to protect anything",
+        AS_PRINTED: "the steps were run exactly as printed in the paper, leaks included",
+    }
+)
 ONLY_THE_RELEASE = "whoever sees the published shares and the release, and nothing that was sent to make them"
 RESIDUES = "The published integers equal the sum of all models modulo the number of parties, without any noise."
 
@@ -101,8 +106,9 @@ def simulate(
     parameters = _parameters(case, settings, protocol)
     protocol = replace(protocol, agreed=_digest(case, parameters))
     outcome = aggregation.secure(contributions, protocol, rng=rng.fork("protocol"), progress=progress)
-    insecure = _insecure(protocol, rng)
-    privacy = _statement(settings.guarantee(len(case.parties), protocol.dimension), insecure)
+    marks = aggregation.marks(protocol, rng)
+    insecure = tuple(REASONS[mark] for mark in marks)
+    privacy = _statement(settings.guarantee(len(case.parties), protocol.dimension), marks)
     parameters["agreed"] = protocol.agreed
     published = release.make(outcome, settings.grid, case.bounds, privacy, parameters, insecure)
     release.write(folder, published, outcome, settings.grid.fraction_bits)
@@ -119,20 +125,14 @@ def simulate(
     )
 
 
-def _insecure(protocol: ProtocolSettings, rng: Stream) -> tuple[str, ...]:
-    short = protocol.key_bits < aggregation.MIN_KEY_BITS
-    reasons = {SEEDED: rng.insecure, TEST_KEYS: short, AS_PRINTED: protocol.as_printed}
-    return tuple(reason for reason, holds in reasons.items() if holds)
-
-
-def _statement(privacy: PrivacyStatement, insecure: tuple[str, ...]) -> PrivacyStatement:
-    """The statement with the reasons why it does not hold as it stands; steps as printed leave none of it."""
-    reasons = tuple(f"INSECURE: {reason}." for reason in insecure)
-    if AS_PRINTED in insecure:
+def _statement(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatement:
+    """The statement with the reasons why it does not hold as it stands; a seed or the printed steps leave nothing."""
+    reasons = tuple(f"INSECURE: {REASONS[mark]}." for mark in marks)
+    if AS_PRINTED in marks:
         return replace(privacy, kind="none", epsilon=None, adversary="nobody", caveats=(*reasons, RESIDUES))
-    if SEEDED in insecure:
+    if SEEDED in marks:
         return replace(privacy, kind="none", epsilon=None, adversary="nobody", caveats=reasons)
-    if TEST_KEYS in insecure:
+    if TEST_KEYS in marks:
         return replace(privacy, adversary=ONLY_THE_RELEASE, caveats=(*privacy.caveats, *reasons))
     return privacy
 

@@ -11,9 +11,8 @@ from protocols.crypto.identity import Identity
 from protocols.errors import DecodeError, PeerError, StallError
 from protocols.runtime.board import Board
 from protocols.runtime.channel import Envelope
-from protocols.runtime.process import Process
+from protocols.runtime.process import Process, processes
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.simulate import processes
 
 
 async def run(

@@ -173,7 +173,12 @@ def check_header(session: Session, reader: str, envelope: Envelope, wanted: int,
 
 def verify_signed(session: Session, envelope: Envelope) -> bytes:
     """The payload of a signed envelope; raises `DecodeError` unless its sender's pinned identity signed it."""
-    payload, signature = envelope.body[:-SIGNATURE_BYTES], envelope.body[-SIGNATURE_BYTES:]
-    if not identity.verify(session.identities[envelope.sender], envelope.header + payload, signature):
+    if not is_signed(session.identities[envelope.sender], envelope):
         raise DecodeError("the signature is not by the pinned identity")
-    return payload
+    return envelope.body[:-SIGNATURE_BYTES]
+
+
+def is_signed(public: bytes, envelope: Envelope) -> bool:
+    """Whether the envelope's body ends with a signature by this identity over header and payload."""
+    payload, signature = envelope.body[:-SIGNATURE_BYTES], envelope.body[-SIGNATURE_BYTES:]
+    return identity.verify(public, envelope.header + payload, signature)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
@@ -309,3 +309,17 @@ class Process:
             self.progress.sent.append(digest)
         self._resent += 1
         return again
+
+
+def processes(
+    session: Session,
+    identities: Mapping[str, Identity],
+    seeds: Mapping[str, Stream],
+    inputs: Mapping[str, tuple[Any, ...]],
+    observer: Observer | None = None,
+) -> dict[str, Process]:
+    """One process per participant."""
+    return {
+        name: Process(session, name, identities[name], seeds[name], inputs[name], observer=observer)
+        for name in session.names
+    }

@@ -7,17 +7,12 @@ over a header that holds the chain of all that this sender sent before.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 
-import cbor2
-
-from protocols.crypto import identity
-from protocols.crypto.identity import SIGNATURE_BYTES
-from protocols.runtime.channel import HELLO, START, Envelope
-from protocols.runtime.session import PUBLIC_NAME
-from protocols.runtime.transcript import Line, first_break, read_envelope
+from protocols.runtime.channel import HELLO, START, Envelope, is_signed
+from protocols.runtime.session import PUBLIC_NAME, session_id
+from protocols.runtime.transcript import first_break, read_envelope
 
 
 def fault(text: str, pinned: Mapping[str, bytes] | None = None) -> str | None:
@@ -32,7 +27,8 @@ def fault(text: str, pinned: Mapping[str, bytes] | None = None) -> str | None:
     head, *lines = [json.loads(line) for line in text.splitlines()]
     try:
         identities = {str(name): bytes.fromhex(key) for name, key in head["identities"].items()}
-        session = session_id(head, identities)
+        nonce = bytes.fromhex(head["nonce"])
+        session = session_id(head["protocol"], head["version"], head["parameters"], identities, nonce)
     except (AttributeError, KeyError, TypeError, ValueError):
         return "line 0 does not describe a session"
     if pinned is not None and dict(pinned) != identities:
@@ -40,12 +36,6 @@ def fault(text: str, pinned: Mapping[str, bytes] | None = None) -> str | None:
     if session.hex() != head["session"]:
         return "line 0 states a session that its parameters do not give"
     return _senders(identities, [read_envelope(session, line) for line in lines])
-
-
-def session_id(head: Line, identities: Mapping[str, bytes]) -> bytes:
-    """The id of the session that a record's head describes."""
-    agreed = [head["protocol"], head["version"], head["parameters"], dict(identities), bytes.fromhex(head["nonce"])]
-    return hashlib.sha256(b"smc-dp session" + cbor2.dumps(agreed, canonical=True)).digest()
 
 
 def _senders(identities: Mapping[str, bytes], envelopes: list[Envelope]) -> str | None:
@@ -61,15 +51,10 @@ def _senders(identities: Mapping[str, bytes], envelopes: list[Envelope]) -> str 
         if envelope.number != numbers.get(edge, 0):
             return f"line {n} has number {envelope.number} on its link, wanted {numbers.get(edge, 0)}"
         signed[sender] = envelope.kind == HELLO or envelope.to == PUBLIC_NAME
-        if signed[sender] and not _is_signed(identities[sender], envelope):
+        if signed[sender] and not is_signed(identities[sender], envelope):
             return f"line {n} is not signed by {sender}"
         chain[sender], numbers[edge] = envelope.digest, envelope.number + 1
     for sender, last in signed.items():
         if not last or (sender, PUBLIC_NAME) not in numbers:
             return f"the record ends before {sender} has signed what it sent"
     return None
-
-
-def _is_signed(public: bytes, envelope: Envelope) -> bool:
-    payload, signature = envelope.body[:-SIGNATURE_BYTES], envelope.body[-SIGNATURE_BYTES:]
-    return identity.verify(public, envelope.header + payload, signature)

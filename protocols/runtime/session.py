@@ -63,14 +63,8 @@ class Session:
     @cached_property
     def id(self) -> bytes:
         """The session id."""
-        agreed = [
-            self.program.name,
-            self.program.version,
-            self.parameters.as_dict(),
-            {name: self.identities[name] for name in self.names},
-            self.nonce,
-        ]
-        return hashlib.sha256(b"smc-dp session" + cbor2.dumps(agreed, canonical=True)).digest()
+        parameters = self.parameters.as_dict()
+        return session_id(self.program.name, self.program.version, parameters, self.identities, self.nonce)
 
     @property
     def parties(self) -> tuple[str, ...]:
@@ -95,3 +89,11 @@ class Session:
         if name in self.parties:
             return PARTY
         raise LocalError(f"nobody in this session is called {name}")
+
+
+def session_id(
+    program: str, version: int, parameters: Mapping[str, Any], identities: Mapping[str, bytes], nonce: bytes
+) -> bytes:
+    """The id of the session in which all of this was agreed on."""
+    agreed = [program, version, dict(parameters), dict(identities), nonce]
+    return hashlib.sha256(b"smc-dp session" + cbor2.dumps(agreed, canonical=True)).digest()

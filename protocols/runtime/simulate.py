@@ -20,7 +20,7 @@ from protocols.runtime.channel import Envelope
 from protocols.runtime.claims import View
 from protocols.runtime.message import Message
 from protocols.runtime.network import LINKS, Meter, is_relayed
-from protocols.runtime.process import Observer, Process
+from protocols.runtime.process import Process, processes
 from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 
@@ -54,20 +54,6 @@ class Run:
     transcript: Transcript
     meter: Meter
     views: dict[str, View]
-
-
-def processes(
-    session: Session,
-    identities: Mapping[str, Identity],
-    seeds: Mapping[str, Stream],
-    inputs: Mapping[str, tuple[Any, ...]],
-    observer: Observer | None = None,
-) -> dict[str, Process]:
-    """One process per participant."""
-    return {
-        name: Process(session, name, identities[name], seeds[name], inputs[name], observer=observer)
-        for name in session.names
-    }
 
 
 def simulate(
@@ -129,8 +115,10 @@ class _Wire:
                 self._arrive(*self._at_charlie.popleft())
             links = self._links[role.name]
             for sender in self.order(list(links)):
-                while links[sender] and not self._late():
-                    self.moves += 1
+                while links[sender]:
+                    self.moves += 1  # a shuffled delay is one too: it is no stall
+                    if self._late():
+                        break
                     n, envelope = links[sender].popleft()
                     role.deliver(envelope, n)
             role.advance()
@@ -162,11 +150,7 @@ class _Wire:
 
     def _late(self) -> bool:
         schedule = self.setting.schedule
-        return schedule is not None and schedule.below(4) == 0 and self._progressed()
-
-    def _progressed(self) -> bool:
-        self.moves += 1  # a shuffled delay is not a stall
-        return True
+        return schedule is not None and schedule.below(4) == 0
 
     # The observer of every process.
 

@@ -9,8 +9,7 @@ from sessions import Setup, setup
 
 from protocols.errors import LocalError, PeerError
 from protocols.runtime.channel import HELLO, Envelope
-from protocols.runtime.process import Process
-from protocols.runtime.simulate import processes
+from protocols.runtime.process import Process, processes
 
 
 def all_of(made: Setup) -> dict[str, Process]:
