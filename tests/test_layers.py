@@ -22,11 +22,12 @@ TABLE: dict[str, tuple[str, ...]] = {
     "protocols.pathak2010": ("ROLE", "protocols.comparison"),
     "protocols.comparison.ideal": ("ROLE", "protocols.runtime.claims"),
     "protocols.pathak2010.ideal": ("ROLE", "protocols.comparison", "protocols.runtime.claims"),
-    "smc_dp.data": ("smc_dp.errors", "smc_dp.strict"),
-    "smc_dp.learning": ("smc_dp.errors", "smc_dp.strict"),
+    "smc_dp.data": ("smc_dp.errors", "smc_dp.strict", "smc_dp.unit_ball"),
+    "smc_dp.learning": ("smc_dp.errors", "smc_dp.strict", "smc_dp.unit_ball"),
     "smc_dp.privacy": ("smc_dp.errors", "smc_dp.strict", "protocols.arithmetic.rng"),
     "smc_dp.errors": (),
     "smc_dp.strict": ("smc_dp.errors",),
+    "smc_dp.unit_ball": (),
     "smc_dp": ("smc_dp", "protocols"),
 }
 # What a file of roles sees of us: numbers, keys, errors, and the half of the runtime that a role may know.

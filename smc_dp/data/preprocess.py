@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, canonical
 from smc_dp.data.tables import Table
 from smc_dp.errors import InputError, shown
-
-# Rounding can leave a divided row a few units in the last place outside the ball; this brings it back inside.
-_INSIDE = 1 - 2.0**-40
+from smc_dp.unit_ball import into_ball, with_bias
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,12 +52,7 @@ def encode(table: Table, bounds: Bounds, *, strict: bool = False) -> NDArray[np.
     """
     parts = [_features(table, column, bounds, strict) for column in bounds.columns]
     X = np.concatenate(parts, axis=1)
-    norms = np.linalg.norm(X, axis=1, keepdims=True)
-    X = X / np.maximum(1.0, norms / bounds.clip) / bounds.clip
-    if bounds.bias:
-        X = np.concatenate([X, np.full((len(X), 1), bounds.bias)], axis=1) / np.hypot(1.0, bounds.bias)
-    inside: NDArray[np.float64] = X * _INSIDE
-    return inside
+    return with_bias(into_ball(X, bounds.clip), bounds.bias)
 
 
 def labels(table: Table, bounds: Bounds, label: str) -> NDArray[np.float64]:

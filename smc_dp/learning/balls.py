@@ -30,3 +30,26 @@ def gradient_in_balls(lam: float, w: Array, X: Array, y: Array) -> tuple[Array, 
         norm = sum((g * g for g in gradient), arb(0)).sqrt()
         bound = math.nextafter(float(norm.abs_upper()), math.inf)
         return np.array([float(g.mid()) for g in gradient]), bound
+
+
+def softmax_gradient_in_balls(mu: float, V: Array, X: Array, alpha: Array, B: Array) -> tuple[Array, float]:
+    """The gradient of the soft-label objective at V, flattened, and an upper bound on its norm.
+
+    V: (p, d), X: (N, d), alpha: (N, C), B: (C, p): the exact numbers that they are.
+    """
+    with ctx.workprec(_PRECISION):
+        code, weights = arb_mat(B.tolist()), arb_mat(V.tolist())
+        total = arb_mat(*V.shape)
+        for start in range(0, len(X), 1024):
+            rows, wanted = arb_mat(X[start : start + 1024].tolist()), alpha[start : start + 1024].tolist()
+            scores = (rows * weights.transpose() * code.transpose()).tolist()
+            residuals = []
+            for score, labels in zip(scores, wanted, strict=True):
+                powers = [s.exp() for s in score]
+                whole = sum(powers, arb(0))
+                residuals.append([power / whole - label for power, label in zip(powers, labels, strict=True)])
+            total += (arb_mat(residuals) * code).transpose() * rows
+        entries = [g / len(X) + mu * v for g, v in zip(total.entries(), weights.entries(), strict=True)]
+        norm = sum((g * g for g in entries), arb(0)).sqrt()
+        bound = math.nextafter(float(norm.abs_upper()), math.inf)
+        return np.array([float(g.mid()) for g in entries]), bound

@@ -9,23 +9,18 @@ exists.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 
 from smc_dp.learning.balls import gradient_in_balls
+from smc_dp.learning.newton import in_floats, newton
 from smc_dp.learning.objective import Array, RegularisedLogistic, summation_depth
+from smc_dp.unit_ball import first_outside
 
 PUBLIC_TAU = 2.0**-33
 """Upper bound on the gradient norm of every solution: what noise is calibrated to, whatever was reached."""
-
-_SHORTEST_STEP = 2.0**-40
-
-Evaluate = Callable[[Array], tuple[Array, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +49,8 @@ def minimise(
         raise ValueError(f"the tolerance is positive, got {tolerance}")
     X, y = _checked(X, y)
 
-    def in_floats(w: Array) -> tuple[Array, float]:
-        gradient = objective.gradient(w, X, y)
-        return gradient, float(np.linalg.norm(gradient))
+    def gradient(w: Array) -> Array:
+        return objective.gradient(w, X, y)
 
     def in_balls(w: Array) -> tuple[Array, float]:
         return gradient_in_balls(objective.lam, w, X, y)
@@ -64,34 +58,14 @@ def minimise(
     def hessian(w: Array) -> Array:
         return objective.hessian(w, X, y)
 
-    w, measured, steps = _newton(np.zeros(X.shape[1]), in_floats, hessian, tolerance)
+    w, measured, steps = newton(np.zeros(X.shape[1]), in_floats(gradient), hessian, tolerance)
     charged = measured + _rounding_charge(len(y), w)
     if charged > PUBLIC_TAU:
-        w, charged, more = _newton(w, in_balls, hessian, PUBLIC_TAU)
+        w, charged, more = newton(w, in_balls, hessian, PUBLIC_TAU)
         steps += more
         if charged > PUBLIC_TAU:
             raise ArithmeticError("Newton's method stalled above the public tolerance; strong convexity excludes this")
     return Solution(w, charged, steps)
-
-
-def _newton(w: Array, evaluate: Evaluate, hessian: Callable[[Array], Array], target: float) -> tuple[Array, float, int]:
-    """Newton steps, each halved until the gradient shrinks; ends at the target or where none shrinks it."""
-    gradient, size = evaluate(w)
-    steps = 0
-    while size > target:
-        direction = scipy.linalg.cho_solve(scipy.linalg.cho_factor(hessian(w)), gradient)
-        t = 1.0
-        while True:
-            candidate = w - t * direction
-            new_gradient, new_size = evaluate(candidate)
-            if new_size <= (1 - t / 4) * size:
-                break
-            t /= 2
-            if t < _SHORTEST_STEP:
-                return w, size, steps
-        w, gradient, size = candidate, new_gradient, new_size
-        steps += 1
-    return w, size, steps
 
 
 def _rounding_charge(n: int, w: Array) -> float:
@@ -115,13 +89,10 @@ def _checked(X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Array, Array]:
         raise ValueError("the labels y are -1 or +1, got other values")
     if not np.isfinite(rows).all():
         raise ValueError("the entries of X are finite, got NaN or infinity")
-    with np.errstate(over="ignore", under="ignore"):
-        squares = np.einsum("ij,ij->i", rows, rows)
-    # Where floats cannot tell, rationals can.
-    for i in np.flatnonzero(squares > 1 - (rows.shape[1] + 2) * 2.0**-52):
-        if sum(Fraction(float(v)) ** 2 for v in rows[i, rows[i] != 0]) > 1:
-            raise ValueError(
-                f"every row of X has Euclidean norm at most 1, row {i} has {math.hypot(*rows[i])!r}: "
-                "scale rows by a public bound first"
-            )
+    i = first_outside(rows)
+    if i is not None:
+        raise ValueError(
+            f"every row of X has Euclidean norm at most 1, row {i} has {math.hypot(*rows[i])!r}: "
+            "scale rows by a public bound first"
+        )
     return rows, labels

@@ -25,9 +25,9 @@ class Grid:
         if self.ring_bits < 2:
             raise ValueError(f"ring_bits is at least 2, got {self.ring_bits}")
 
-    def encode(self, weights: Sequence[float]) -> list[int]:
-        """floor(2^fraction_bits w + 1/2) of each weight, exactly; ValueError for a weight not finite."""
-        return [self._encode_one(float(w)) for w in weights]
+    def encode(self, weights: Sequence[float], factor: int = 1) -> list[int]:
+        """floor(2^fraction_bits factor w + 1/2) of each weight, exactly; ValueError for a weight not finite."""
+        return [self._encode_one(float(w), factor) for w in weights]
 
     def decode(self, values: Sequence[int], divisor: int = 1) -> list[float]:
         """Each value lifted, over 2^fraction_bits and the divisor (>= 1), rounded once, to nearest."""
@@ -63,11 +63,11 @@ class Grid:
         in_units = delta_l2 * (1 << self.fraction_bits)
         return ceil_sqrt(math.ceil(dimension * in_units * in_units)) + dimension
 
-    def _encode_one(self, weight: float) -> int:
+    def _encode_one(self, weight: float, factor: int) -> int:
         if not math.isfinite(weight):
             raise ValueError(f"a weight must be finite to stand on the grid, got {weight}")
         numerator, denominator = weight.as_integer_ratio()
-        return ((numerator << (self.fraction_bits + 1)) + denominator) // (2 * denominator)
+        return ((factor * numerator << (self.fraction_bits + 1)) + denominator) // (2 * denominator)
 
 
 def ceil_sqrt(value: int) -> int:

@@ -1,6 +1,6 @@
 """Noise for integer vectors: how it is drawn and what it guarantees, side by side.
 
-Both mechanisms add integers to an integer vector W. Their guarantee needs only that neighbouring data sets
+Each mechanism adds integers to an integer vector W. Its guarantee needs only that neighbouring data sets
 move W by at most a known amount, in whole grid units, in the norm that belongs to the mechanism.
 """
 
@@ -12,7 +12,7 @@ from math import ceil, isqrt
 from typing import ClassVar, Literal
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.privacy.discrete import discrete_laplace
+from smc_dp.privacy.discrete import discrete_gaussian, discrete_laplace
 from smc_dp.privacy.knorm import knorm_integers
 
 _LN_2 = Fraction(6931471806, 10**10)  # rounded up
@@ -83,6 +83,41 @@ class DiscreteLaplace:
         P(|y| >= m) <= 2 e^(-m/scale) for each coordinate, summed over all of them.
         """
         return ceil(self.scale * _LN_2 * (bits + 1 + (self.dimension - 1).bit_length()))
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian:
+    """Independent integers, each y with probability proportional to e^(-y^2/(2 variance)), in grid units squared.
+
+    Zero-concentrated differential privacy with rho = sensitivity^2/(2 variance), sensitivity in L2 (Canonne, Kamath
+    and Steinke 2020, Theorem 4).
+    """
+
+    dimension: int
+    variance: Fraction
+    name: ClassVar[Literal["gauss"]] = "gauss"
+    norm: ClassVar[Literal["L2"]] = "L2"
+
+    def __post_init__(self) -> None:
+        _check(self.dimension, self.variance)
+
+    def sample(self, rng: Stream) -> list[int]:
+        """Draw the noise, exactly distributed for uniform bits."""
+        return [discrete_gaussian(self.variance, rng) for _ in range(self.dimension)]
+
+    def rho(self, sensitivity: Fraction | int) -> Fraction:
+        """The rho of zCDP for a vector of integers with this L2 sensitivity."""
+        if sensitivity < 0:
+            raise ValueError(f"a sensitivity is not negative, got {sensitivity}")
+        return Fraction(sensitivity) ** 2 / (2 * self.variance)
+
+    def tail(self, bits: int = 80) -> int:
+        """A bound that some |coordinate| exceeds with probability at most 2^-bits.
+
+        P(|y| >= m) <= 2 e^(-m^2/(2 variance)) for each coordinate (it is sub-Gaussian), summed over all of them.
+        """
+        squared = 2 * self.variance * _LN_2 * (bits + 1 + (self.dimension - 1).bit_length())
+        return isqrt(ceil(squared)) + 1
 
 
 def _check(dimension: int, scale: Fraction) -> None:

@@ -1,0 +1,105 @@
+"""What all parties hold together: private rows of each, and the rows that are public."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from smc_dp.errors import InputError, shown
+from smc_dp.unit_ball import Array, first_outside
+
+_NAMELESS = "party {}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows:
+    """X: (n, d), every row's norm at most 1, exactly; y: (n,), class numbers 0, 1, ..."""
+
+    X: Array
+    y: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Rows:
+        """The rows with these numbers."""
+        return Rows(self.X[rows], self.y[rows])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Federation:
+    """Each party's rows, and what is public: the number of classes, auxiliary rows, the parties' names.
+
+    `unlabelled`: (N, d), public rows without labels, in the ball (Hamm, Cao and Belkin). `labelled`: public rows
+    with labels (the aggregator's data set of the feature method). Both belong to nobody and are not protected.
+    Raises InputError naming the party and the row for a party without rows, rows outside the ball, not finite, or
+    of another width, and unknown classes.
+    """
+
+    parties: tuple[Rows, ...]
+    classes: int
+    unlabelled: Array | None = None
+    labelled: Rows | None = None
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.classes < 2:
+            raise InputError(f"classes: wanted at least 2, got {self.classes}")
+        if not self.parties:
+            raise InputError("parties: wanted at least one, got none")
+        if self.names and len(self.names) != len(self.parties):
+            raise InputError(f"names: wanted {len(self.parties)}, one for each party, got {len(self.names)}")
+        width = self.parties[0].X.shape[1:]
+        for j, rows in enumerate(self.parties):
+            check_rows(rows, self.classes, width, self.name(j))
+        if self.labelled is not None:
+            check_rows(self.labelled, self.classes, width, "the public labelled rows")
+        if self.unlabelled is not None:
+            check_features(self.unlabelled, width, "the auxiliary rows")
+
+    def name(self, party: int) -> str:
+        """What to call the party with this number (from 0) in a message."""
+        return f"party {self.names[party]}" if self.names else _NAMELESS.format(party + 1)
+
+    @property
+    def dimension(self) -> int:
+        """Number of features d."""
+        return int(self.parties[0].X.shape[1])
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """The number of rows of each party."""
+        return np.array([len(rows) for rows in self.parties], dtype=np.int64)
+
+    def pooled(self) -> Rows:
+        """All private rows in one place: no party may see this, only a simulation."""
+        return Rows(np.concatenate([r.X for r in self.parties]), np.concatenate([r.y for r in self.parties]))
+
+
+def check_rows(rows: Rows, classes: int, width: tuple[int, ...], whose: str) -> None:
+    """Raises InputError unless these are labelled rows of the unit ball."""
+    check_features(rows.X, width, whose)
+    if rows.y.shape != (len(rows.X),) or rows.y.dtype.kind not in "iu":
+        raise InputError(f"{whose}: wanted {len(rows.X)} class numbers, got shape {rows.y.shape} of {rows.y.dtype}")
+    if rows.y.min() < 0 or rows.y.max() >= classes:
+        i = int(np.flatnonzero((rows.y < 0) | (rows.y >= classes))[0])
+        raise InputError(f"{whose}: row {i + 1}: wanted a class from 0 to {classes - 1}, got {shown(int(rows.y[i]))}")
+
+
+def check_features(X: Array, width: tuple[int, ...], whose: str) -> None:
+    """Raises InputError unless X holds at least one row of this width, finite and in the unit ball."""
+    if X.ndim != 2 or X.shape[1:] != width or not X.shape[1]:
+        raise InputError(f"{whose}: wanted rows of width {width[0] if width else 'd'}, got shape {X.shape}")
+    if not len(X):
+        raise InputError(f"{whose}: has no rows, wanted at least one")
+    finite = np.isfinite(X)
+    if not finite.all():
+        raise InputError(f"{whose}: row {int(np.argmin(finite.all(axis=1))) + 1}: wanted finite numbers")
+    i = first_outside(X)
+    if i is not None:
+        raise InputError(
+            f"{whose}: row {i + 1}: wanted a Euclidean norm of at most 1, got {float(np.linalg.norm(X[i])):.6g}: "
+            "clip the rows to a public bound first"
+        )

@@ -1,0 +1,74 @@
+"""What a method returns: something that predicts, and the statement of what its release guarantees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import sklearn.metrics
+
+from smc_dp.data.federation import Rows
+from smc_dp.learning.classes import code
+from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.unit_ball import Array
+
+
+class Model(Protocol):
+    """Anything whose quality can be measured on labelled rows."""
+
+    def accuracy(self, test: Rows) -> float:
+        """The fraction of rows that are classified correctly."""
+        ...
+
+    def auc(self, test: Rows) -> float:
+        """The area under the ROC curve, one class against the others averaged; nan where it is not defined."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """Scores W x, W: (C, d); the class with the largest score, the first of equals."""
+
+    W: Array
+
+    @classmethod
+    def from_coordinates(cls, V: Array, classes: int) -> LinearModel:
+        """From V: (p, d) in the coordinates of `smc_dp.learning.classes`."""
+        return cls(code(classes) @ V)
+
+    def scores(self, X: Array) -> Array:
+        """One score for each row and class: (n, C)."""
+        scores: Array = X @ self.W.T
+        return scores
+
+    def predict(self, X: Array) -> npt.NDArray[np.int64]:
+        """Class numbers: (n,)."""
+        return np.asarray(self.scores(X).argmax(axis=1), dtype=np.int64)
+
+    def accuracy(self, test: Rows) -> float:
+        """The fraction of rows that are classified correctly."""
+        return float(np.mean(self.predict(test.X) == test.y))
+
+    def auc(self, test: Rows) -> float:
+        """The area under the ROC curve, one class against the others averaged; nan where it is not defined."""
+        return area_under_curve(self.scores(test.X), test.y)
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A model that may be shown to those whom the statement speaks of."""
+
+    model: Model
+    privacy: PrivacyStatement
+
+
+def area_under_curve(scores: Array, y: npt.NDArray[np.int64]) -> float:
+    """The mean over the classes that occur of the area for that class against the others; nan for a single class."""
+    present = np.unique(y)
+    if len(present) < 2:
+        return float("nan")
+    if scores.shape[1] == 2:
+        return float(sklearn.metrics.roc_auc_score(y == 1, scores[:, 1] - scores[:, 0]))
+    return float(np.mean([sklearn.metrics.roc_auc_score(y == k, scores[:, k]) for k in present]))

@@ -1,0 +1,101 @@
+"""Output perturbation: a vector of known sensitivity goes on the grid, and exactly distributed integers are added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.privacy.grid import Grid
+from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
+from smc_dp.privacy.statement import Adjacency, Kind, PrivacyStatement, Unit, round_up, shown
+from smc_dp.privacy.target import Target, epsilon_for
+from smc_dp.unit_ball import Array
+
+Law: TypeAlias = KNorm | DiscreteLaplace | DiscreteGaussian
+
+GRID = Grid(fraction_bits=40, ring_bits=128)
+"""Fine enough that rounding adds nothing visible to a sensitivity, wide enough that no noise in use wraps round."""
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """Noise, and how far neighbouring data sets move the integers it is added to, in the norm of the noise."""
+
+    law: Law
+    sensitivity: int
+
+    def rounded_epsilon(self) -> float:
+        """The true epsilon (rho for Gaussian noise), rounded up."""
+        if isinstance(self.law, DiscreteGaussian):
+            return round_up(self.law.rho(self.sensitivity))
+        return round_up(self.law.epsilon(self.sensitivity))
+
+
+def proven(target: Target, dimension: int, delta: Fraction) -> Calibrated:
+    """The noise that gives what is wanted to a vector of this dimension and L2 sensitivity delta (in reals)."""
+    if target.noise == "laplace":
+        D = GRID.l1_sensitivity(delta, dimension)
+        return Calibrated(DiscreteLaplace(dimension, D / target.wanted), D)
+    D = GRID.l2_sensitivity(delta, dimension)
+    if target.noise == "gauss":
+        return Calibrated(DiscreteGaussian(dimension, Fraction(D * D) / (2 * target.rho)), D)
+    return Calibrated(KNorm(dimension, D / target.wanted), D)
+
+
+def printed(target: Target, dimension: int, delta: Fraction, scale: Fraction) -> Calibrated:
+    """The noise of a printed scale (in reals), beside the true sensitivity, whatever that makes of epsilon."""
+    on_grid = scale * (1 << GRID.fraction_bits)
+    if target.noise == "laplace":
+        return Calibrated(DiscreteLaplace(dimension, on_grid), GRID.l1_sensitivity(delta, dimension))
+    return Calibrated(KNorm(dimension, on_grid), GRID.l2_sensitivity(delta, dimension))
+
+
+def perturb(integers: Sequence[int], noise: Calibrated | None, rng: Stream, divisor: int = 1) -> Array:
+    """Integers on the grid plus noise if any, as floats over the divisor: (dimension,)."""
+    if noise is not None:
+        integers = [w + e for w, e in zip(integers, noise.law.sample(rng), strict=True)]
+    return np.array(GRID.decode(integers, divisor))
+
+
+def on_grid(values: Array) -> list[int]:
+    """The entries of an array of any shape, in its order, as integers on the grid."""
+    return GRID.encode(values.ravel().tolist())
+
+
+def statement(
+    noise: Calibrated | None,
+    target: Target,
+    unit: Unit,
+    adjacency: Adjacency,
+    adversary: str,
+    caveats: tuple[str, ...] = (),
+    *,
+    rng: Stream,
+) -> PrivacyStatement:
+    """What a release with this noise guarantees; nothing without noise, and nothing when its seed can be guessed."""
+    if noise is None:
+        return nothing(unit, adjacency, "No noise was asked for (epsilon = inf).")
+    if rng.insecure:
+        return nothing(unit, adjacency, "All randomness comes from a seed: whoever guesses it has the noise.")
+    true = noise.rounded_epsilon()
+    kind: Kind = "pure"
+    if isinstance(noise.law, DiscreteGaussian):
+        kind = "zcdp"
+        implied = round_up(epsilon_for(noise.law.rho(noise.sensitivity), target.delta))
+        caveats += (f"It implies epsilon = {shown(implied)} with delta = {float(target.delta):g}.",)
+    if target.calibration == "paper":
+        caveats += (
+            f"The noise is the paper's: its nominal epsilon is {shown(float(target.wanted))}, what it really gives "
+            f"is {shown(true)}.",
+        )
+    return PrivacyStatement(kind, true, 0.0, unit, adjacency, adversary, caveats)
+
+
+def nothing(unit: Unit, adjacency: Adjacency, *why: str) -> PrivacyStatement:
+    """The statement of a release that guarantees nothing, and why."""
+    return PrivacyStatement("none", None, 0.0, unit, adjacency, "nobody", why)

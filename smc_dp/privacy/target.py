@@ -1,0 +1,80 @@
+"""How much privacy is wanted, and what zero-concentrated privacy makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import Literal, TypeAlias, get_args
+
+from smc_dp.errors import InputError, shown
+
+Calibration: TypeAlias = Literal["proven", "paper"]
+NoiseName: TypeAlias = Literal["knorm", "laplace", "gauss"]
+
+LOWEST, HIGHEST = Fraction(1, 10**9), Fraction(10**6)
+DEFAULT_DELTA = Fraction(1, 10**6)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a release should guarantee, or under `paper` the printed figure that sets the noise.
+
+    `epsilon` lies in [1e-9, 1e6]; None asks for no noise at all, and no privacy. `noise`: `knorm` and `laplace` give
+    pure epsilon; `gauss` gives zCDP with the largest rho that implies (epsilon, delta). `delta` counts for `gauss`
+    only. Raises InputError otherwise.
+    """
+
+    epsilon: Fraction | None
+    calibration: Calibration = "proven"
+    noise: NoiseName = "knorm"
+    delta: Fraction = DEFAULT_DELTA
+
+    def __post_init__(self) -> None:
+        if self.epsilon is not None and not LOWEST <= self.epsilon <= HIGHEST:
+            raise InputError(
+                f"epsilon: wanted a number from {float(LOWEST):g} to {float(HIGHEST):g}, or inf for no noise, "
+                f"got {float(self.epsilon):g}"
+            )
+        for name, value, allowed in (("calibration", self.calibration, Calibration), ("noise", self.noise, NoiseName)):
+            if value not in get_args(allowed):
+                raise InputError(f"{name}: wanted one of {', '.join(get_args(allowed))}, got {shown(value)}")
+        if not 0 < self.delta < 1:
+            raise InputError(f"delta: wanted a number strictly between 0 and 1, got {float(self.delta):g}")
+        if self.noise == "gauss" and self.calibration == "paper":
+            raise InputError("noise: gauss is not in the papers, wanted it with calibration proven")
+
+    @property
+    def wanted(self) -> Fraction:
+        """Epsilon where there must be one; ValueError when no noise was asked for."""
+        if self.epsilon is None:
+            raise ValueError("no noise was asked for, so there is no epsilon")
+        return self.epsilon
+
+    @property
+    def rho(self) -> Fraction:
+        """The largest rho with rho + 2 sqrt(rho ln(1/delta)) <= epsilon, rounded down (Bun and Steinke 2016)."""
+        return rho_for(self.wanted, self.delta)
+
+
+def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """(sqrt(L + epsilon) - sqrt L)^2 with L = ln(1/delta), rounded down: epsilon^2/(sqrt(L + eps) + sqrt L)^2."""
+    up = Context(prec=50, rounding=ROUND_CEILING)
+    L = _decimal(1 / delta, up).ln(up) * (1 + Decimal("1e-45"))  # ln rounds to nearest
+    roots = up.add(_root(up.add(L, _decimal(epsilon, up)), up), _root(L, up))
+    return epsilon**2 / Fraction(roots) ** 2
+
+
+def epsilon_for(rho: Fraction, delta: Fraction) -> Fraction:
+    """rho + 2 sqrt(rho ln(1/delta)), rounded up: rho-zCDP implies (epsilon, delta)-DP (Bun and Steinke 2016)."""
+    up = Context(prec=50, rounding=ROUND_CEILING)
+    L = _decimal(1 / delta, up).ln(up) * (1 + Decimal("1e-45"))
+    return rho + 2 * Fraction(_root(up.multiply(_decimal(rho, up), L), up))
+
+
+def _decimal(value: Fraction, context: Context) -> Decimal:
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def _root(value: Decimal, context: Context) -> Decimal:
+    return context.sqrt(value) * (1 + Decimal("1e-45"))  # sqrt rounds to nearest

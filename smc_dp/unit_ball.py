@@ -1,0 +1,39 @@
+"""Rows in the unit ball: every sensitivity assumes that no row's Euclidean norm exceeds 1, exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+# Rounding can leave a divided row a few units in the last place outside the ball; this brings it back inside.
+_INSIDE = 1 - 2.0**-40
+
+
+def into_ball(X: Array, radius: float) -> Array:
+    """Each row x of X, shape (n, d), clipped to the public radius and scaled: x / max(1, |x|/radius) / radius."""
+    norms = np.linalg.norm(X, axis=1, keepdims=True)
+    inside: Array = X / np.maximum(1.0, norms / radius) / radius * _INSIDE
+    return inside
+
+
+def with_bias(X: Array, bias: float) -> Array:
+    """(x, bias) / sqrt(1 + bias^2) for each row x of the unit ball, which stays inside it; X itself for bias 0."""
+    if not bias:
+        return X
+    extended: Array = np.concatenate([X, np.full((len(X), 1), bias)], axis=1) / np.hypot(1.0, bias) * _INSIDE
+    return extended
+
+
+def first_outside(X: Array) -> int | None:
+    """The number of the first row of X whose norm exceeds 1, decided exactly; None if there is none."""
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("ij,ij->i", X, X)
+    # Where floats cannot tell, rationals can.
+    for i in np.flatnonzero(~(squares <= 1 - (X.shape[1] + 2) * 2.0**-52)):
+        if sum(Fraction(float(v)) ** 2 for v in X[i, X[i] != 0]) > 1:
+            return int(i)
+    return None
