@@ -24,7 +24,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "protocols.pathak2010.ideal": ("ROLE", "protocols.comparison", "protocols.runtime.claims"),
     "smc_dp.data": ("smc_dp.errors", "smc_dp.strict", "smc_dp.unit_ball"),
     "smc_dp.learning": ("smc_dp.errors", "smc_dp.strict", "smc_dp.unit_ball"),
-    "smc_dp.privacy": ("smc_dp.errors", "smc_dp.strict", "protocols.arithmetic.rng"),
+    "smc_dp.privacy": ("smc_dp.errors", "smc_dp.strict", "smc_dp.unit_ball", "protocols.arithmetic.rng"),
     "smc_dp.errors": (),
     "smc_dp.strict": ("smc_dp.errors",),
     "smc_dp.unit_ball": (),
