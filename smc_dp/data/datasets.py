@@ -1,13 +1,12 @@
 """The data sets of the papers, and the one that scikit-learn carries: tables with their public bounds.
 
 Only `breast_cancer` comes with the package. The others are read from a folder in which each data set has
-its own folder (`a9a/a9a.gz`, `bank/bank-full.csv.gz`, ...); a file must have the SHA-256 recorded here.
+its own folder (`a9a/a9a.gz`, `bank/bank-full.csv.gz`, ...); a file must have the SHA-256 recorded in `files`.
 """
 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import math
 from collections.abc import Callable
@@ -15,34 +14,22 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, parse_bounds
+from smc_dp.data.files import content
 from smc_dp.data.idx import parse_idx
-from smc_dp.data.tables import Cells, Table, parse_csv
+from smc_dp.data.tables import Cells, Coded, Table, parse_csv
 from smc_dp.errors import InputError, shown
 
 _A9A_FEATURES = 123  # to be said explicitly: feature 123 never occurs in the test set
 _A9A_ONES = 14  # the most ones in a row, by the way the set was encoded: public
-_MNIST_SHAPE = (60_000, 28, 28)
+_MNIST_IMAGES = MappingProxyType({"train": 60_000, "t10k": 10_000})
 _MNIST_CLIP = 10.0  # strokes cover about a tenth of the 784 pixels: norms of about 9, public knowledge
-
-_FILES = MappingProxyType(
-    {
-        "a9a/a9a.gz": "82d347cf414924a79e7972829fdeb99ff23346742c49a3bc76b89ff8736a485e",
-        "a9a/a9a.t.gz": "d52d0c91c3f108f1bf34e4af73003a01ce19c3fcf099f319f084ebb349b8d16c",
-        "bank/bank-full.csv.gz": "2cf6b847bc108d650d72750b04817c3a1cba305ebde1fe8f5174d8ac0bdc0d23",
-        "credit_default/default_of_credit_card_clients.csv.gz": (
-            "aaca3239d55524e99bc3a76aeeebf55b0b93a94f4a888d67d72ba8cfc92986f4"
-        ),
-        "covtype/covtype_random10k.csv.gz": "d218a781fc00a86ac5fd94f8a145514de1d79e15a9ce9522e58531b241dc2bee",
-        "kdd99/kddcup.data_10_percent.gz": "7bfaa8cef1350f72842018c32893e2fa4539d57efbb22f998eb74ecefc3da3b4",
-        "kdd99/corrected.gz": "74f0daef49b242badc09f2adbd457dea6a45b4f77177efbd11216d333651044b",
-        "mnist/train-images-idx3-ubyte.gz": "71524e2cd1ad2968737f7f2f2ff69cbfc32df8ccddff51593f7cb2d4e0eb5b64",
-        "mnist/train-labels-idx1-ubyte.gz": "fe03b8bd7915f70bf5aa08be480aa413fbd85afcaa58b35d230d335f284fd88e",
-    }
-)
+_SEVERAL = MappingProxyType({"har": "six classes (activities)", "digits": "ten classes (digits)"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +48,8 @@ def load(name: str, folder: Path | None = None) -> Dataset:
     Raises InputError when the name is unknown or not of a binary data set, or a file is missing or not the recorded
     one.
     """
-    if name == "har":
-        raise InputError("--dataset har: has six classes (activities), wanted two: this method is binary")
+    if name in _SEVERAL:
+        raise InputError(f"--dataset {name}: has {_SEVERAL[name]}, wanted two: this method is binary")
     if name not in _LOADERS:
         raise InputError(f"--dataset: wanted one of {', '.join(NAMES)}, got {shown(name)}")
     return _LOADERS[name](folder)
@@ -76,7 +63,7 @@ def breast_cancer(folder: Path | None = None) -> Dataset:
     columns = {str(name): bunch.data[:, i] for i, name in enumerate(bunch.feature_names)}
     diagnosis = [str(bunch.target_names[target]) for target in bunch.target]
     table = Table("breast_cancer", columns | {"diagnosis": diagnosis}, range(1, len(diagnosis) + 1))
-    return Dataset(table, None, _bundled_bounds("breast_cancer"), holder="hospital")
+    return Dataset(table, None, bundled_bounds("breast_cancer"), holder="hospital")
 
 
 def a9a(folder: Path | None) -> Dataset:
@@ -90,49 +77,63 @@ def a9a(folder: Path | None) -> Dataset:
 def bank(folder: Path | None) -> Dataset:
     """Bank Marketing, 45,211 rows, 16 columns."""
     name = "bank/bank-full.csv.gz"
-    table = parse_csv(gzip.decompress(_content(folder, name)), f"data file {name}", delimiter=";")
-    return Dataset(table, None, _bundled_bounds("bank"))
+    table = parse_csv(gzip.decompress(content(folder, name)), f"data file {name}", delimiter=";")
+    return Dataset(table, None, bundled_bounds("bank"))
 
 
 def credit_default(folder: Path | None) -> Dataset:
     """Default of Credit Card Clients, 30,000 rows, 23 columns."""
     name = "credit_default/default_of_credit_card_clients.csv.gz"
-    table = parse_csv(gzip.decompress(_content(folder, name)), f"data file {name}")
-    return Dataset(table, None, _bundled_bounds("credit_default"))
+    table = parse_csv(gzip.decompress(content(folder, name)), f"data file {name}")
+    return Dataset(table, None, bundled_bounds("credit_default"))
 
 
 def covtype(folder: Path | None) -> Dataset:
     """Covertype 1 (spruce/fir) against 2 (lodgepole pine): 8,566 rows, those of a random 10,000; 54 columns."""
-    name, bounds = "covtype/covtype_random10k.csv.gz", _bundled_bounds("covtype")
-    header, newline, rows = gzip.decompress(_content(folder, name)).partition(b"\n")
+    name, bounds = "covtype/covtype_random10k.csv.gz", bundled_bounds("covtype")
+    header, newline, rows = gzip.decompress(content(folder, name)).partition(b"\n")
     # The file's own header lacks one column and has a stray one; its columns are in the published order.
-    header = ",".join(_field_names(bounds)).encode()
-    table = parse_csv(header + newline + rows, f"data file {name}")
+    header = ",".join(field_names(bounds)).encode()
+    return covertype_1_or_2(parse_csv(header + newline + rows, f"data file {name}"))
+
+
+def covertype_1_or_2(table: Table) -> Dataset:
+    """The rows of classes 1 and 2 of a table with Covertype's published columns."""
+    bounds = bundled_bounds("covtype")
     kept = np.flatnonzero(np.isin(table.texts("Cover_Type"), bounds.classes))
     return Dataset(table.take(kept, table.source), None, bounds)
 
 
 def kdd99(folder: Path | None) -> Dataset:
     """KDD Cup 99, normal against attack: 494,021 rows (the 10 % file), 311,029 test rows (corrected), 41 columns."""
-    bounds = _bundled_bounds("kdd99")
+    bounds = bundled_bounds("kdd99")
     train, test = (
         _connections(folder, f"kdd99/{name}", bounds) for name in ("kddcup.data_10_percent.gz", "corrected.gz")
     )
     return Dataset(train, test, bounds)
 
 
-def mnist37(folder: Path | None) -> Dataset:
-    """MNIST, digit 3 against 7 in the 60,000 training images: 12,396 rows, 784 pixels in [0, 255]."""
-    images, digits = "mnist/train-images-idx3-ubyte.gz", "mnist/train-labels-idx1-ubyte.gz"
-    pixels = parse_idx(gzip.decompress(_content(folder, images)), _MNIST_SHAPE, f"data file {images}")
-    values = parse_idx(gzip.decompress(_content(folder, digits)), _MNIST_SHAPE[:1], f"data file {digits}")
+def mnist37(folder: Path | None, part: str = "train") -> Dataset:
+    """MNIST, digit 3 against 7 in the 60,000 training images: 12,396 rows, 784 pixels in [0, 255].
+
+    The part "t10k" has those of the 10,000 other images instead, 2,038 rows.
+    """
+    images, digits = f"mnist/{part}-images-idx3-ubyte.gz", f"mnist/{part}-labels-idx1-ubyte.gz"
+    count = _MNIST_IMAGES[part]
+    pixels = parse_idx(gzip.decompress(content(folder, images)), (count, 28, 28), f"data file {images}")
+    values = parse_idx(gzip.decompress(content(folder, digits)), (count,), f"data file {digits}")
+    return three_or_seven(pixels, values, f"data file {images}")
+
+
+def three_or_seven(pixels: NDArray[np.uint8], values: NDArray[np.uint8], source: str) -> Dataset:
+    """The 3s and 7s among these images, pixels: (n, 28, 28), values: (n,) the digits."""
     kept = np.flatnonzero((values == 3) | (values == 7))
     by_pixel = np.ascontiguousarray(pixels[kept].reshape(len(kept), -1).T, dtype=np.float64)
     columns = tuple(NumericColumn(f"pixel{i}", 0.0, 255.0) for i in range(1, len(by_pixel) + 1))
     bounds = Bounds(columns, classes=("3", "7"), label="digit", clip=_MNIST_CLIP, center=False)
     cells: dict[str, Cells] = {column.name: by_pixel[i] for i, column in enumerate(columns)}
     cells["digit"] = values[kept].tolist()
-    return Dataset(Table(f"data file {images}", cells, (kept + 1).tolist()), None, bounds)
+    return Dataset(Table(source, cells, (kept + 1).tolist()), None, bounds)
 
 
 _LOADERS: MappingProxyType[str, Callable[[Path | None], Dataset]] = MappingProxyType(
@@ -149,11 +150,12 @@ _LOADERS: MappingProxyType[str, Callable[[Path | None], Dataset]] = MappingProxy
 NAMES = tuple(_LOADERS)
 
 
-def _bundled_bounds(name: str) -> Bounds:
+def bundled_bounds(name: str) -> Bounds:
+    """The public bounds that the package carries for this data set."""
     return parse_bounds(files("smc_dp.data").joinpath(f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def _field_names(bounds: Bounds) -> list[str]:
+def field_names(bounds: Bounds) -> list[str]:
     """The fields of a file that lists its features in the order of the bounds, and then the class."""
     return [column.name for column in bounds.columns] + ([bounds.label] if bounds.label else [])
 
@@ -162,41 +164,39 @@ def _connections(folder: Path | None, name: str, bounds: Bounds) -> Table:
     import pyarrow as pa
     from pyarrow import csv
 
-    names = _field_names(bounds)
+    names = field_names(bounds)
     texts = {column.name for column in bounds.columns if isinstance(column, CategoricalColumn)} | {bounds.label}
+    kinds = {field: pa.dictionary(pa.int32(), pa.string()) if field in texts else pa.float64() for field in names}
     rows = csv.read_csv(
-        pa.BufferReader(gzip.decompress(_content(folder, name))),
+        pa.BufferReader(gzip.decompress(content(folder, name))),
         read_options=csv.ReadOptions(column_names=names),
-        convert_options=csv.ConvertOptions(
-            column_types={field: pa.string() if field in texts else pa.float64() for field in names}, null_values=[]
-        ),
-    )
+        convert_options=csv.ConvertOptions(column_types=kinds, null_values=[]),
+    ).combine_chunks()
     columns: dict[str, Cells] = {
-        field: rows[field].to_pylist() if field in texts else rows[field].to_numpy() for field in names[:-1]
+        field: _coded(rows[field]) if field in texts else rows[field].to_numpy() for field in names
     }
-    columns[names[-1]] = ["normal" if kind == "normal." else "attack" for kind in rows[names[-1]].to_pylist()]
+    columns[names[-1]] = normal_or_attack(_coded(rows[names[-1]]))
     return Table(f"data file {name}", columns, range(1, rows.num_rows + 1))
+
+
+def _coded(column: Any) -> Coded:
+    """An Arrow column of dictionary type."""
+    cells = column.unify_dictionaries().combine_chunks()
+    return Coded(cells.indices.to_numpy().astype(np.int64), tuple(cells.dictionary.to_pylist()))
+
+
+def normal_or_attack(kinds: Coded) -> Coded:
+    """KDD Cup 99's kinds of connection as two classes: `normal.`, and every other kind is an attack."""
+    attack = np.array([kind != "normal." for kind in kinds.values], dtype=np.int64)
+    return Coded(attack[kinds.codes], ("normal", "attack"))
 
 
 def _libsvm(folder: Path | None, name: str, bounds: Bounds) -> Table:
     from sklearn.datasets import load_svmlight_file
 
     rows, labels = load_svmlight_file(
-        io.BytesIO(gzip.decompress(_content(folder, name))), n_features=_A9A_FEATURES, zero_based=False
+        io.BytesIO(gzip.decompress(content(folder, name))), n_features=_A9A_FEATURES, zero_based=False
     )
     dense = np.asarray(rows.toarray(), dtype=np.float64)
     columns = {column.name: dense[:, i] for i, column in enumerate(bounds.columns)}
     return Table(f"data file {name}", columns | {"income": labels.tolist()}, range(1, len(labels) + 1))
-
-
-def _content(folder: Path | None, name: str) -> bytes:
-    if folder is None:
-        raise InputError(f"data file {name}: wanted --data-dir or SMC_DP_DATA, the folder with the papers' data")
-    try:
-        content = (folder / name).read_bytes()
-    except OSError as error:
-        raise InputError(f"data file {folder / name}: cannot be read: {error.strerror}") from error
-    digest = hashlib.sha256(content).hexdigest()
-    if digest != _FILES[name]:
-        raise InputError(f"data file {folder / name}: wanted SHA-256 {_FILES[name]}, got {digest}")
-    return content

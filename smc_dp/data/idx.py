@@ -13,7 +13,7 @@ from smc_dp.errors import InputError
 
 def parse_idx(content: bytes, shape: tuple[int, ...], source: str) -> NDArray[np.uint8]:
     """The array in an idx file of unsigned bytes; raises InputError unless it has exactly that shape."""
-    header = struct.pack(f">HBB{len(shape)}I", 0, 8, len(shape), *shape)
+    header = _header(shape)
     if not content.startswith(header):
         got = content[: len(header)].hex() or "nothing"
         raise InputError(f"{source}: wanted an idx file of bytes, shape {shape}, header {header.hex()}, got {got}")
@@ -21,3 +21,12 @@ def parse_idx(content: bytes, shape: tuple[int, ...], source: str) -> NDArray[np
     if len(content) != size:
         raise InputError(f"{source}: wanted an idx file of {size} bytes, got {len(content)}")
     return np.frombuffer(content, dtype=np.uint8, offset=len(header)).reshape(shape)
+
+
+def idx_file(array: NDArray[np.uint8]) -> bytes:
+    """The idx file of this array."""
+    return _header(array.shape) + array.tobytes()
+
+
+def _header(shape: tuple[int, ...]) -> bytes:
+    return struct.pack(f">HBB{len(shape)}I", 0, 8, len(shape), *shape)

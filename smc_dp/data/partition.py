@@ -49,18 +49,23 @@ def parse_split(text: str) -> list[Fraction]:
     return shares
 
 
-def deal(rows: int, shares: Sequence[Fraction], seed: int) -> list[NDArray[np.int64]]:
-    """Disjoint row numbers for each share, at random by a public seed, every row dealt.
+def sizes(rows: int, shares: Sequence[Fraction]) -> list[int]:
+    """How many of the rows each share, in percent, comes to; they sum to `rows`.
 
     Sizes are rounded down; the rows left over go one each to the largest remainders, the first of equals.
     """
     exact = [rows * share / 100 for share in shares]
-    sizes = [int(size) for size in exact]
-    by_remainder = sorted(range(len(sizes)), key=lambda j: sizes[j] - exact[j])
-    for j in by_remainder[: rows - sum(sizes)]:
-        sizes[j] += 1
+    found = [int(size) for size in exact]
+    by_remainder = sorted(range(len(found)), key=lambda j: found[j] - exact[j])
+    for j in by_remainder[: rows - sum(found)]:
+        found[j] += 1
+    return found
+
+
+def deal(rows: int, shares: Sequence[Fraction], seed: int) -> list[NDArray[np.int64]]:
+    """Disjoint row numbers for each share, at random by a public seed, every row dealt; sizes as `sizes` says."""
     order = np.random.default_rng(seed).permutation(rows).astype(np.int64)
-    return [np.sort(part) for part in np.split(order, np.cumsum(sizes)[:-1])]
+    return [np.sort(part) for part in np.split(order, np.cumsum(sizes(rows, shares))[:-1])]
 
 
 def group(table: Table, column: str) -> dict[str, NDArray[np.int64]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, canonic
 from smc_dp.data.tables import Table
 from smc_dp.errors import InputError, shown
 from smc_dp.unit_ball import into_ball, with_bias
+
+_BLOCK = 8192  # rows at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,23 +52,57 @@ def encode(table: Table, bounds: Bounds, *, strict: bool = False) -> NDArray[np.
     range is an InputError instead); a category becomes a one among zeros. The row x is then clipped and
     scaled, x / max(1, |x| / clip) / clip, the bias b is appended, and (x, b) is divided by sqrt(1 + b^2).
     """
-    parts = [_features(table, column, bounds, strict) for column in bounds.columns]
-    X = np.concatenate(parts, axis=1)
-    return with_bias(into_ball(X, bounds.clip), bounds.bias)
+    X = np.empty((table.rows, bounds.dimension))
+    width = 0
+    for column in bounds.columns:
+        _fill(X[:, width : width + column.width], table, column, bounds, strict)
+        width += column.width
+    for start in range(0, len(X), _BLOCK):  # in place, so that a large table is held once
+        block = X[start : start + _BLOCK]
+        block[:] = with_bias(into_ball(np.ascontiguousarray(block[:, :width]), bounds.clip), bounds.bias)
+    return X
 
 
 def labels(table: Table, bounds: Bounds, label: str) -> NDArray[np.float64]:
     """Column `label` as +1.0 (the second class) and -1.0, shape (n,); 1 and 1.0 are the same label."""
-    signs = {canonical(bounds.classes[0]): -1.0, canonical(bounds.classes[1]): 1.0}
-    return np.array([signs[key] for key in _known(table, label, signs)], dtype=np.float64)
+    return np.array([-1.0, 1.0])[class_numbers(table, bounds, label)]
 
 
-def _features(
-    table: Table, column: NumericColumn | CategoricalColumn, bounds: Bounds, strict: bool
-) -> NDArray[np.float64]:
+def class_numbers(table: Table, bounds: Bounds, label: str) -> NDArray[np.int64]:
+    """Column `label` as 0 (the first class) and 1 (the second class), shape (n,); 1 and 1.0 are the same label."""
+    return _places(table, label, {canonical(name): i for i, name in enumerate(bounds.classes)})
+
+
+def numbered(table: Table, bounds: Bounds) -> tuple[Table, Bounds]:
+    """Each category as its number in sorted order, one numeric column known to lie in [0, categories - 1].
+
+    As scikit-learn's LabelEncoder does, but from the public list: whole numbers in their own order, texts in that of
+    the alphabet (the encoding of the experiments with OFPA and OFAA). A column of one category becomes a constant.
+    """
+    cells, columns = dict(table.columns), list(bounds.columns)
+    for i, column in enumerate(columns):
+        if isinstance(column, CategoricalColumn):
+            places = {canonical(category): place for place, category in enumerate(_sorted(column.categories))}
+            cells[column.name] = _places(table, column.name, places).astype(np.float64)
+            columns[i] = NumericColumn(column.name, 0.0, float(max(len(places) - 1, 1)))
+    return replace(table, columns=cells), replace(bounds, columns=tuple(columns))
+
+
+def _sorted(categories: tuple[str, ...]) -> list[str]:
+    try:
+        return sorted(categories, key=int)
+    except ValueError:
+        return sorted(categories)
+
+
+def _fill(
+    X: NDArray[np.float64], table: Table, column: NumericColumn | CategoricalColumn, bounds: Bounds, strict: bool
+) -> None:
     if isinstance(column, CategoricalColumn):
         places = {canonical(category): i for i, category in enumerate(column.categories)}
-        return np.eye(column.width)[[places[key] for key in _known(table, column.name, places)]]
+        X[:] = 0.0
+        X[np.arange(len(X)), _places(table, column.name, places)] = 1.0
+        return
     values = table.numbers(column.name)
     clipped = np.clip(values, column.low, column.high)
     if strict and (clipped != values).any():
@@ -79,13 +115,17 @@ def _features(
         mapped = (clipped / 2 - column.low / 2) / half * 2 - 1
     else:
         mapped = clipped / max(abs(column.low), abs(column.high))
-    return np.clip(mapped, -1.0, 1.0)[:, np.newaxis]
+    X[:, 0] = np.clip(mapped, -1.0, 1.0)
 
 
-def _known(table: Table, name: str, wanted: dict[str, float] | dict[str, int]) -> list[str]:
-    keys = [canonical(text) for text in table.texts(name)]
-    for i, key in enumerate(keys):
-        if key not in wanted:
-            listed = ", ".join(list(wanted)[:8]) + (", ..." if len(wanted) > 8 else "")
-            raise InputError(f"{table.where(name, i)}: unknown value {shown(key)}, wanted one of {listed}")
-    return keys
+def _places(table: Table, name: str, wanted: dict[str, int]) -> NDArray[np.int64]:
+    """The place of each cell among the wanted texts; each different text is looked up once."""
+    column = table.coded(name)
+    places = np.array([wanted.get(canonical(text), -1) for text in column.values], dtype=np.int64)[column.codes]
+    unknown = np.flatnonzero(places < 0)
+    if len(unknown):
+        i = int(unknown[0])
+        key = canonical(column.values[column.codes[i]])
+        listed = ", ".join(list(wanted)[:8]) + (", ..." if len(wanted) > 8 else "")
+        raise InputError(f"{table.where(name, i)}: unknown value {shown(key)}, wanted one of {listed}")
+    return places

@@ -19,8 +19,32 @@ from numpy.typing import NDArray
 
 from smc_dp.errors import InputError, shown
 
-Cells: TypeAlias = Sequence[object] | NDArray[np.float64]
 _PARQUET_MAGIC = b"PAR1"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coded:
+    """A column of texts in which each text is stored once: cell i is `values[codes[i]]`.
+
+    A column of half a million cells and three different texts is then looked at three times.
+    """
+
+    codes: NDArray[np.int64]
+    values: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, indices: NDArray[np.int64]) -> Coded:
+        """The cells at these positions."""
+        return Coded(self.codes[indices], self.values)
+
+    def texts(self) -> list[str]:
+        """The cells, written out."""
+        return [self.values[code] for code in self.codes.tolist()]
+
+
+Cells: TypeAlias = Sequence[object] | NDArray[np.float64] | Coded
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +66,8 @@ class Table:
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Column `name` as finite numbers, shape (rows,); raises InputError naming source, column and row."""
         cells = self._cells(name)
+        if isinstance(cells, Coded):
+            cells = cells.texts()
         if not isinstance(cells, np.ndarray):
             cells = np.array([self._number(name, i, cell) for i, cell in enumerate(cells)], dtype=np.float64)
         if not np.isfinite(cells).all():
@@ -51,14 +77,23 @@ class Table:
 
     def texts(self, name: str) -> list[str]:
         """Column `name` as texts, numbers written out; raises InputError naming source, column and row."""
-        return [self._text(name, i, cell) for i, cell in enumerate(self._cells(name))]
+        cells = self._cells(name)
+        if isinstance(cells, Coded):
+            return cells.texts()
+        return [self._text(name, i, cell) for i, cell in enumerate(cells)]
+
+    def coded(self, name: str) -> Coded:
+        """Column `name` as texts, as `texts`, with each different text stored once, in the order of appearance."""
+        cells = self._cells(name)
+        if isinstance(cells, Coded):
+            return cells
+        places: dict[str, int] = {}
+        codes = [places.setdefault(self._text(name, i, cell), len(places)) for i, cell in enumerate(cells)]
+        return Coded(np.array(codes, dtype=np.int64), tuple(places))
 
     def take(self, indices: NDArray[np.int64], source: str) -> Table:
         """The rows at these positions, under another name."""
-        columns: dict[str, Cells] = {
-            name: cells[indices] if isinstance(cells, np.ndarray) else [cells[i] for i in indices]
-            for name, cells in self.columns.items()
-        }
+        columns = {name: _taken(cells, indices) for name, cells in self.columns.items()}
         return Table(source, columns, [self.row_numbers[i] for i in indices])
 
     def _cells(self, name: str) -> Cells:
@@ -98,6 +133,12 @@ class Table:
         if isinstance(cell, str):
             return cell
         raise InputError(f"{self.where(name, i)}: wanted a text, got {shown(cell)}")
+
+
+def _taken(cells: Cells, indices: NDArray[np.int64]) -> Cells:
+    if isinstance(cells, np.ndarray):
+        return cells[indices]
+    return cells.take(indices) if isinstance(cells, Coded) else [cells[i] for i in indices]
 
 
 def read_table(path: Path, source: str) -> Table:

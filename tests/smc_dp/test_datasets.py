@@ -53,11 +53,12 @@ def test_an_unknown_name_lists_those_that_exist():
         datasets.load("adult")
 
 
-def test_six_classes_are_refused_in_one_line(capsys):
-    assert cli.main(["run", "--dataset", "har"]) == 2
+@pytest.mark.parametrize(("name", "classes"), [("har", "six classes (activities)"), ("digits", "ten classes (digits)")])
+def test_several_classes_are_refused_in_one_line(capsys, name, classes):
+    assert cli.main(["run", "--dataset", name]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert shown.err == "error: --dataset har: has six classes (activities), wanted two: this method is binary\n"
+    assert shown.err == f"error: --dataset {name}: has {classes}, wanted two: this method is binary\n"
 
 
 def test_missing_and_corrupt_files_are_named(tmp_path):

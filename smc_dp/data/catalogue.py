@@ -1,0 +1,103 @@
+"""The data sets by name: which there are, whether their files are at hand and whole, and getting one ready."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from smc_dp.data.cache import write_cache
+from smc_dp.data.facts import FACTS
+from smc_dp.data.fetch import FETCHED, fetch
+from smc_dp.data.files import SHA256
+from smc_dp.data.points import Pool
+from smc_dp.data.pool import NAMES, load_pool
+from smc_dp.errors import InputError, shown
+
+State: TypeAlias = Literal["bundled", "complete", "partial", "absent"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One data set: sizes as in `facts.Facts`, and its state, "partial" if the files at hand are not all of it."""
+
+    name: str
+    rows: int
+    test_rows: int
+    columns: int
+    classes: int
+    state: State
+    what: str
+    paper: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether a known file is there and is the recorded one, and if not, what is wrong with it."""
+
+    file: str
+    ok: bool
+    message: str
+
+
+def listed(folder: Path | None) -> list[Entry]:
+    """All data sets; whether files are there is looked up, their content is not (`verify` does)."""
+    return [
+        Entry(name, f.rows, f.test_rows, f.columns, f.classes, state(name, folder), f.what, f.paper)
+        for name, f in FACTS.items()
+    ]
+
+
+def state(name: str, folder: Path | None) -> State:
+    """Whether the files of a known data set are at hand."""
+    facts = FACTS[name]
+    if not facts.files:
+        return "bundled"
+    if folder is None or not all((folder / file).is_file() for file in facts.files):
+        return "absent"
+    return "partial" if facts.partial else "complete"
+
+
+def verify(folder: Path) -> Iterator[Check]:
+    """One check for each file with a recorded SHA-256, in the order of their names."""
+    for name, wanted in SHA256.items():
+        try:
+            with (folder / name).open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            yield Check(name, False, f"cannot be read: {error.strerror}")
+            continue
+        message = "as recorded" if digest == wanted else f"wanted SHA-256 {wanted}, got {digest}"
+        yield Check(name, digest == wanted, message)
+
+
+def prepare(
+    name: str, folder: Path | None, cache: Path | None = None, *, ordinal: bool = False, network: bool = False
+) -> tuple[Pool, Path | None]:
+    """Reads and checks a data set and keeps it in the cache folder, if one is given; its file there, if any.
+
+    With `network`, what is absent from `folder` or only partly there is fetched by scikit-learn, if it can, and kept;
+    a cache folder must be given for it. Raises InputError, in one line, when the data set is not to be had.
+    """
+    if name not in NAMES:
+        raise InputError(f"data set: wanted one of {', '.join(NAMES)}, got {shown(name)}")
+    now = state(name, folder)
+    if network and (now == "absent" or (now == "partial" and name in FETCHED)):
+        if cache is None:
+            raise InputError(f"data set {name}: wanted a cache folder, to keep what is fetched")
+        pool = fetch(name)
+    elif now == "absent":
+        raise InputError(_absence(name, folder))
+    else:
+        pool = load_pool(name, folder, ordinal=ordinal)
+    return pool, None if cache is None else write_cache(pool, cache, ordinal=ordinal)
+
+
+def _absence(name: str, folder: Path | None) -> str:
+    help_ = "can be fetched where there is a network" if name in FETCHED else "cannot be fetched"
+    if folder is None:
+        return f"data set {name}: wanted --data-dir or SMC_DP_DATA, the folder with the papers' data; it {help_}"
+    missing = next(file for file in FACTS[name].files if not (folder / file).is_file())
+    return f"data set {name}: {folder / missing} is missing; it {help_}"

@@ -1,0 +1,75 @@
+"""Principal components of public rows, and the radius that holds them: the only numbers here that rows decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from smc_dp.data.points import Features
+from smc_dp.errors import InputError
+from smc_dp.unit_ball import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """x -> axes (x - mean), of the columns of x with the numbers `columns`, or of all for None.
+
+    axes: (k, c), orthonormal rows; mean: (c,), zero for sparse rows.
+    """
+
+    axes: Array
+    mean: Array
+    columns: npt.NDArray[np.int64] | None = None
+
+    def of(self, X: Features) -> Array:
+        """The rows of X: (n, d) in the new coordinates: (n, k)."""
+        chosen = X if self.columns is None else X[:, self.columns]
+        if isinstance(chosen, np.ndarray):
+            chosen = chosen - self.mean
+        return np.asarray(chosen @ self.axes.T)
+
+
+def principal(public: Features, components: int) -> tuple[Projection, float]:
+    """The projection on the first principal components of the public rows, and their largest norm in it.
+
+    Sparse rows are not centred (a truncated singular value decomposition), so that they stay sparse, and columns in
+    which all public rows are 0 are left out. The signs of the axes are fixed: the entry of largest size is positive.
+    Raises InputError when there are too few public rows or they are all equal.
+    """
+    projection = (_dense if isinstance(public, np.ndarray) else _sparse)(public, components)
+    largest = np.abs(projection.axes).argmax(axis=1)
+    signs = np.sign(projection.axes[np.arange(components), largest])
+    projection = replace(projection, axes=np.ascontiguousarray(projection.axes * signs[:, np.newaxis]))
+    radius = float(np.linalg.norm(projection.of(public), axis=1).max())
+    if not radius > 0:
+        raise InputError("components: all public rows are equal, a projection needs different ones")
+    return projection, radius
+
+
+def _dense(public: Array, components: int) -> Projection:
+    _check(components, *public.shape)
+    mean = public.mean(axis=0)
+    _, vectors = np.linalg.eigh((public - mean).T @ (public - mean))
+    return Projection(vectors[:, ::-1][:, :components].T, mean)
+
+
+def _sparse(public: scipy.sparse.csr_array, components: int) -> Projection:
+    from sklearn.decomposition import TruncatedSVD  # a second that dense rows need not wait
+
+    columns = np.unique(public.indices).astype(np.int64)
+    _check(components, public.shape[0], len(columns))
+    axes = TruncatedSVD(components, random_state=0).fit(public[:, columns]).components_
+    return Projection(axes, np.zeros(len(columns)), columns)
+
+
+def _check(components: int, rows: int, width: int) -> None:
+    if components >= rows:
+        raise InputError(
+            f"components: {components} components need at least {components + 1} public rows (auxiliary, labelled or "
+            f"the data set's own), there are {rows}"
+        )
+    if components > width:
+        raise InputError(f"components: wanted at most {width}, the number of columns, got {components}")

@@ -1,0 +1,319 @@
+from __future__ import annotations
+
+import errno
+import gzip
+import os
+import re
+import shutil
+import socket
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import numpy as np
+import pytest
+import scipy.sparse
+import sklearn.datasets
+
+from smc_dp.data import cache, catalogue, datasets, fetch
+from smc_dp.data.bounds import CategoricalColumn
+from smc_dp.data.cache import read_cache, write_cache
+from smc_dp.data.facts import FACTS
+from smc_dp.data.files import SHA256
+from smc_dp.data.idx import idx_file, parse_idx
+from smc_dp.data.points import Points, Pool
+from smc_dp.data.pool import NAMES, load_pool
+from smc_dp.errors import InputError
+
+needs_data = pytest.mark.skipif(
+    "SMC_DP_DATA" not in os.environ, reason="a9a and the other papers' data: SMC_DP_DATA names no folder of data sets"
+)
+
+
+def folder() -> Path:
+    return Path(os.environ["SMC_DP_DATA"])
+
+
+def test_without_a_folder_only_the_bundled_data_sets_are_there():
+    found = {entry.name: entry.state for entry in catalogue.listed(None)}
+    assert tuple(sorted(found)) == tuple(sorted(NAMES))
+    assert {name for name, state in found.items() if state == "bundled"} == {"breast_cancer", "digits"}
+    assert set(found.values()) == {"bundled", "absent"}
+
+
+@pytest.mark.parametrize("name", ["breast_cancer", "digits"])
+def test_listed_sizes_of_bundled_data_sets_are_those_of_the_pools(name):
+    pool, facts = load_pool(name), FACTS[name]
+    assert (len(pool.train), pool.train.X.shape[1], len(pool.classes)) == (facts.rows, facts.columns, facts.classes)
+
+
+@needs_data
+def test_listed_sizes_are_those_of_the_files():
+    entries = {entry.name: entry for entry in catalogue.listed(folder())}
+    assert {name: entry.state for name, entry in entries.items() if entry.state in ("partial", "absent")} == {
+        "covtype": "partial",
+        "har": "partial",
+        "malicious_url": "absent",
+    }
+    for name in ("a9a", "covtype", "har"):
+        pool, entry = load_pool(name, folder()), entries[name]
+        assert (len(pool.train), pool.train.X.shape[1], len(pool.classes)) == (entry.rows, entry.columns, entry.classes)
+        assert entry.test_rows == (0 if pool.test is None else len(pool.test))
+
+
+def test_one_missing_file_makes_a_data_set_absent(tmp_path):
+    for file in FACTS["a9a"].files:
+        assert catalogue.state("a9a", tmp_path) == "absent"
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).touch()
+    assert catalogue.state("a9a", tmp_path) == "complete"
+
+
+def test_missing_and_damaged_files_fail_their_check(tmp_path):
+    (tmp_path / "a9a").mkdir()
+    (tmp_path / "a9a" / "a9a.gz").write_bytes(b"x")
+    checks = {check.file: check for check in catalogue.verify(tmp_path)}
+    assert checks.keys() == SHA256.keys()
+    assert not any(check.ok for check in checks.values())
+    assert checks["a9a/a9a.gz"].message.startswith(f"wanted SHA-256 {SHA256['a9a/a9a.gz']}, got 2d711642b7")
+    assert checks["a9a/a9a.t.gz"].message == "cannot be read: No such file or directory"
+
+
+@needs_data
+def test_every_recorded_file_is_verified_and_one_flipped_bit_is_not(tmp_path):
+    assert [check for check in catalogue.verify(folder()) if not check.ok] == []
+    name = "bank/bank-full.csv.gz"
+    shutil.copytree(folder() / "bank", tmp_path / "bank")
+    (tmp_path / name).chmod(0o600)
+    content = bytearray((tmp_path / name).read_bytes())
+    content[-1] ^= 1
+    (tmp_path / name).write_bytes(content)
+    (check,) = (check for check in catalogue.verify(tmp_path) if check.file == name)
+    assert (check.ok, check.message[:14]) == (False, "wanted SHA-256")
+
+
+def assert_same(one: Pool, two: Pool | None) -> None:
+    assert two is not None
+    for a, b in ((one.train, two.train), (one.test, two.test)):
+        assert (a is None) == (b is None)
+        if a is not None and b is not None:
+            np.testing.assert_array_equal(a.y, b.y)
+            assert type(a.X) is type(b.X)
+            assert (a.X != b.X).sum() == 0
+            assert a.X.dtype == b.X.dtype
+    assert (one.public is None) == (two.public is None)
+    if one.public is not None:
+        np.testing.assert_array_equal(one.public, two.public)
+    for field in ("name", "classes", "coordinate", "bias", "holder", "notes"):
+        assert getattr(one, field) == getattr(two, field)
+
+
+def a_pool() -> Pool:
+    rng = np.random.default_rng(0)
+    rows = Points(rng.random((5, 3)) / 2, np.array([0, 1, 1, 0, 2]))
+    thin = Points(scipy.sparse.csr_array(np.eye(4, 7)), np.array([0, 1, 0, 1]))
+    return Pool("har", rows, thin, ("é", "b", "c"), rng.random((2, 3)), 0.1, 0.2, "site", ("a note",))
+
+
+def test_what_is_kept_comes_back(tmp_path):
+    pool = a_pool()
+    path = write_cache(pool, tmp_path / "new")
+    assert re.fullmatch(r"har\.[0-9a-f]{64}\.npz", path.name)
+    assert_same(pool, read_cache("har", tmp_path / "new"))
+    assert read_cache("har", tmp_path / "new", ordinal=True) is None
+    assert read_cache("a9a", tmp_path / "new") is None
+    assert write_cache(pool, tmp_path / "new") == path  # the same bytes again
+    other = replace(pool, bias=0.3)
+    write_cache(other, tmp_path / "new")
+    assert_same(other, read_cache("har", tmp_path / "new"))
+    assert len(list((tmp_path / "new").iterdir())) == 1
+    with pytest.raises(AssertionError):  # the comparison notices one changed number
+        assert_same(pool, read_cache("har", tmp_path / "new"))
+
+
+def test_load_pool_reads_the_cache_first(tmp_path):
+    kept = replace(load_pool("digits"), bias=0.5)
+    write_cache(kept, tmp_path)
+    assert_same(kept, load_pool("digits", cache=tmp_path))
+    assert load_pool("digits", cache=tmp_path / "empty").bias == 0.1
+
+
+@pytest.mark.parametrize("place", [0, 300, -1])
+def test_a_corrupt_cache_file_is_noticed(tmp_path, place):
+    path = write_cache(a_pool(), tmp_path)
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"har\.[0-9a-f]{64}\.npz: wanted the SHA-256 in its name, got"):
+        read_cache("har", tmp_path)
+
+
+def test_a_cache_of_other_files_or_of_another_version_is_refused(tmp_path, monkeypatch):
+    write_cache(a_pool(), tmp_path)
+    monkeypatch.setattr(cache, "SHA256", {"har/har_timedomain265.npz": "0" * 64})
+    with pytest.raises(InputError, match="was made from other files or by another version: delete it"):
+        read_cache("har", tmp_path)
+
+
+def test_a_cache_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
+    before = write_cache(a_pool(), tmp_path)
+
+    def full(file, **arrays):
+        file.write(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(cache.np, "savez", full)
+    with pytest.raises(InputError, match=r"cache folder .*: cannot be written: No space left on device"):
+        write_cache(replace(a_pool(), bias=0.9), tmp_path)
+    assert list(tmp_path.iterdir()) == [before]
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"cache folder .*file: cannot be written: File exists"):
+        write_cache(a_pool(), tmp_path / "file")
+
+
+def test_preparing_reads_checks_and_keeps(tmp_path):
+    pool, path = catalogue.prepare("digits", None)
+    assert path is None
+    again, path = catalogue.prepare("digits", None, tmp_path)
+    assert path is not None
+    assert_same(pool, again)
+    assert_same(pool, load_pool("digits", cache=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("adult", {}, "data set: wanted one of breast_cancer, a9a, .*, got 'adult'"),
+        ("a9a", {}, "data set a9a: wanted --data-dir or SMC_DP_DATA, .*; it cannot be fetched"),
+        ("covtype", {}, "data set covtype: wanted --data-dir .*; it can be fetched where there is a network"),
+        ("covtype", {"network": True}, "data set covtype: wanted a cache folder, to keep what is fetched"),
+    ],
+)
+def test_what_cannot_be_prepared_is_said_in_one_line(name, options, message):
+    with pytest.raises(InputError, match=message):
+        catalogue.prepare(name, None, **options)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"data set har: .*har/har_timedomain265\.npz is missing; it cannot be fetch"):
+        catalogue.prepare("har", tmp_path)
+    with pytest.raises(InputError, match="data set a9a: scikit-learn cannot fetch it, only covtype, kdd99, mnist37"):
+        catalogue.prepare("a9a", tmp_path, tmp_path / "cache", network=True)
+    assert not (tmp_path / "cache").exists()
+
+
+FETCHERS = {"covtype": "fetch_covtype", "kdd99": "fetch_kddcup99", "mnist37": "fetch_openml"}
+
+
+def faked(monkeypatch, name, result):
+    """scikit-learn's fetcher of this data set, with another result, or an error, after looking at its options."""
+
+    def fetcher(*_, data_home, n_retries, delay, **__):
+        assert Path(data_home).is_dir()
+        assert n_retries * delay <= 2
+        assert socket.getdefaulttimeout() is not None
+        if isinstance(result, BaseException):
+            raise result
+        return result() if callable(result) else result
+
+    monkeypatch.setattr(sklearn.datasets, FETCHERS[name], fetcher)
+
+
+@pytest.mark.parametrize("name", FETCHERS)
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (URLError("Name or service not known"), "Name or service not known"),
+        (TimeoutError("timed out"), "timed out"),
+        (EOFError(), "EOFError"),
+        (ValueError("not found on OpenML\nmore"), "not found on OpenML$"),
+    ],
+)
+def test_no_network_is_one_clear_line_and_nothing_is_kept(monkeypatch, tmp_path, name, error, reason):
+    faked(monkeypatch, name, error)
+    with pytest.raises(InputError, match=f"data set {name}: scikit-learn could not fetch it: .*{reason}") as caught:
+        catalogue.prepare(name, None, tmp_path / "cache", network=True)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "cache").exists()
+    assert socket.getdefaulttimeout() is None
+
+
+def test_a_server_that_never_answers_is_given_up(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/"
+        monkeypatch.setattr(fetch, "_TIMEOUT", 0.2)
+        faked(monkeypatch, "covtype", lambda: urlopen(address).read())
+        start = time.monotonic()
+        with pytest.raises(InputError, match=r"data set covtype: scikit-learn could not fetch it: .*timed out"):
+            fetch.fetch("covtype")
+        assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("name", FETCHERS)
+def test_fetched_rows_of_another_number_are_refused(monkeypatch, name):
+    empty = SimpleNamespace(data=np.zeros((9, 54), dtype=object), target=np.array([b"1."] * 9))
+    if name != "kdd99":
+        empty = SimpleNamespace(data=np.zeros((9, 54)), target=np.arange(9) % 7 + 1)
+    faked(monkeypatch, name, empty)
+    with pytest.raises(InputError, match=f"fetched data set {name}: wanted "):
+        fetch.fetch(name)
+
+
+@pytest.mark.slow
+def test_the_whole_covertype_is_fetched_where_there_is_a_network(monkeypatch, tmp_path):
+    target = np.repeat(np.arange(1, 8), [211_840, 283_301, 35_754, 2_747, 9_493, 17_367, 20_510]).astype(np.int32)
+    data = np.broadcast_to(np.arange(54.0) * 10, (581_012, 54))
+    faked(monkeypatch, "covtype", SimpleNamespace(data=data, target=target))
+    pool, path = catalogue.prepare("covtype", None, tmp_path, network=True)
+    assert pool.train.X.shape == (495_141, 54)
+    assert np.bincount(pool.train.y).tolist() == [211_840, 283_301]
+    assert "Fetched by scikit-learn" in pool.notes[0]
+    assert path is not None
+    assert_same(pool, load_pool("covtype", cache=tmp_path))
+    target[0] = 2  # twin: one label of another class
+    with pytest.raises(InputError, match="fetched data set covtype: wanted"):
+        fetch.fetch("covtype")
+
+
+@pytest.mark.slow
+def test_kdd_cup_is_fetched_without_its_test_file(monkeypatch):
+    columns = datasets.bundled_bounds("kdd99").columns
+    row = [c.categories[-1].encode() if isinstance(c, CategoricalColumn) else 1 for c in columns]
+    data = np.broadcast_to(np.array(row, dtype=object), (494_021, 41))
+    target = np.array([b"normal."] * 97_278 + [b"smurf."] * 396_743, dtype=object)
+    faked(monkeypatch, "kdd99", SimpleNamespace(data=data, target=target))
+    pool = fetch.fetch("kdd99")
+    assert pool.train.X.shape == (494_021, 123)
+    assert pool.test is None
+    assert np.bincount(pool.train.y).tolist() == [97_278, 396_743]
+
+
+def openml_mnist():
+    """What OpenML's MNIST is: 70,000 rows, the training images first."""
+
+    def read(part, kind, shape):
+        name = f"mnist/{part}-{kind}-ubyte.gz"
+        return parse_idx(gzip.decompress((folder() / name).read_bytes()), shape, name)
+
+    sizes = {"train": 60_000, "t10k": 10_000}
+    images = [read(part, "images-idx3", (n, 28, 28)).reshape(n, 784) for part, n in sizes.items()]
+    digits = [read(part, "labels-idx1", (n,)) for part, n in sizes.items()]
+    return SimpleNamespace(data=np.concatenate(images), target=np.concatenate(digits).astype(str).astype(object))
+
+
+@needs_data
+def test_fetched_mnist_is_checked_byte_for_byte(monkeypatch):
+    bunch = openml_mnist()
+    faked(monkeypatch, "mnist37", bunch)
+    assert_same(load_pool("mnist37", folder()), replace(fetch.fetch("mnist37"), notes=FACTS["mnist37"].notes))
+    bunch.data[59_999, 300] ^= 1  # twin: one bit of one pixel
+    with pytest.raises(InputError, match=r"fetched data set mnist37: wanted .*train images"):
+        fetch.fetch("mnist37")
+
+
+def test_an_idx_file_is_written_as_it_is_read():
+    array = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
+    np.testing.assert_array_equal(parse_idx(idx_file(array), (2, 3, 4), "made"), array)

@@ -1,0 +1,255 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.decomposition import PCA
+
+from smc_dp.data import deal as dealing
+from smc_dp.data.deal import Deal, Dealt, deal_pool, deal_rows
+from smc_dp.data.points import Points, Pool
+from smc_dp.data.projection import principal
+from smc_dp.errors import InputError
+from smc_dp.unit_ball import first_outside, into_ball
+
+ROWS, TESTED, WIDTH = 200, 40, 6
+real_chart = dealing._chart
+HAMM = Deal(parties=20, per_party=6, auxiliary=50, labelled=20, components=3)
+
+
+def points(rng, rows):
+    return Points(into_ball(rng.normal(size=(rows, WIDTH)) * np.arange(1, WIDTH + 1), 30.0), rng.integers(0, 3, rows))
+
+
+@pytest.fixture
+def pool():
+    rng = np.random.default_rng(1)
+    return Pool("made", points(rng, ROWS), points(rng, TESTED), ("a", "b", "c"), coordinate=1 / 30, bias=0.1)
+
+
+def row_numbers(dealt: Dealt) -> list[np.ndarray]:
+    return [*dealt.parties, dealt.labelled, dealt.auxiliary, *([] if dealt.test is None else [dealt.test])]
+
+
+def overlaps(parts) -> bool:
+    """Whether a row is in two parts."""
+    together = np.concatenate(parts)
+    return len(np.unique(together)) < len(together)
+
+
+@pytest.mark.parametrize("own_test", [True, False])
+def test_parties_public_rows_and_test_rows_are_disjoint(pool, own_test):
+    source = pool if own_test else replace(pool, test=None)
+    wanted = replace(HAMM, parties=10)
+    parts = row_numbers(deal_rows(source, wanted, 3))
+    assert [len(part) for part in parts] == [6] * 10 + [20, 50] + ([] if own_test else [40])
+    assert not overlaps(parts)
+    assert overlaps([*parts, parts[0][:1]])  # the check finds a single row dealt twice
+
+
+def test_what_is_dealt_are_the_rows_of_the_pool_with_their_labels(pool):
+    federation, test = deal_pool(pool, replace(HAMM, components=None, bias=0.0), 3)
+    dealt = deal_rows(pool, HAMM, 3)
+    for rows, numbers in zip(federation.parties, dealt.parties, strict=True):
+        np.testing.assert_allclose(rows.X, pool.train.X[numbers], rtol=1e-11)
+        np.testing.assert_array_equal(rows.y, pool.train.y[numbers])
+    np.testing.assert_allclose(federation.unlabelled, pool.train.X[dealt.auxiliary], rtol=1e-11)
+    np.testing.assert_allclose(federation.labelled.X, pool.train.X[dealt.labelled], rtol=1e-11)
+    np.testing.assert_array_equal(federation.labelled.y, pool.train.y[dealt.labelled])
+    np.testing.assert_allclose(test.X, pool.test.X, rtol=1e-11)
+    np.testing.assert_array_equal(test.y, pool.test.y)
+    assert federation.name(19) == "party party-20"
+    assert federation.classes == 3
+
+
+def test_a_seed_deals_the_same_rows_again_and_another_seed_others(pool):
+    first, again, other = (deal_pool(pool, HAMM, seed)[0] for seed in (1, 1, 2))
+    for one, two in zip(first.parties, again.parties, strict=True):
+        np.testing.assert_array_equal(one.X, two.X)
+    np.testing.assert_array_equal(first.unlabelled, again.unlabelled)
+    assert not np.array_equal(first.unlabelled, other.unlabelled)
+    assert not np.array_equal(deal_rows(pool, HAMM, 1).parties[0], deal_rows(pool, HAMM, 2).parties[0])
+
+
+def test_nobody_asked_for_public_rows(pool):
+    federation, _ = deal_pool(pool, Deal(3, split="50,37.5,12.5"), 0)
+    assert federation.sizes.tolist() == [100, 75, 25]
+    assert federation.unlabelled is None
+    assert federation.labelled is None
+    assert federation.dimension == WIDTH + 1
+    np.testing.assert_allclose(federation.pooled().X[:, -1], 0.1 / np.sqrt(1.01))
+
+
+def test_a_sample_is_drawn_before_the_rows_are_shared_and_spares_the_test_rows(pool):
+    federation, test = deal_pool(pool, Deal(3, split="50,37.5,12.5", sample=Fraction(2, 5)), 0)
+    assert federation.sizes.tolist() == [40, 30, 10]
+    assert len(test) == TESTED
+
+
+def changed(pool: Pool, private: np.ndarray) -> Pool:
+    """The pool with all private rows and all test rows replaced by others of the ball."""
+    X = pool.train.X.copy()
+    X[private] = np.roll(X[private], 1, axis=1) / np.linalg.norm(X[private], axis=1, keepdims=True)
+    return replace(pool, train=Points(X, pool.train.y), test=Points(-pool.test.X, pool.test.y))
+
+
+def moved(pool: Pool) -> bool:
+    """Whether the public rows' coordinates depend on anyone's private rows."""
+    private = np.concatenate(deal_rows(pool, HAMM, 5).parties)
+    before, _ = deal_pool(pool, HAMM, 5)
+    after, _ = deal_pool(changed(pool, private), HAMM, 5)
+    assert not np.array_equal(before.parties[0].X, after.parties[0].X)
+    return not np.array_equal(before.unlabelled, after.unlabelled)
+
+
+def test_the_projection_and_its_radius_come_from_public_rows_alone(pool, monkeypatch):
+    assert not moved(pool)
+    # Twin: a projection fitted on all rows is noticed.
+    monkeypatch.setattr(dealing, "_chart", lambda p, d, r: real_chart(replace(p, public=p.train.X), d, r))
+    assert moved(pool)
+
+
+def test_a_radius_taken_from_private_rows_would_be_noticed(pool, monkeypatch):
+    def from_all(p, d, dealt):
+        chart = real_chart(p, d, dealt)
+        return replace(chart, radius=float(np.linalg.norm(chart.projection.of(p.train.X), axis=1).max()))
+
+    monkeypatch.setattr(dealing, "_chart", from_all)
+    assert moved(pool)
+
+
+def test_rows_that_the_data_set_makes_public_come_first(pool):
+    public = np.random.default_rng(2).normal(size=(30, WIDTH)) / 10
+    with_own = replace(pool, public=public)
+    federation, test = deal_pool(with_own, replace(HAMM, bias=0.0), 1)
+    fitted = PCA(3, svd_solver="full").fit(public)
+    radius = np.linalg.norm(fitted.transform(public), axis=1).max()
+    expected = into_ball(fitted.transform(pool.test.X), float(radius))
+    np.testing.assert_allclose(np.abs(test.X), np.abs(expected), rtol=1e-9, atol=1e-12)
+    # Without auxiliary rows they suffice.
+    assert deal_pool(with_own, Deal(5, 6, components=3), 1)[0].dimension == 4
+    assert federation.dimension == 3
+
+
+def test_the_projection_is_scikit_learns_but_for_signs(pool):
+    projection, radius = principal(pool.train.X, 4)
+    reference = PCA(4, svd_solver="full").fit(pool.train.X)
+    expected = reference.transform(pool.test.X)
+    got = projection.of(pool.test.X)
+    np.testing.assert_allclose(np.abs(got), np.abs(expected), atol=1e-12)
+    largest = projection.axes[np.arange(4), np.abs(projection.axes).argmax(axis=1)]
+    assert (largest > 0).all()
+    assert radius == pytest.approx(np.linalg.norm(reference.transform(pool.train.X), axis=1).max(), rel=1e-12)
+    other, _ = principal(pool.train.X[:50], 4)  # twin: fitted on other rows, the same check fails
+    assert not np.allclose(np.abs(other.of(pool.test.X)), np.abs(expected), atol=1e-3)
+
+
+def outside(federation, test) -> bool:
+    every = [*federation.parties, test, *([federation.labelled] if federation.labelled else [])]
+    features = [rows.X for rows in every] + ([] if federation.unlabelled is None else [federation.unlabelled])
+    return any(first_outside(X) is not None for X in features)
+
+
+@pytest.mark.parametrize("wanted", [HAMM, Deal(), Deal(features=2), Deal(4, 5, labelled=30, components=2, bias=0.0)])
+def test_every_row_is_in_the_unit_ball(pool, wanted):
+    assert not outside(*deal_pool(pool, wanted, 7))
+
+
+def test_private_rows_beyond_the_public_radius_are_clipped_to_it(pool, monkeypatch):
+    wanted = replace(HAMM, bias=0.0)
+    dealt = deal_rows(pool, wanted, 7)
+    public = np.concatenate([dealt.labelled, dealt.auxiliary])
+    X = pool.train.X * 0.2
+    private = np.setdiff1d(np.arange(ROWS), public)
+    X[private] = pool.train.X[private]  # five times as long as the public ones
+    long = replace(pool, train=Points(X, pool.train.y))
+    federation, test = deal_pool(long, wanted, 7)
+    norms = np.linalg.norm(federation.pooled().X, axis=1)
+    assert np.mean(norms > 1 - 1e-9) > 0.2
+    assert not outside(federation, test)
+    monkeypatch.setattr(dealing, "into_ball", lambda rows, radius: rows / radius)  # twin: scaled, not clipped
+    with pytest.raises(InputError, match="Euclidean norm of at most 1"):
+        deal_pool(long, wanted, 7)
+
+
+def test_fewer_columns_use_the_whole_ball(pool):
+    X = np.full((ROWS, WIDTH), pool.coordinate)  # the longest rows that the public bound allows
+    full = replace(pool, train=Points(X, pool.train.y))
+    for count in range(1, WIDTH + 1):
+        federation, test = deal_pool(full, Deal(features=count, bias=0.0), 0)
+        assert federation.dimension == count == test.X.shape[1]
+        np.testing.assert_allclose(np.linalg.norm(federation.pooled().X, axis=1), 1, rtol=1e-11)
+        assert not outside(federation, test)
+
+
+def sparse(pool: Pool) -> Pool:
+    def thin(part: Points) -> Points:
+        return Points(scipy.sparse.csr_array(np.where(np.abs(part.X) > 0.02, part.X * 100, 0.0)), part.y)
+
+    return replace(pool, train=thin(pool.train), test=thin(pool.test), coordinate=1.0)
+
+
+def test_sparse_rows_are_projected_on_singular_vectors_of_the_public_rows(pool):
+    thin = sparse(pool)
+    federation, test = deal_pool(thin, replace(HAMM, bias=0.0, labelled=None), 4)
+    public = thin.train.X[deal_rows(thin, replace(HAMM, labelled=None), 4).auxiliary].toarray()
+    axes = np.linalg.svd(public)[2][:3]
+    radius = np.linalg.norm(public @ axes.T, axis=1).max()
+    expected = into_ball(thin.test.X.toarray() @ axes.T, float(radius))
+    np.testing.assert_allclose(np.abs(test.X), np.abs(expected), atol=1e-6)
+    assert not outside(federation, test)
+
+
+def test_sparse_rows_are_not_used_without_a_projection(pool):
+    with pytest.raises(InputError, match="components: data set made has 6 columns, wanted a projection to fewer"):
+        deal_pool(sparse(pool), Deal(), 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"parties": 0}, "parties: wanted at least 1, got 0"),
+        ({"per_party": 0}, "per_party: wanted at least 1, got 0"),
+        ({"auxiliary": 0}, "auxiliary: wanted at least 1, got 0"),
+        ({"components": -1}, "components: wanted at least 1, got -1"),
+        ({"split": "50,50"}, "split: wanted 5 percentages, one for each party, got 50,50"),
+        ({"split": "50,50", "parties": 2, "per_party": 3}, "split: says how all rows are shared"),
+        ({"sample": Fraction(0)}, "sample: wanted more than 0 and at most 1, got 0"),
+        ({"sample": Fraction(11, 10)}, "sample: wanted more than 0 and at most 1, got 1.1"),
+        ({"held_out": Fraction(100)}, "held_out: wanted a percentage between 0 and 100, got 100"),
+        ({"bias": -0.1}, "bias: wanted a finite number, at least 0, got -0.1"),
+        ({"bias": float("nan")}, "bias: wanted a finite number, at least 0, got nan"),
+    ],
+)
+def test_a_deal_that_contradicts_itself_is_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        Deal(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"parties": 201}, "data set made: 201 parties with at least 1 rows each and 0 public rows need 201 rows, "),
+        (
+            {"parties": 20, "per_party": 11},
+            "20 parties with 11 rows each and 0 public rows need 220 rows, there are 200",
+        ),
+        ({"per_party": 30, "auxiliary": 51}, "5 parties with 30 rows each and 51 public rows need 201 rows, there are"),
+        ({"parties": 2, "split": "99.9,0.1"}, "the smallest share of 200 rows is empty, wanted fewer parties"),
+        ({"features": 7}, "features: data set made has 6 columns, got 7"),
+        ({"components": 3}, "components: 3 components need at least 4 public rows .*, there are 0"),
+        ({"components": 3, "auxiliary": 3}, "need at least 4 public rows .*, there are 3"),
+        ({"components": 7, "auxiliary": 30}, "components: wanted at most 6, the number of columns, got 7"),
+    ],
+)
+def test_too_few_rows_are_refused_with_their_number(pool, options, message):
+    with pytest.raises(InputError, match=message):
+        deal_pool(pool, Deal(**options), 0)
+
+
+def test_public_rows_that_are_all_equal_give_no_projection(pool):
+    with pytest.raises(InputError, match="components: all public rows are equal"):
+        deal_pool(replace(pool, public=np.full((9, WIDTH), 0.25)), Deal(components=2), 0)
