@@ -39,5 +39,9 @@ def coordinates(classes: int) -> int:
 
 
 def diameter(classes: int) -> float:
-    """The largest |B'(a - b)| over two probability vectors a, b: 1 for two classes, sqrt 2 (from above) for more."""
-    return 1.0 if classes == 2 else 1.4142135623730951
+    """An upper bound on |B'(a - b)| over two probability vectors a, b: 1 for two classes, sqrt 2 for more.
+
+    The entries of B are rounded, each by at most 2 units of 2^-53 in relation to itself, and sqrt 2 is rounded up by
+    more than that, so that the bound holds for B as it is stored.
+    """
+    return 1.0 if classes == 2 else 1.414213562373096

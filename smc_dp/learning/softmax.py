@@ -14,7 +14,7 @@ import numpy as np
 import scipy.special
 
 from smc_dp.learning.balls import softmax_gradient_in_balls
-from smc_dp.learning.classes import code
+from smc_dp.learning.classes import code, coordinates
 from smc_dp.learning.newton import in_floats, newton
 from smc_dp.learning.objective import SMALLEST_LAM, summation_depth
 from smc_dp.learning.solver import PUBLIC_TAU
@@ -37,6 +37,12 @@ def one_hot(y: np.ndarray[tuple[int], np.dtype[np.int64]], classes: int) -> Arra
     return np.eye(classes)[y]
 
 
+def check_mu(mu: float) -> None:
+    """ValueError unless mu is finite and at least 2^-29, for which the float nearest to a minimiser is certified."""
+    if not _SMALLEST_MU <= mu < math.inf:
+        raise ValueError(f"mu is finite and at least 2**-29, got {mu}")
+
+
 @dataclass(frozen=True, eq=False)
 class SoftLabels:
     """The objective J; X: (N, d), rows of the unit ball; T: (p, d); mu is finite, at least 2^-29, else ValueError."""
@@ -48,8 +54,7 @@ class SoftLabels:
     B: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        if not _SMALLEST_MU <= self.mu < math.inf:
-            raise ValueError(f"mu is finite and at least 2**-29, got {self.mu}")
+        check_mu(self.mu)
         object.__setattr__(self, "B", code(self.classes))
 
     def value(self, V: Array) -> float:
@@ -104,7 +109,8 @@ def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) ->
     """
     objective = SoftLabels(X, statistic(X, alpha), alpha.shape[1], mu)
     V = minimise(objective, tolerance=tolerance)
-    charged = float(np.linalg.norm(objective.gradient(V.ravel()))) + _rounding_charge(objective, V)
+    measured = float(np.linalg.norm(objective.gradient(V.ravel())))
+    charged = measured + rounding_charge(len(X), alpha.shape[1], X.shape[1], float(np.linalg.norm(V)))
     if charged <= PUBLIC_TAU:
         return V
 
@@ -117,13 +123,12 @@ def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) ->
     return v.reshape(V.shape)
 
 
-def _rounding_charge(objective: SoftLabels, V: Array) -> float:
-    """What float evaluation can hide of the gradient's norm.
+def rounding_charge(rows: int, classes: int, d: int, norm: float) -> float:
+    """What float evaluation can hide of the gradient's norm at a V of this norm.
 
     As for one class against another (`solver`), with gradients of norm at most sqrt 2, C scores, each a product with
     d terms and then p, and probabilities that move by at most the error of the scores; and T was summed in floats.
+    Not less for a larger norm.
     """
-    (p, d), C = V.shape, objective.classes
-    depth = 2 * summation_depth(len(objective.X))
-    norm = float(np.linalg.norm(V))
-    return float(2 * (depth + 2 * p * d + 2 * (p + d) * norm + 4 * C + 20) * 2.0**-52)
+    p = coordinates(classes)
+    return (2 * summation_depth(rows) + 2 * p * d + 2 * (p + d) * norm + 4 * classes + 20) * 2.0**-51

@@ -1,0 +1,101 @@
+"""Local classifiers of any kind, of which nothing is used but their predictions.
+
+A refusal here names a party because of its rows or its learner, and so is not private: whoever may read the message
+learns something about that party. It belongs in front of a person who prepares a run, not into a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import cycle
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import sklearn.base
+
+from smc_dp.errors import InputError, shown
+from smc_dp.unit_ball import Array
+
+IntArray = npt.NDArray[np.int64]
+
+_TOLD = 120  # characters of what an error says
+
+Predictor: TypeAlias = Callable[[Array], npt.ArrayLike]
+"""The class numbers (N,) that a fitted classifier predicts for rows (N, d)."""
+
+LocalLearner: TypeAlias = sklearn.base.ClassifierMixin | Callable[[Array, IntArray], Predictor]
+"""A scikit-learn classifier, or a function from rows (n, d) and class numbers (n,) to a predictor."""
+
+
+def fit_all(
+    learners: LocalLearner | Sequence[LocalLearner],
+    parties: Sequence[tuple[Array, IntArray]],
+    names: Sequence[str],
+) -> tuple[Predictor, ...]:
+    """One predictor for each party: one learner for all, or several of mixed kinds, which the parties take in turn.
+
+    parties: X: (n, d) and y: (n,), class numbers. names: what to call each party in a message. A scikit-learn learner
+    is cloned for each party and keeps its `random_state`. A party with one class is the learner's business. Raises
+    InputError naming the party whose learner raises, with what it raised, and for no or too many learners.
+    """
+    each = learners if isinstance(learners, Sequence) else [learners]
+    if not 1 <= len(each) <= len(parties):
+        raise InputError(f"learners: wanted from 1 to {len(parties)}, at most one for each party, got {len(each)}")
+    named = zip(parties, names, strict=True)
+    return tuple(_fit(learner, X, y, name) for learner, ((X, y), name) in zip(cycle(each), named, strict=False))
+
+
+def votes_of(predictors: Sequence[Predictor], X: Array, classes: int, names: Sequence[str]) -> IntArray:
+    """How many of the predictors choose each class on each row of X: (N, C); every row sums to their number.
+
+    Raises InputError naming the party whose predictor raises, or answers with anything but N class numbers; floats
+    that are whole numbers count as such.
+    """
+    counts = np.zeros((len(X), classes), dtype=np.int64)
+    for predictor, name in zip(predictors, names, strict=True):
+        counts[np.arange(len(X)), answers_of(predictor, X, classes, name)] += 1
+    return counts
+
+
+def answers_of(predictor: Predictor, X: Array, classes: int, name: str) -> IntArray:
+    """The class numbers (N,) that one party's predictor chooses; raises InputError as `votes_of` does."""
+    try:
+        answers = np.asarray(predictor(X.copy()))  # nobody's predictor changes the rows of the next
+    except Exception as error:
+        raise InputError(f"{name}: the learner's predictions failed with {_told(error)}") from error
+    if answers.shape != (len(X),) or answers.dtype.kind not in "biuf":
+        raise InputError(
+            f"{name}: the learner's predictions: wanted {len(X)} class numbers, "
+            f"got shape {answers.shape} of {answers.dtype}"
+        )
+    known = np.isin(answers, np.arange(classes))
+    if not known.all():
+        wrong = answers[~known][0].item()
+        raise InputError(
+            f"{name}: the learner's predictions: wanted a class from 0 to {classes - 1}, got {shown(wrong)}"
+        )
+    return answers.astype(np.int64)
+
+
+def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
+    if not callable(learner) and not hasattr(learner, "fit"):
+        raise InputError(f"{name}: wanted a scikit-learn classifier or a function of (X, y), got {shown(learner)}")
+    predictor: Any
+    try:
+        if hasattr(learner, "fit"):
+            predictor = sklearn.base.clone(learner).fit(X.copy(), y.copy()).predict
+        else:
+            predictor = learner(X.copy(), y.copy())
+    except Exception as error:
+        raise InputError(f"{name}: the learner failed with {_told(error)}") from error
+    if not callable(predictor):
+        raise InputError(f"{name}: the learner: wanted a function that predicts, got {shown(predictor)}")
+    checked: Predictor = predictor
+    return checked
+
+
+def _told(error: Exception) -> str:
+    """The type of an error and what it says, on one line and cut."""
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {said if len(said) <= _TOLD else said[: _TOLD - 3] + '...'}"
