@@ -15,7 +15,14 @@ _INSIDE = 1 - 2.0**-40
 
 def into_ball(X: Array, radius: float) -> Array:
     """Each row x of X, shape (n, d), clipped to the public radius and scaled: x / max(1, |x|/radius) / radius."""
-    norms = np.linalg.norm(X, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        norms = np.linalg.norm(X, axis=1, keepdims=True)
+    huge = ~np.isfinite(norms[:, 0])
+    if huge.any():  # their squares overflow, so they are shortened first
+        X, norms = X.copy(), norms.copy()
+        X[huge] *= radius / np.abs(X[huge]).max(axis=1, keepdims=True)
+        X[huge] *= radius / np.linalg.norm(X[huge], axis=1, keepdims=True)
+        norms[huge] = radius
     inside: Array = X / np.maximum(1.0, norms / radius) / radius * _INSIDE
     return inside
 

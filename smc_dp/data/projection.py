@@ -33,7 +33,10 @@ class Projection:
 
 
 def principal(public: Features, components: int) -> tuple[Projection, float]:
-    """The projection on the first principal components of the public rows, and their largest norm in it.
+    """The projection on the first principal components of the public rows, and the median of their norms in it.
+
+    Rows are clipped to that radius. The largest norm would clip no public row, and leave most rows so short that a
+    regularised model hardly sees them.
 
     Sparse rows are not centred (a truncated singular value decomposition), so that they stay sparse, and columns in
     which all public rows are 0 are left out. The signs of the axes are fixed: the entry of largest size is positive.
@@ -43,7 +46,7 @@ def principal(public: Features, components: int) -> tuple[Projection, float]:
     largest = np.abs(projection.axes).argmax(axis=1)
     signs = np.sign(projection.axes[np.arange(components), largest])
     projection = replace(projection, axes=np.ascontiguousarray(projection.axes * signs[:, np.newaxis]))
-    radius = float(np.linalg.norm(projection.of(public), axis=1).max())
+    radius = float(np.median(np.linalg.norm(projection.of(public), axis=1)))
     if not radius > 0:
         raise InputError("components: all public rows are equal, a projection needs different ones")
     return projection, radius

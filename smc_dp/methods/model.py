@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-import sklearn.metrics
+import scipy.stats
 
 from smc_dp.data.federation import Rows
 from smc_dp.learning.classes import code
@@ -65,10 +65,19 @@ class Release:
 
 
 def area_under_curve(scores: Array, y: npt.NDArray[np.int64]) -> float:
-    """The mean over the classes that occur of the area for that class against the others; nan for a single class."""
-    present = np.unique(y)
-    if len(present) < 2:
-        return float("nan")
+    """The mean over the classes that occur of the area for that class against the others; nan for a single class.
+
+    scores: (n, C); y: (n,). By ranks: the chance that a row of the class scores above another, ties half (Mann and
+    Whitney).
+    """
     if scores.shape[1] == 2:
-        return float(sklearn.metrics.roc_auc_score(y == 1, scores[:, 1] - scores[:, 0]))
-    return float(np.mean([sklearn.metrics.roc_auc_score(y == k, scores[:, k]) for k in present]))
+        scores, y = (scores[:, 1] - scores[:, 0])[:, np.newaxis], 1 - y
+    of_class = y[:, np.newaxis] == np.arange(scores.shape[1])
+    inside = of_class.sum(axis=0)
+    outside = len(y) - inside
+    if not (inside * outside).any():
+        return float("nan")
+    ranks = scipy.stats.rankdata(scores, axis=0)
+    above = (ranks * of_class).sum(axis=0) - inside * (inside + 1) / 2
+    present = inside > 0
+    return float(np.mean(above[present] / (inside * outside)[present]))

@@ -1,8 +1,11 @@
-"""`wsum`: every party's model times its number of rows, added up: as private as training in one place.
+"""`wsum` and `wsum_ar`: every party's model times its number of rows, added up: as private as training in one place.
 
 The sum S = sum of n_j w_j moves by at most G/mu when one record is replaced, whoever holds it and whatever the sizes
 (theory of one model: G/(mu n_j), times n_j). So the noise needs no smallest size, nobody has to be found, and the
 mean S/n has the noise that a trusted party with all n rows would add. Sizes are constants under `replace`.
+
+When a record is added or taken away S moves by at most sqrt(sigmoid(W)^2 + (mu W)^2)/mu, again whatever the sizes. The
+number of rows n is then protected too: `wsum_ar` does not divide by it.
 """
 
 from __future__ import annotations
@@ -15,17 +18,22 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation
-from smc_dp.learning.objective import RegularisedLogistic
-from smc_dp.learning.solver import PUBLIC_TAU, minimise
-from smc_dp.methods.method import TRUSTED, check_modulus, check_sizes, check_target, two_classes
+from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.methods.averages import SIZES, models_of
+from smc_dp.methods.method import TRUSTED, check_modulus, check_target
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.privacy.output import GRID, perturb, proven, statement
+from smc_dp.privacy.output import GRID, Calibrated, perturb, proven, statement
 from smc_dp.privacy.pathak2010 import LARGEST_N
-from smc_dp.privacy.sensitivity import replace_one
+from smc_dp.privacy.sensitivity import add_remove, replace_one
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 from smc_dp.unit_ball import Array
 
-CAVEATS = ("The sizes of the data sets are constants of the neighbourhood: they are not protected.",)
+CAVEATS = (SIZES,)
+ANY_SIZE = (
+    f"That a release takes place at all, because each party has from 1 to {LARGEST_N} rows, is not covered.",
+    f"The weights are the sum over all rows divided by {LARGEST_N}, a public constant, because the number of rows is "
+    "protected: labels depend on their direction only, and their length says nothing about how sure the model is.",
+)
 
 
 @dataclass(frozen=True)
@@ -47,11 +55,29 @@ class WeightedSum:
 
     def train(self, federation: Federation) -> TrainedSum:
         """Each party's model; a party with one class only is of use too."""
-        two_classes(federation, self)
-        check_sizes(federation)
-        objective = RegularisedLogistic(self.lam)
-        models = [minimise(objective, rows.X, 2.0 * rows.y - 1).weights for rows in federation.parties]
-        return TrainedSum(self, np.array(models), federation.sizes)
+        return TrainedSum(self, models_of(federation, self, self.lam), federation.sizes)
+
+
+@dataclass(frozen=True)
+class WeightedSumAddRemove:
+    """`WeightedSum` for neighbours with one record more or less, which protects the number of rows as well."""
+
+    lam: float = 1e-3
+    name: ClassVar[str] = "wsum_ar"
+    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
+    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
+
+    def __post_init__(self) -> None:
+        check_modulus(self.lam)
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """Of the sum, in L2, to one record more or less, and what the solver's tolerance adds for n_j rows."""
+        return add_remove(2 * Fraction(self.lam), LARGEST_N * PUBLIC_TAU)
+
+    def train(self, federation: Federation) -> TrainedSumAddRemove:
+        """Each party's model; a party with one class only is of use too."""
+        return TrainedSumAddRemove(self, models_of(federation, self, self.lam), federation.sizes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,10 +91,34 @@ class TrainedSum:
     def release(self, target: Target, rng: Stream) -> Release:
         """Noise on the sum, then the mean over all n rows."""
         check_target(target, self.method)
-        d = self.w.shape[1]
-        noise = None if target.epsilon is None else proven(target, d, self.method.sensitivity)
-        parts = [GRID.encode(w.tolist(), factor=int(n)) for w, n in zip(self.w, self.sizes, strict=True)]
-        total = [sum(column) for column in zip(*parts, strict=True)]
-        weights = perturb(total, noise, rng, divisor=int(self.sizes.sum()))
+        noise = _noise(target, self.method.sensitivity, self.w)
+        weights = perturb(_sum(self.w, self.sizes), noise, rng, divisor=int(self.sizes.sum()))
         privacy = statement(noise, target, "record", "replace", TRUSTED, CAVEATS, rng=rng)
         return Release(LinearModel.from_coordinates(weights[np.newaxis], 2), privacy)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainedSumAddRemove:
+    """w: (K, d), every party's model; sizes: (K,)."""
+
+    method: WeightedSumAddRemove
+    w: Array
+    sizes: np.ndarray[tuple[int], np.dtype[np.int64]]
+
+    def release(self, target: Target, rng: Stream) -> Release:
+        """Noise on the sum, divided by a public constant."""
+        check_target(target, self.method)
+        noise = _noise(target, self.method.sensitivity, self.w)
+        weights = perturb(_sum(self.w, self.sizes), noise, rng, divisor=LARGEST_N)
+        privacy = statement(noise, target, "record", "addremove", TRUSTED, ANY_SIZE, rng=rng)
+        return Release(LinearModel.from_coordinates(weights[np.newaxis], 2), privacy)
+
+
+def _noise(target: Target, sensitivity: Fraction, w: Array) -> Calibrated | None:
+    return None if target.epsilon is None else proven(target, w.shape[1], sensitivity)
+
+
+def _sum(w: Array, sizes: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[int]:
+    """The sum of n_j w_j on the grid, each product rounded once, exactly."""
+    parts = [GRID.encode(row.tolist(), factor=int(n)) for row, n in zip(w, sizes, strict=True)]
+    return [sum(column) for column in zip(*parts, strict=True)]

@@ -89,8 +89,8 @@ class DiscreteLaplace:
 class DiscreteGaussian:
     """Independent integers, each y with probability proportional to e^(-y^2/(2 variance)), in grid units squared.
 
-    Zero-concentrated differential privacy with rho = sensitivity^2/(2 variance), sensitivity in L2 (Canonne, Kamath
-    and Steinke 2020, Theorem 4).
+    Zero-concentrated differential privacy with rho = sensitivity^2/(2 variance), sensitivity in L2: of a coordinate
+    shifted by h it is h^2/(2 variance) (Canonne, Kamath and Steinke 2020), and independent coordinates add up.
     """
 
     dimension: int
@@ -99,7 +99,7 @@ class DiscreteGaussian:
     norm: ClassVar[Literal["L2"]] = "L2"
 
     def __post_init__(self) -> None:
-        _check(self.dimension, self.variance)
+        _check(self.dimension, self.variance, "variance")
 
     def sample(self, rng: Stream) -> list[int]:
         """Draw the noise, exactly distributed for uniform bits."""
@@ -120,11 +120,11 @@ class DiscreteGaussian:
         return isqrt(ceil(squared)) + 1
 
 
-def _check(dimension: int, scale: Fraction) -> None:
+def _check(dimension: int, size: Fraction, what: str = "scale") -> None:
     if dimension < 1:
         raise ValueError(f"the dimension of noise is at least 1, got {dimension}")
-    if scale <= 0:
-        raise ValueError(f"the scale of noise is positive, got {scale}")
+    if size <= 0:
+        raise ValueError(f"the {what} of noise is positive, got {size}")
 
 
 def _ratio(sensitivity: Fraction | int, scale: Fraction) -> Fraction:

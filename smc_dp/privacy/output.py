@@ -86,7 +86,7 @@ def statement(
     kind: Kind = "pure"
     if isinstance(noise.law, DiscreteGaussian):
         kind = "zcdp"
-        implied = round_up(epsilon_for(noise.law.rho(noise.sensitivity), target.delta))
+        implied = round_up(_implied(noise.law.rho(noise.sensitivity), target))
         caveats += (f"It implies epsilon = {shown(implied)} with delta = {float(target.delta):g}.",)
     if target.calibration == "paper":
         caveats += (
@@ -94,6 +94,11 @@ def statement(
             f"is {shown(true)}.",
         )
     return PrivacyStatement(kind, true, 0.0, unit, adjacency, adversary, caveats)
+
+
+def _implied(rho: Fraction, target: Target) -> Fraction:
+    # No more rho than the target's implies no more than its epsilon, which has not been rounded twice.
+    return target.wanted if rho <= target.rho else epsilon_for(rho, target.delta)
 
 
 def nothing(unit: Unit, adjacency: Adjacency, *why: str) -> PrivacyStatement:

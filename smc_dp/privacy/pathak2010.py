@@ -15,8 +15,8 @@ from smc_dp.privacy.grid import Grid, ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.statement import PrivacyStatement, round_up, shown
+from smc_dp.privacy.target import Calibration as Calibration
 
-Calibration = Literal["proven", "paper"]
 NoiseName = Literal["knorm", "laplace"]
 
 _MECHANISM: dict[str, type[KNorm] | type[DiscreteLaplace]] = {"knorm": KNorm, "laplace": DiscreteLaplace}

@@ -1,6 +1,7 @@
-"""How far one record can move a regularised logistic model: certified upper bounds.
+"""How far one record, or one party, can move a regularised logistic or softmax model: certified upper bounds.
 
-J(w) = (1/n) sum of log(1 + e^(-y w.x)) + (mu/2) |w|^2 with |x|_2 <= 1, one record replaced by another.
+J(w) = (1/n) sum of log(1 + e^(-y w.x)) + (mu/2) |w|^2 with |x|_2 <= 1, and the same for more classes in the
+coordinates V in which the sum of all class vectors is zero.
 """
 
 from __future__ import annotations
@@ -58,10 +59,70 @@ def replace_one(n: int, mu: Fraction | float, tau: float) -> Fraction:
     """
     if n < 1:
         raise ValueError(f"the number of records n is at least 1, got {n}")
-    if not (math.isfinite(tau) and tau >= 0):
-        raise ValueError(f"the tolerance tau is finite and not negative, got {tau}")
+    _check_tolerance(tau)
     G = Fraction(logistic_constants(mu).G)
     return (G / n + 2 * Fraction(tau)) / Fraction(mu)
+
+
+def add_remove(mu: Fraction | float, tau_sum: float) -> Fraction:
+    """L2 sensitivity of n w, w the minimiser for all n records, to one record more or less, whatever n.
+
+    sqrt(sigmoid(W)^2 + (mu W)^2)/mu + 2 tau_sum/mu, tau_sum being a cap on n |grad J(w)|. Proof. Let w minimise J for
+    n records, w' without the record z, g the loss gradient of z at w, H the mean Hessian, between w' and w, of the
+    summed loss of the others. Both conditions of optimality give n w - (n-1) w' = (1/mu)(-A g + (1 - A) mu w'), where
+    A = n mu (n mu + H)^-1 lies between 0 and 1. Since |2 A - 1| <= 1, |A a + (1 - A) b| <= (|a + b| + |a - b|)/2 <=
+    sqrt(|a|^2 + |b|^2), and |g| <= sigmoid(W), |w'| <= W. Without any other record, w' counts as zero.
+    ValueError: tau_sum negative or not finite, mu not positive and finite.
+    """
+    _check_tolerance(tau_sum)
+    W, exact = largest_norm(mu), Fraction(mu)
+    steepest = Fraction(float(scipy.special.expit(W)) * (1 + _ROUNDING))
+    length = math.sqrt(steepest**2 + (exact * Fraction(W)) ** 2) * (1 + _ROUNDING)
+    return (Fraction(length) + 2 * Fraction(tau_sum)) / exact
+
+
+def largest_softmax_norm(classes: int, mu: Fraction | float) -> float:
+    """An upper bound on |V| of any minimiser, V: (p, d), whatever the data and the labels, which may be soft.
+
+    For two classes `largest_norm`. For C > 2, sqrt(w/mu) with w e^w = (C-1)/e, and at most sqrt 2/mu. Proof. At a
+    minimiser mu |V|^2 is a mean of z_y - <q, z> with scores z and q = softmax(z). With m_k = z_y - z_k that is the
+    sum of m_k e^(-m_k) over 1 + the sum of e^(-m_k), k not y; for a fixed sum of e^(-m_k) it is largest when all
+    m_k are equal (entropy), and a m/(e^m + a), a = C - 1, is at most w. And each gradient is at most sqrt 2 long.
+    ValueError: fewer than two classes, mu not positive and finite.
+    """
+    if classes < 2:
+        raise ValueError(f"there are at least 2 classes, got {classes}")
+    if classes == 2:
+        return largest_norm(mu)
+    below = _float_below(mu)
+    return min(math.sqrt(_lambert((classes - 1) / math.e) / below), math.sqrt(2) / below) * (1 + _ROUNDING)
+
+
+def replace_party(classes: int, mu: Fraction | float, tau: float) -> Fraction:
+    """L2 sensitivity of V to replacing all records of its party, |grad J(V)| <= tau: 2 (W + tau/mu).
+
+    W is `largest_softmax_norm`, and each approximate minimiser is within tau/mu of the exact one.
+    ValueError: as there, and tau negative or not finite.
+    """
+    _check_tolerance(tau)
+    return 2 * (Fraction(largest_softmax_norm(classes, mu)) + Fraction(tau) / Fraction(mu))
+
+
+def _check_tolerance(tau: float) -> None:
+    if not (math.isfinite(tau) and tau >= 0):
+        raise ValueError(f"the tolerance tau is finite and not negative, got {tau}")
+
+
+def _lambert(a: float) -> float:
+    """w with w e^w = a >= 0, up to float rounding from above."""
+    low, high = 0.0, max(1.0, math.log1p(a))
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle * math.exp(middle) < a:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def _float_below(mu: Fraction | float) -> float:

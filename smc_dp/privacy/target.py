@@ -58,23 +58,31 @@ class Target:
 
 
 def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """(sqrt(L + epsilon) - sqrt L)^2 with L = ln(1/delta), rounded down: epsilon^2/(sqrt(L + eps) + sqrt L)^2."""
-    up = Context(prec=50, rounding=ROUND_CEILING)
-    L = _decimal(1 / delta, up).ln(up) * (1 + Decimal("1e-45"))  # ln rounds to nearest
-    roots = up.add(_root(up.add(L, _decimal(epsilon, up)), up), _root(L, up))
+    """(sqrt(L + epsilon) - sqrt L)^2 with L = ln(1/delta), rounded down: epsilon^2/(sqrt(L + epsilon) + sqrt L)^2."""
+    up, L = _upwards(), _log(1 / delta)
+    roots = up.add(_root(up.add(L, _decimal(epsilon))), _root(L))
     return epsilon**2 / Fraction(roots) ** 2
 
 
 def epsilon_for(rho: Fraction, delta: Fraction) -> Fraction:
     """rho + 2 sqrt(rho ln(1/delta)), rounded up: rho-zCDP implies (epsilon, delta)-DP (Bun and Steinke 2016)."""
-    up = Context(prec=50, rounding=ROUND_CEILING)
-    L = _decimal(1 / delta, up).ln(up) * (1 + Decimal("1e-45"))
-    return rho + 2 * Fraction(_root(up.multiply(_decimal(rho, up), L), up))
+    return rho + 2 * Fraction(_root(_upwards().multiply(_decimal(rho), _log(1 / delta))))
 
 
-def _decimal(value: Fraction, context: Context) -> Decimal:
-    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+def _upwards() -> Context:
+    # Only its methods round upwards: the operators of Decimal follow the context of the thread.
+    return Context(prec=50, rounding=ROUND_CEILING)
 
 
-def _root(value: Decimal, context: Context) -> Decimal:
-    return context.sqrt(value) * (1 + Decimal("1e-45"))  # sqrt rounds to nearest
+def _decimal(value: Fraction) -> Decimal:
+    return _upwards().divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def _log(value: Fraction) -> Decimal:
+    up = _upwards()
+    return up.next_plus(up.ln(_decimal(value)))  # ln rounds to nearest in any context
+
+
+def _root(value: Decimal) -> Decimal:
+    up = _upwards()
+    return up.next_plus(up.sqrt(value))  # and so does sqrt

@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special
 import scipy.stats
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.solver import PUBLIC_TAU, minimise
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.noise import DiscreteLaplace, KNorm
+from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.pathak2010 import guarantee, noise_for
 from smc_dp.privacy.sensitivity import logistic_constants, replace_one
+from smc_dp.privacy.target import epsilon_for, rho_for
 
 GRID = Grid(fraction_bits=40, ring_bits=128)
 PUBLIC: dict[str, Any] = {
@@ -80,6 +82,67 @@ def test_laplace_epsilon_is_the_largest_loss_in_L1_and_not_in_L2() -> None:
     assert loss > 1.9 * noise.epsilon(Fraction(math.hypot(*shift)))  # the broken twin: an L2 sensitivity
 
 
+def gaussian_pmf(variance: Fraction, reach: int) -> np.ndarray[Any, Any]:
+    """log P(y) for |y| <= reach, from the definition."""
+    exponents = np.array([-float(y * y / (2 * variance)) for y in range(-reach, reach + 1)])
+    return exponents - float(scipy.special.logsumexp(exponents))
+
+
+def renyi_rate(variance: Fraction, shift: int, alpha: float) -> float:
+    """D_alpha(P shifted || P)/alpha of the discrete Gaussian P, which zCDP bounds by rho, from the exact law."""
+    reach = 60 + math.ceil(45 * math.sqrt(variance)) + math.ceil(alpha) * shift
+    law = gaussian_pmf(variance, reach)
+    p, q = law[:-shift], law[shift:]
+    return float(scipy.special.logsumexp(alpha * p + (1 - alpha) * q)) / (alpha - 1) / alpha
+
+
+VARIANCES = [Fraction(1, 3), Fraction(1), Fraction(49, 4), Fraction(500)]
+ALPHAS = (1.01, 1.5, 2.0, 5.0, 20.0)
+
+
+@pytest.mark.parametrize("variance", VARIANCES)
+@pytest.mark.parametrize("shift", [1, 3])
+def test_gaussian_rho_bounds_every_renyi_divergence_and_is_reached(variance: Fraction, shift: int) -> None:
+    claimed = float(DiscreteGaussian(1, variance).rho(shift))
+    rates = [renyi_rate(variance, shift, alpha) for alpha in ALPHAS]
+    assert max(rates) <= claimed * (1 + 1e-9)
+    if variance >= 1:
+        assert max(rates) > 0.999 * claimed
+        # Broken twins: rho without its 1/2 is never reached, and with 1/4 it is exceeded.
+        assert max(rates) < 0.999 * 2 * claimed
+        assert max(rates) > claimed / 2
+    if variance > 1:
+        # Broken twin: the standard deviation handed over where the variance is wanted, and the other way round.
+        deviation = Fraction(math.isqrt(math.floor(variance)))
+        assert renyi_rate(deviation, shift, 2.0) > claimed
+        assert max(rates) > DiscreteGaussian(1, variance * variance).rho(shift)
+
+
+def test_gaussian_rho_of_a_vector_is_that_of_its_L2_length() -> None:
+    """Coordinates are independent, so divergences add up: 3^2 + 4^2 = 5^2."""
+    variance, noise = Fraction(49, 4), DiscreteGaussian(2, Fraction(49, 4))
+    together = renyi_rate(variance, 3, 2.0) + renyi_rate(variance, 4, 2.0)
+    assert together == pytest.approx(float(noise.rho(5)), rel=1e-6)
+    assert together < 0.6 * noise.rho(3 + 4)  # broken twin: the L1 length
+
+
+@pytest.mark.parametrize("delta", [Fraction(1, 10**3), Fraction(1, 10**6)])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 4), Fraction(1), Fraction(4)])
+def test_gaussian_noise_for_epsilon_and_delta_keeps_both(epsilon: Fraction, delta: Fraction) -> None:
+    """The exact delta of the law at epsilon, the sum of what P exceeds e^epsilon (P shifted) by, is at most delta."""
+    shift = 40
+
+    def true_delta(rho: Fraction) -> float:
+        law = gaussian_pmf(Fraction(shift * shift) / (2 * rho), 6000)
+        p, q = np.exp(law[:-shift]), np.exp(law[shift:] + float(epsilon))
+        return float(np.maximum(p - q, 0).sum())
+
+    rho = rho_for(epsilon, delta)
+    assert true_delta(rho) <= float(delta)
+    assert true_delta(4 * rho) > delta  # broken twin: half of the noise
+    assert epsilon_for(rho, delta) <= epsilon * (1 + Fraction(1, 10**40))
+
+
 def test_samples_have_the_law_of_their_name() -> None:
     rng = Stream.insecure_from_seed("names")
     scale = Fraction(10**6)
@@ -97,8 +160,33 @@ def test_samples_have_the_law_of_their_name() -> None:
     for factor in (0.7, 1.3):
         assert radius_fits(knorm, 2, factor) < 1e-12
         assert radius_fits(laplace, 1, factor) < 1e-12
+    gauss = np.array([DiscreteGaussian(10, scale**2).sample(rng) for _ in range(1500)], dtype=float)
+
+    def chi_square(factor: float) -> float:
+        squares = ((gauss * factor / float(scale)) ** 2).sum(axis=1)
+        return float(scipy.stats.kstest(squares, scipy.stats.chi2(10).cdf).pvalue)
+
+    assert gauss.shape == (1500, 10)
+    assert chi_square(1.0) > 1e-6
+    assert max(chi_square(0.8), chi_square(1.25)) < 1e-12
     assert radius_fits(laplace, 2) < 1e-12  # and they are not exchanged
     assert radius_fits(knorm, 1) < 1e-12
+
+
+@pytest.mark.parametrize("d", [1, 2, 10, 123])
+def test_knorm_noise_is_a_gaussian_of_a_gamma_variance(d: int) -> None:
+    """sqrt(V) g with V from Gamma((d+1)/2, 2 scale^2) and g standard normal has the law: coordinates and lengths."""
+    rng, reference = Stream.insecure_from_seed(f"mixture {d}"), np.random.default_rng(d)
+    ours = np.array([KNorm(d, Fraction(10**9)).sample(rng) for _ in range(500 if d > 10 else 1500)], dtype=float) / 1e9
+
+    def agreement(shape: float) -> float:
+        V = reference.gamma(shape, 2.0, (20_000, 1))
+        mixed = np.sqrt(V) * reference.normal(size=(len(V), d))
+        pairs = ((ours[:, 0], mixed[:, 0]), (np.linalg.norm(ours, axis=1), np.linalg.norm(mixed, axis=1)))
+        return min(float(scipy.stats.ks_2samp(*pair).pvalue) for pair in pairs)
+
+    assert agreement((d + 1) / 2) > 1e-6
+    assert agreement((d + 1) / 2 * (0.5 if d < 10 else 0.8)) < 1e-12  # broken twin: another shape
 
 
 @pytest.mark.parametrize("d", [1, 2, 123, 10_000])
@@ -126,6 +214,22 @@ def test_tails_hold_and_are_not_far_off(d: int, bits: int) -> None:
     assert KNorm(d, scale).tail() == KNorm(d, scale).tail(80)
 
 
+@pytest.mark.parametrize("d", [1, 123])
+@pytest.mark.parametrize("bits", [1, 20, 80])
+@pytest.mark.parametrize("variance", [Fraction(1, 3), Fraction(50), Fraction(10**6)])
+def test_gaussian_tails_hold_and_are_not_far_off(d: int, bits: int, variance: Fraction) -> None:
+    law = np.exp(gaussian_pmf(variance, 40 + math.ceil(14 * math.sqrt(variance))))
+    centre = len(law) // 2
+
+    def beyond(bound: float) -> float:
+        return min(1.0, 2 * d * float(law[centre + math.floor(bound) + 1 :].sum()))
+
+    tail = DiscreteGaussian(d, variance).tail(bits)
+    assert beyond(tail) <= 2.0**-bits
+    if bits > 1 and variance > 1:
+        assert beyond(tail / 2) > 2.0**-bits
+
+
 def test_noise_out_of_range_is_refused() -> None:
     for mechanism in (KNorm, DiscreteLaplace):
         with pytest.raises(ValueError, match="dimension"):
@@ -134,12 +238,14 @@ def test_noise_out_of_range_is_refused() -> None:
             mechanism(1, Fraction(0))
         with pytest.raises(ValueError, match="sensitivity"):
             mechanism(1, Fraction(1)).epsilon(-1)
-    assert (KNorm.name, KNorm.norm, DiscreteLaplace.name, DiscreteLaplace.norm) == (
-        "knorm",
-        "L2",
-        "laplace",
-        "L1",
-    )
+    with pytest.raises(ValueError, match="dimension"):
+        DiscreteGaussian(0, Fraction(1))
+    with pytest.raises(ValueError, match="variance"):
+        DiscreteGaussian(1, Fraction(0))
+    with pytest.raises(ValueError, match="sensitivity"):
+        DiscreteGaussian(1, Fraction(1)).rho(-1)
+    laws = (KNorm, DiscreteLaplace, DiscreteGaussian)
+    assert [(law.name, law.norm) for law in laws] == [("knorm", "L2"), ("laplace", "L1"), ("gauss", "L2")]
 
 
 def sensitivity(n: int, public: dict[str, Any]) -> int:

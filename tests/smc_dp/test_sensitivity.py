@@ -9,12 +9,21 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import scipy.optimize
+import scipy.special
 from sklearn.linear_model import LogisticRegression
 
 from smc_dp.learning.objective import RegularisedLogistic
+from smc_dp.learning.softmax import certified, one_hot
 from smc_dp.learning.solver import PUBLIC_TAU, minimise
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.sensitivity import largest_norm, logistic_constants, replace_one
+from smc_dp.privacy.sensitivity import (
+    add_remove,
+    largest_norm,
+    largest_softmax_norm,
+    logistic_constants,
+    replace_one,
+    replace_party,
+)
 
 Array = npt.NDArray[np.float64]
 
@@ -153,6 +162,119 @@ def test_replace_one_is_the_formula_without_rounding() -> None:
     assert any(value < replace_one(k, mu, tau) for k, value in enumerate(broken, 1))
 
 
+# More classes, and all records of a party.
+
+
+@pytest.mark.parametrize("classes", [3, 6, 100])
+@pytest.mark.parametrize("mu", [1e-4, 0.01, 0.2])
+def test_the_softmax_norm_is_the_formula_rounded_up(classes: int, mu: float) -> None:
+    wanted = math.sqrt(float(scipy.special.lambertw((classes - 1) / math.e).real) / mu)
+    assert 0 < largest_softmax_norm(classes, mu) - wanted < 1e-11 * wanted
+    assert largest_softmax_norm(2, mu) == largest_norm(mu)
+
+
+def test_the_softmax_norm_is_never_above_what_gradients_allow() -> None:
+    for mu in (2.0, 10.0):
+        assert largest_softmax_norm(100, mu) == pytest.approx(math.sqrt(2) / mu)
+        assert largest_softmax_norm(100, mu) > math.sqrt(2) / mu
+    # A rational between two floats is taken at the one below.
+    third = Fraction(1, 3)
+    assert largest_softmax_norm(4, third) >= largest_softmax_norm(4, math.nextafter(float(third), 1.0))
+
+
+def softmax_model(X: Array, y: npt.ArrayLike, classes: int, mu: float) -> Array:
+    return certified(X, one_hot(np.asarray(y), classes), mu)
+
+
+@pytest.mark.parametrize("classes", [3, 6])
+@pytest.mark.parametrize("mu", [0.2, 0.01])
+def test_no_softmax_minimiser_is_longer_and_one_is_nearly_as_long(classes: int, mu: float) -> None:
+    bound, rng = largest_softmax_norm(classes, mu), np.random.default_rng(4)
+    # All labels alike and all rows as long as the optimum of the proof wants: (C-1) m/(e^m + C-1) is largest at m - 1 =
+    # w, and one model of norm |V| gives the margins |V| r sqrt(C/(C-1)).
+    m = 1 + float(scipy.special.lambertw((classes - 1) / math.e).real)
+    lengths = []
+    for r in (m / bound * math.sqrt((classes - 1) / classes), 1.0, 0.1):
+        X = np.zeros((4, 2))
+        X[:, 0] = min(r, 1.0)
+        lengths.append(float(np.linalg.norm(softmax_model(X, [0] * 4, classes, mu))))
+    for _ in range(20):
+        X = rng.normal(size=(6, 3))
+        X *= rng.uniform(0, 1 - 1e-9, (6, 1)) / np.linalg.norm(X, axis=1, keepdims=True)
+        alpha = rng.dirichlet(np.full(classes, rng.choice([0.05, 1.0])), 6)  # soft labels count too
+        lengths.append(float(np.linalg.norm(certified(X, alpha, mu))))
+    assert max(lengths) <= bound
+    assert max(lengths) > 0.999 * bound
+    if classes > 3:
+        assert max(lengths) > largest_softmax_norm(classes - 1, mu)  # broken twin: one class too few
+
+
+@pytest.mark.parametrize(("classes", "mu"), [(2, 0.02), (2, 2.0), (3, 0.02), (6, 2.0)])
+def test_replacing_a_party_moves_its_model_by_no_more_than_is_charged(classes: int, mu: float) -> None:
+    rng, moves = np.random.default_rng(6), []
+    W = largest_softmax_norm(classes, mu)
+    lengths = (1.0, 0.5, *(min(1.0, t / W) for t in (0.9, 1.1, 1.278, 1.5, 2.0)))
+    for first, second in [(r, -r) for r in lengths] + [tuple(rng.uniform(-1, 1, 2)) for _ in range(10)]:
+        models = [softmax_model(np.full((3, 1), r), [0] * 3, classes, mu) for r in (first, second)]
+        moves.append(float(np.linalg.norm(models[0] - models[1])))
+    charged = replace_party(classes, mu, PUBLIC_TAU)
+    assert max(moves) <= charged
+    assert max(moves) > W  # broken twin: one norm, not two
+    assert charged == 2 * Fraction(W) + 2 * Fraction(PUBLIC_TAU) / Fraction(mu)
+    if classes == 2:
+        assert max(moves) > 0.999 * charged
+
+
+# One record more or less.
+
+
+def add_remove_move(mu: float, rows: Array) -> float:
+    """|n w - (n-1) w'|, the last row being the one that is taken away; labels are folded into the rows."""
+    objective, n = RegularisedLogistic(mu / 2), len(rows)
+    w, v = (minimise(objective, rows[:k], np.ones(k)).weights for k in (n, n - 1))
+    return float(np.linalg.norm(n * w - (n - 1) * v))
+
+
+def largest_add_remove_move(mu: float, n: int, seed: int) -> float:
+    """By random starts and hill climbing, and among many equal rows against one that contradicts them."""
+    rng, W = np.random.default_rng(seed), largest_norm(mu)
+    opposed = [np.array([[r, 0.0]] * 199 + [[-1.0, 0.0]]) for r in (min(1.0, t / W) for t in (0.8, 1.278, 2.0))]
+    best = max(add_remove_move(mu, rows) for rows in opposed)
+
+    def into_ball(rows: Array) -> Array:
+        return rows / np.maximum(1, np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 2.0**-40))
+
+    for _ in range(2):
+        rows = into_ball(rng.normal(size=(n, 2)) * rng.choice([0.1, 1.0], (n, 1)))
+        value, step = add_remove_move(mu, rows), 0.5
+        for _ in range(120):
+            candidate = into_ball(rows + step * (rng.random((n, 1)) < 0.5) * rng.normal(size=rows.shape))
+            if (moved := add_remove_move(mu, candidate)) > value:
+                rows, value = candidate, moved
+            else:
+                step = max(0.02, 0.97 * step)
+        best = max(best, value)
+    return best
+
+
+@pytest.mark.parametrize("mu", [2.0, 0.2, 0.02])
+def test_one_record_more_moves_the_weighted_model_by_no_more_than_is_charged(mu: float) -> None:
+    moved, charged = max(largest_add_remove_move(mu, n, seed=n) for n in (2, 8)), float(add_remove(mu, 0.0))
+    assert 0.6 * charged < moved <= charged
+    assert moved > add_remove(2 * mu, 0.0)  # broken twin: lam counted twice too often
+
+
+def test_add_remove_is_the_formula_rounded_up() -> None:
+    for mu, wanted in ((2.0, "0.356"), (0.2, "4.00"), (0.02, "48.97"), (0.002, "500.1")):
+        assert f"{float(add_remove(mu, 0.0)):.{len(wanted.split('.')[1])}f}" == wanted
+        W = largest_norm(mu)
+        exact = math.hypot(1 / (1 + math.exp(-W)), mu * W) / mu
+        assert exact < add_remove(mu, 0.0) < exact * (1 + 1e-11)
+        assert add_remove(mu, 1e-3) == add_remove(mu, 0.0) + 2 * Fraction(1e-3) / Fraction(mu)
+        # With one record alone, n w is that record's model: no longer than W.
+        assert largest_norm(mu) < add_remove(mu, 0.0)
+
+
 def test_without_the_unit_ball_the_bound_is_exceeded() -> None:
     n, lam = 20, 1.0
     X = np.zeros((n, 2))
@@ -184,6 +306,17 @@ def test_parameters_out_of_range_are_refused() -> None:
             logistic_constants(mu)
     with pytest.raises(ValueError, match="records n"):
         replace_one(0, 1.0, 0.0)
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        largest_softmax_norm(1, 1.0)
+    for mu in (0.0, math.nan):
+        for bound in (lambda mu: largest_softmax_norm(3, mu), lambda mu: add_remove(mu, 0.0)):
+            with pytest.raises(ValueError, match="mu"):
+                bound(mu)
     for tau in (-1.0, math.inf, math.nan):
-        with pytest.raises(ValueError, match="tau"):
-            replace_one(1, 1.0, tau)
+        for call in (
+            lambda t: replace_one(1, 1.0, t),
+            lambda t: replace_party(3, 1.0, t),
+            lambda t: add_remove(1.0, t),
+        ):
+            with pytest.raises(ValueError, match="tau"):
+                call(tau)

@@ -41,6 +41,11 @@ def test_short_rows_are_only_scaled() -> None:
     np.testing.assert_allclose(into_ball(X, 2.0), [[0.15, 0.2], [0.6, 0.8]], rtol=1e-11)
 
 
+def test_a_row_whose_square_overflows_is_clipped_like_any_other() -> None:
+    X = np.array([[3e200, 4e200], [0.3, 0.4]])
+    np.testing.assert_allclose(into_ball(X, 1.0), [[0.6, 0.8], [0.3, 0.4]], rtol=1e-11)
+
+
 def test_the_bias_is_a_column_of_every_row() -> None:
     rows = with_bias(np.array([[1.0, 0.0], [0.0, 0.5]]), 0.5)
     np.testing.assert_allclose(rows[:, -1], 0.5 / math.hypot(1, 0.5), rtol=1e-11)

@@ -1,0 +1,369 @@
+"""Averages of Pathak, Rane and Raj: their models, their noise, what neighbours can see, and what the statements say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from sklearn.linear_model import LogisticRegression
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.errors import InputError
+from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.methods import method as rules
+from smc_dp.methods.averages import Central, Local, PathakMean, noise_of
+from smc_dp.methods.model import LinearModel
+from smc_dp.methods.registry import METHODS, find
+from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
+from smc_dp.privacy.output import GRID
+from smc_dp.privacy.pathak2010 import guarantee
+from smc_dp.privacy.sensitivity import logistic_constants
+from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.privacy.target import Calibration, NoiseName, Target
+from smc_dp.unit_ball import Array
+
+ACCEPT, REJECT = 1e-6, 1e-12
+LAM = 0.05
+PAPER: Calibration = "paper"
+Method = PathakMean | Central | Local
+
+
+def rows(n: int, seed: int, d: int = 3) -> Rows:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    X *= rng.uniform(0.2, 1 - 1e-9, (n, 1)) / np.linalg.norm(X, axis=1, keepdims=True)
+    return Rows(X, (X[:, 0] + 0.3 * rng.normal(size=n) > 0).astype(np.int64))
+
+
+FEDERATION = Federation((rows(40, 1), rows(25, 2), rows(60, 3)), 2, names=("north", "south", "west"))
+
+
+def weights(model: object) -> Array:
+    assert isinstance(model, LinearModel)
+    return np.asarray(model.W[1] - model.W[0])
+
+
+def oracle(data: Rows, lam: float = LAM) -> Array:
+    """scikit-learn minimises C sum log-loss + |w|^2/2, so C = 1/(2 lam n)."""
+    other = LogisticRegression(C=1 / (2 * lam * len(data)), fit_intercept=False, tol=1e-12, max_iter=10_000)
+    return np.asarray(other.fit(data.X, data.y).coef_[0])
+
+
+def released(method: Method, target: Target, rng: Stream) -> Array:
+    return weights(method.train(FEDERATION).release(target, rng).model)
+
+
+def seeded(name: str = "averages") -> Stream:
+    return Stream.insecure_from_seed(name)
+
+
+def stated(method: Method, target: Target) -> PrivacyStatement:
+    return method.train(FEDERATION).release(target, Stream.from_system()).privacy
+
+
+# Without noise.
+
+
+def test_without_noise_they_are_means_of_models_and_the_model_of_all_rows() -> None:
+    mean = np.mean([oracle(data) for data in FEDERATION.parties], axis=0)
+    for method, wanted in ((PathakMean(LAM), mean), (Local(LAM), mean), (Central(LAM), oracle(FEDERATION.pooled()))):
+        found = released(method, Target(None), seeded())
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+        # Broken twin: lam/2 |w|^2.
+        assert np.linalg.norm(found - released(type(method)(LAM / 2), Target(None), seeded())) > 0.01
+
+
+# The noise.
+
+
+@pytest.mark.parametrize("noise", ["knorm", "laplace"])
+def test_printed_and_proven_scales(noise: NoiseName) -> None:
+    n, K, d, epsilon = 25, 3, 3, Fraction(1, 2)
+    G, root = logistic_constants(2 * LAM).G, math.sqrt(d) if noise == "laplace" else 1.0
+    for parties in (1, K):
+        printed = noise_of(Target(epsilon, PAPER, noise), n, d, LAM, parties)
+        proven = noise_of(Target(epsilon, noise=noise), n, d, LAM, parties)
+        assert printed is not None
+        assert proven is not None
+        assert isinstance(printed.law, KNorm | DiscreteLaplace)
+        assert isinstance(proven.law, KNorm | DiscreteLaplace)
+        # On the mean 2/(n epsilon lam) and G/(mu K n epsilon): on the sum K times that.
+        assert printed.law.scale == parties * 2 / (n * epsilon * Fraction(LAM)) * 2**40
+        assert float(proven.law.scale / 2**40) == pytest.approx(root * G / (2 * LAM * n * 0.5), rel=1e-5)
+        assert proven.law.epsilon(proven.sensitivity) == epsilon
+        # The true epsilon of the printed noise is epsilon G/(4 K), coordinate-wise sqrt(d) times that.
+        assert printed.rounded_epsilon() == pytest.approx(root * G / (4 * parties) * 0.5, rel=1e-5)
+    assert noise_of(Target(None), n, d, LAM) is None
+
+
+def test_gaussian_noise_spends_the_rho_of_the_target() -> None:
+    target = Target(Fraction(1), noise="gauss")
+    calibrated = noise_of(target, 25, 3, LAM, 3)
+    assert calibrated is not None
+    assert isinstance(calibrated.law, DiscreteGaussian)
+    assert calibrated.law.rho(calibrated.sensitivity) == target.rho
+    deviation = math.sqrt(calibrated.law.variance) / 2**40
+    G = logistic_constants(2 * LAM).G
+    assert deviation == pytest.approx(G / (2 * LAM * 25) / math.sqrt(2 * target.rho), rel=1e-5)
+
+
+def noise_lengths(method: Method, target: Target, draws: int = 1500) -> Array:
+    trained, rng = method.train(FEDERATION), seeded("lengths")
+    centre = weights(trained.release(Target(None), rng).model)
+    return np.array([np.linalg.norm(weights(trained.release(target, rng).model) - centre) for _ in range(draws)])
+
+
+def of_law(lengths: Array, scale: float) -> float:
+    return float(scipy.stats.kstest(lengths / scale, scipy.stats.gamma(3).cdf).pvalue)
+
+
+@pytest.mark.parametrize("calibration", ["proven", "paper"])
+def test_releases_carry_the_noise_of_the_smallest_party_over_K(calibration: Calibration) -> None:
+    G, epsilon = logistic_constants(2 * LAM).G, 2.0
+    proven, printed = G / (2 * LAM * 3 * 25 * epsilon), 2 / (25 * epsilon * LAM)
+    lengths = noise_lengths(PathakMean(LAM), Target(Fraction(2), calibration))
+    scale = proven if calibration == "proven" else printed
+    assert of_law(lengths, scale) > ACCEPT
+    # Broken twins: noise of the sum for the mean, of the mean size for the smallest, of a radius without dimension.
+    assert of_law(lengths, 3 * scale) < REJECT
+    assert of_law(lengths, scale * 25 / (125 / 3)) < REJECT
+    assert scipy.stats.kstest(lengths / scale, "expon").pvalue < REJECT
+
+
+def test_central_releases_carry_the_noise_of_all_rows() -> None:
+    G = logistic_constants(2 * LAM).G
+    lengths = noise_lengths(Central(LAM), Target(Fraction(2)))
+    assert of_law(lengths, G / (2 * LAM * 125 * 2)) > ACCEPT
+    assert of_law(lengths, G / (2 * LAM * 3 * 25 * 2)) < REJECT  # broken twin: that of `prr_mean`
+    printed = noise_lengths(Central(LAM), Target(Fraction(2), PAPER))
+    assert of_law(printed, 2 / (125 * 2 * LAM)) > ACCEPT
+
+
+def test_local_releases_carry_every_party_s_own_noise() -> None:
+    G, rng = logistic_constants(2 * LAM).G, np.random.default_rng(8)
+
+    def reference(sizes: list[int]) -> Array:
+        """Mean of K-norm vectors, drawn in floats."""
+        total = np.zeros((20_000, 3))
+        for n in sizes:
+            direction = rng.normal(size=total.shape)
+            length = rng.gamma(3, G / (2 * LAM * n * 2), (len(total), 1))
+            total += length * direction / np.linalg.norm(direction, axis=1, keepdims=True)
+        return np.asarray(np.linalg.norm(total, axis=1) / len(sizes))
+
+    lengths = noise_lengths(Local(LAM), Target(Fraction(2)), draws=800)
+    assert scipy.stats.ks_2samp(lengths, reference([40, 25, 60])).pvalue > ACCEPT
+    assert scipy.stats.ks_2samp(lengths, reference([25, 25, 25])).pvalue < REJECT  # broken twin: noise of the smallest
+    assert scipy.stats.ks_2samp(lengths, reference([125, 125, 125])).pvalue < REJECT  # broken twin: of all rows
+
+
+def test_with_equal_parties_the_mean_needs_root_K_less_noise_than_local_models() -> None:
+    """Standard deviations of a coordinate: tau sqrt(d + 1) over K once, or over sqrt K when K are averaged."""
+    K = 16
+    one = Federation(tuple(rows(30, seed) for seed in range(K)), 2)
+    deviations = []
+    for method in (PathakMean(LAM), Local(LAM)):
+        trained, rng = method.train(one), seeded("root K")
+        sample = np.array([weights(trained.release(Target(Fraction(1)), rng).model) for _ in range(150)])
+        deviations.append(float(sample.std(axis=0).mean()))
+    assert deviations[1] / deviations[0] == pytest.approx(math.sqrt(K), rel=0.2)
+
+
+# Neighbours: what they can see of one record, exactly, from trained models on the grid and the law.
+
+
+def worst(label: int, n: int) -> Rows:
+    """One row at x = 1 with this label among rows at zero, which curve the objective least."""
+    return Rows((1 - 2.0**-40) * np.eye(n)[:, :1], np.array([label] + [0, 1] * n)[:n])
+
+
+def loss_seen(method: Method, target: Target, changed: int) -> float:
+    """|move|/scale: the largest log-ratio of releases, in one dimension, when a record of this party is replaced."""
+    sizes = (20, 30)
+
+    def trained(label: int) -> Any:
+        return method.train(Federation(tuple(worst(label if j == changed else 0, n) for j, n in enumerate(sizes)), 2))
+
+    before, after = trained(0), trained(1)
+    if isinstance(method, PathakMean):
+        moved, n, parties = GRID.encode(before.w.sum(axis=0) - after.w.sum(axis=0))[0], min(sizes), len(sizes)
+    elif isinstance(method, Central):
+        moved, n, parties = GRID.encode(before.w - after.w)[0], sum(sizes), 1
+    else:
+        moved, n, parties = GRID.encode(before.w[changed] - after.w[changed])[0], sizes[changed], 1
+    calibrated = noise_of(target, n, 1, method.lam, parties)
+    assert calibrated is not None
+    assert isinstance(calibrated.law, KNorm | DiscreteLaplace)
+    return float(calibrated.law.epsilon(abs(moved)))
+
+
+@pytest.mark.parametrize("noise", ["knorm", "laplace"])
+@pytest.mark.parametrize("make", [PathakMean, Central, Local])
+def test_one_record_costs_at_most_epsilon_and_nearly_that(make: type[Method], noise: NoiseName) -> None:
+    target = Target(Fraction(1), noise=noise)
+    assert 0.95 < loss_seen(make(1.0), target, 0) <= 1
+    assert 0.6 < loss_seen(make(1.0), target, 1) <= 1
+    # Broken twin: noise for a modulus twice too large.
+    assert 2 * loss_seen(make(1.0), target, 0) > 1
+
+
+@pytest.mark.parametrize("make", [PathakMean, Central])
+def test_with_printed_noise_one_record_costs_what_is_stated_and_not_the_nominal_figure(make: type[Method]) -> None:
+    target = Target(Fraction(1), PAPER)
+    parties = 2 if make is PathakMean else 1
+    calibrated = noise_of(target, 20, 1, 1.0, parties)
+    assert calibrated is not None
+    seen = loss_seen(make(1.0), target, 0)
+    assert 0.95 * calibrated.rounded_epsilon() < seen <= calibrated.rounded_epsilon()
+    assert seen < 0.3  # a quarter over K of the nominal 1
+
+
+def test_a_larger_party_is_protected_better_by_the_noise_of_the_smallest() -> None:
+    target = Target(Fraction(1))
+    ratio = loss_seen(PathakMean(1.0), target, 1) / loss_seen(PathakMean(1.0), target, 0)
+    assert ratio == pytest.approx(20 / 30, rel=0.005)
+
+
+# What the statements say.
+
+
+def test_the_mean_is_stated_as_the_protocol_s_and_that_none_was_run() -> None:
+    protocol = guarantee(
+        parties=3, dimension=3, epsilon=Fraction(1, 2), lam=Fraction(LAM), calibration="proven", noise="knorm",
+        grid=GRID, tau=PUBLIC_TAU,
+    )  # fmt: skip
+    found = stated(PathakMean(LAM), Target(Fraction(1, 2)))
+    assert (found.kind, found.epsilon, found.unit, found.adjacency) == ("pure", 0.5, "record", "replace")
+    assert found.adversary == protocol.adversary
+    assert found.caveats[:-1] == protocol.caveats
+    assert "No protocol was run" in found.caveats[-1]
+    assert "knows its own noise" in found.plain_words()  # the contributor
+
+
+@pytest.mark.parametrize("noise", ["knorm", "laplace"])
+def test_printed_noise_is_stated_with_its_true_epsilon(noise: NoiseName) -> None:
+    target = Target(Fraction(1, 2), PAPER, noise)
+    G, root = logistic_constants(2 * LAM).G, math.sqrt(3) if noise == "laplace" else 1.0
+    for method, parties in ((PathakMean(LAM), 3), (Central(LAM), 1)):
+        found = stated(method, target)
+        assert found.kind == "pure"
+        assert found.epsilon == pytest.approx(root * G / (4 * parties) / 2, rel=1e-5)
+        assert "nominal epsilon is 0.5," in found.plain_words()
+    bound = guarantee(
+        parties=3, dimension=3, epsilon=Fraction(1, 2), lam=Fraction(LAM), calibration=PAPER, noise=noise,
+        grid=GRID, tau=PUBLIC_TAU,
+    ).epsilon  # fmt: skip
+    of_these_sizes = stated(PathakMean(LAM), target).epsilon
+    assert bound is not None
+    assert of_these_sizes is not None
+    assert of_these_sizes <= bound < 1.1 * of_these_sizes  # the protocol's own bound is for every size
+
+
+def test_gaussian_noise_is_stated_as_zcdp() -> None:
+    target = Target(Fraction(1), noise="gauss")
+    for method in (PathakMean(LAM), Central(LAM), Local(LAM)):
+        found = stated(method, target)
+        assert found.kind == "zcdp"
+        assert found.epsilon == pytest.approx(float(target.rho))
+        assert "It implies epsilon = 1.0 with delta = 1e-06." in found.caveats
+
+
+def test_whom_the_others_hold_against() -> None:
+    central, local = (stated(method, Target(Fraction(1))) for method in (Central(LAM), Local(LAM)))
+    assert "not the one who computed it" in central.adversary
+    assert "trusts nobody" in local.adversary
+    for found in (central, local):
+        assert (found.kind, found.epsilon, found.adjacency) == ("pure", 1.0, "replace")
+        assert any("sizes" in caveat for caveat in found.caveats)
+
+
+def test_no_noise_and_a_known_seed_promise_nothing() -> None:
+    for method in (PathakMean(LAM), Central(LAM), Local(LAM)):
+        assert stated(method, Target(None)).kind == "none"
+        assert method.train(FEDERATION).release(Target(Fraction(1)), seeded()).privacy.kind == "none"
+
+
+# The size of the smallest party is data.
+
+
+def log_ratio_when_a_record_is_added(scale_of: Callable[[int], float], at: float, d: int = 3) -> float:
+    """Of K-norm densities with the scales for n and n + 1 records, at this distance from both centres."""
+    s, t = scale_of(25), scale_of(26)
+    return abs(d * math.log(t / s) + at / t - at / s)
+
+
+def test_no_pure_epsilon_comes_out_for_neighbours_of_other_sizes() -> None:
+    """The scale follows the smallest size, so far from the centre the ratio of densities has no bound.
+
+    Hence these methods state `replace`, whatever is asked for, and the name for other neighbours is another method.
+    """
+
+    def scale(n: int) -> float:
+        calibrated = noise_of(Target(Fraction(1)), n, 3, LAM, 3)
+        assert calibrated is not None
+        assert isinstance(calibrated.law, KNorm)
+        return float(calibrated.law.scale) / 2**40
+
+    ratios = [log_ratio_when_a_record_is_added(scale, at) for at in (10.0, 1e3, 1e5)]
+    assert ratios == sorted(ratios)
+    assert ratios[-1] > 1000
+    fixed = [log_ratio_when_a_record_is_added(lambda _: scale(25), at) for at in (10.0, 1e3, 1e5)]
+    assert max(fixed) == 0  # with one public scale nothing is seen
+
+    targets = [Target(Fraction(1), "proven", noise) for noise in PathakMean.noises]
+    targets += [Target(Fraction(1), PAPER, noise) for noise in PathakMean.noises if noise != "gauss"] + [Target(None)]
+    assert {stated(PathakMean(LAM), target).adjacency for target in targets} == {"replace"}
+    with pytest.raises(TypeError, match="adjacency"):
+        PathakMean(LAM, adjacency="addremove")  # type: ignore[call-arg]
+    assert METHODS["wsum_ar"]().train(FEDERATION).release(
+        Target(Fraction(1)), Stream.from_system()
+    ).privacy.adjacency == "addremove"  # fmt: skip
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize("make", [PathakMean, Central, Local])
+def test_what_voids_the_theorem_is_refused(make: type[Method], monkeypatch: pytest.MonkeyPatch) -> None:
+    for lam in (0.0, -1.0, math.nan, math.inf, 1e7):
+        with pytest.raises(InputError, match="lambda: wanted a number from"):
+            make(lam)
+    three = Federation((Rows(np.eye(3) / 2, np.arange(3)),), 3)
+    with pytest.raises(InputError, match=f"classes: {make.name} is for two classes, got 3"):
+        make(LAM).train(three)
+    monkeypatch.setattr(rules, "LARGEST_N", 50)
+    whose = (
+        "of all rows: wanted at most 50 rows, got 125" if make is Central else "west: wanted at most 50 rows, got 60"
+    )
+    with pytest.raises(InputError, match=f"party {whose}"):
+        make(LAM).train(FEDERATION)
+
+
+def test_the_paper_has_no_noise_for_local_releases() -> None:
+    with pytest.raises(InputError, match="calibration: local has proven, got paper"):
+        Local(LAM).train(FEDERATION).release(Target(Fraction(1), PAPER), seeded())
+
+
+def test_a_party_with_one_class_and_a_party_with_one_row_take_part() -> None:
+    lonely = Federation((Rows(np.array([[0.5, 0.5]]), np.array([1])), rows(5, 9, d=2)), 2)
+    for method in (PathakMean(LAM), Central(LAM), Local(LAM)):
+        assert np.isfinite(weights(method.train(lonely).release(Target(Fraction(1)), seeded()).model)).all()
+
+
+def test_they_are_found_by_name() -> None:
+    assert [find(name) for name in ("prr_mean", "central", "local")] == [PathakMean, Central, Local]
+
+
+def test_a_tie_is_the_negative_class() -> None:
+    """Testing phase of the paper: label 1 only where 1/(1 + e^(-w.x)) exceeds 1/2."""
+    model = Central(LAM).train(FEDERATION).release(Target(None), seeded()).model
+    assert isinstance(model, LinearModel)
+    X = np.array([[0.0, 0.0, 0.0], weights(model), -weights(model)])
+    assert model.predict(X).tolist() == [0, 1, 0]
+    assert LinearModel(model.W * 1e-300).predict(X).tolist() == [0, 1, 0]

@@ -1,0 +1,181 @@
+"""Output perturbation: the noise that a wanted guarantee gets, how it is added, and what the statement then says."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
+from smc_dp.privacy.output import Calibrated, on_grid, perturb, printed, proven, statement
+from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.privacy.target import NoiseName, Target
+
+NOISES: tuple[NoiseName, ...] = ("knorm", "laplace", "gauss")
+DELTA = Fraction(1, 700)
+
+
+def stream(name: str = "output") -> Stream:
+    return Stream.insecure_from_seed(name)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 3), Fraction(7)])
+@pytest.mark.parametrize("d", [1, 5, 123])
+def test_proven_noise_spends_exactly_what_was_asked_for(epsilon: Fraction, d: int) -> None:
+    knorm, laplace, gauss = (proven(Target(epsilon, noise=noise), d, DELTA) for noise in NOISES)
+    assert isinstance(knorm.law, KNorm)
+    assert isinstance(laplace.law, DiscreteLaplace)
+    assert isinstance(gauss.law, DiscreteGaussian)
+    assert knorm.law.epsilon(knorm.sensitivity) == laplace.law.epsilon(laplace.sensitivity) == epsilon
+    assert gauss.law.rho(gauss.sensitivity) == Target(epsilon, noise="gauss").rho
+    assert {calibrated.law.dimension for calibrated in (knorm, laplace, gauss)} == {d}
+    # What the reals can move by, on the grid, and half a unit for each rounding.
+    assert knorm.sensitivity == gauss.sensitivity == math.ceil(2**40 * DELTA) + math.ceil(math.sqrt(d))
+    assert laplace.sensitivity >= 2**40 * DELTA * Fraction(math.sqrt(d)) + d > 0.999999 * laplace.sensitivity
+    assert epsilon <= Fraction(knorm.rounded_epsilon()) < epsilon * (1 + Fraction(1, 2**50))
+
+
+def test_neighbours_move_by_no_more_than_is_charged() -> None:
+    """Reals at the full distance, in the worst direction for L1, rounded: the integers stay within the sensitivity."""
+    rng, d, delta = np.random.default_rng(5), 9, Fraction(3, 2**40)  # three units of the grid: rounding is felt
+    charged = {noise: proven(Target(Fraction(1), noise=noise), d, delta).sensitivity for noise in NOISES}
+    longest = dict.fromkeys(("L1", "L2"), 0.0)
+    for _ in range(3000):
+        w = rng.normal(size=d) / 2**30
+        direction = rng.choice([-1.0, 1.0], d) if rng.random() < 0.5 else rng.normal(size=d)
+        other = w + direction / np.linalg.norm(direction) * float(delta) * (1 - 1e-9)
+        moved = np.array(on_grid(w)) - np.array(on_grid(other))
+        longest["L1"] = max(longest["L1"], float(np.abs(moved).sum()))
+        longest["L2"] = max(longest["L2"], float(np.linalg.norm(moved)))
+    assert longest["L2"] <= charged["knorm"] == charged["gauss"]
+    assert longest["L1"] <= charged["laplace"]
+    assert longest["L2"] > float(delta) * 2**40  # broken twin: rounding is free
+    assert longest["L1"] > charged["knorm"]  # broken twin: the L2 sensitivity for coordinate-wise noise
+
+
+@pytest.mark.parametrize("noise", ["knorm", "laplace"])
+def test_printed_noise_has_the_printed_scale_and_tells_the_true_epsilon(noise: NoiseName) -> None:
+    target, scale, d = Target(Fraction(1, 2), "paper", noise), Fraction(1, 90), 4
+    calibrated = printed(target, d, DELTA, scale)
+    assert isinstance(calibrated.law, KNorm | DiscreteLaplace)
+    assert calibrated.law.scale == scale * 2**40
+    assert calibrated.law.name == noise
+    true = float(DELTA / scale) * (2 if noise == "laplace" else 1)  # sqrt(4) in L1
+    assert calibrated.rounded_epsilon() == pytest.approx(true, rel=1e-6)
+    assert Fraction(calibrated.rounded_epsilon()) >= calibrated.law.epsilon(calibrated.sensitivity)
+
+
+def test_without_noise_integers_come_back_as_they_went() -> None:
+    values = np.array([[0.5, -3.25], [2.0**-40, 1e6]])
+    assert perturb(on_grid(values), None, stream()).tolist() == values.ravel().tolist()
+    assert perturb(on_grid(values), None, stream(), divisor=4).tolist() == (values.ravel() / 4).tolist()
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_the_noise_is_drawn_once_and_added_before_the_division(noise: NoiseName) -> None:
+    calibrated = proven(Target(Fraction(1), noise=noise), 3, DELTA)
+    drawn = calibrated.law.sample(stream())
+    released = perturb([10, -20, 2**50], calibrated, stream(), divisor=7)
+    wanted = [(w + e) / (7 << 40) for w, e in zip([10, -20, 2**50], drawn, strict=True)]
+    assert released.tolist() == wanted
+    with pytest.raises(ValueError, match=r"zip\(\)"):
+        perturb([1, 2], calibrated, stream())
+
+
+def test_what_leaves_the_ring_wraps_round_and_is_not_clamped() -> None:
+    edge = 2**127 - 1
+    assert perturb([edge + 1], None, stream()).tolist() == [-(2.0**87)]
+
+
+def clopper_pearson(k: int, n: int, alpha: float) -> tuple[float, float]:
+    low = float(scipy.stats.beta.ppf(alpha, k, n - k + 1)) if k else 0.0
+    return low, float(scipy.stats.beta.ppf(1 - alpha, k + 1, n - k)) if k < n else 1.0
+
+
+def epsilon_seen(scale_by: Fraction, noise: NoiseName, draws: int = 6000) -> float:
+    """A lower bound on epsilon, wrong with probability 1e-6, from releases of two neighbours in one dimension."""
+    target = Target(Fraction(1), noise=noise)
+    calibrated = proven(target, 1, DELTA)
+    assert isinstance(calibrated.law, KNorm | DiscreteLaplace)
+    weaker = Calibrated(type(calibrated.law)(1, calibrated.law.scale * scale_by), calibrated.sensitivity)
+    counts = []
+    for moved in (0, calibrated.sensitivity):
+        rng = stream(f"audit {noise} {moved}")
+        values = np.array([perturb([moved], weaker, rng)[0] for _ in range(draws)])
+        counts.append(int((values > float(DELTA)).sum()))
+    return math.log(clopper_pearson(counts[1], draws, 1e-6)[0] / clopper_pearson(counts[0], draws, 1e-6)[1])
+
+
+@pytest.mark.parametrize("noise", ["knorm", "laplace"])
+def test_releases_show_no_more_than_epsilon_and_half_of_the_noise_shows_more(noise: NoiseName) -> None:
+    assert 0.8 < epsilon_seen(Fraction(1), noise) <= 1
+    assert epsilon_seen(Fraction(1, 2), noise) > 1.5
+
+
+@pytest.mark.slow
+def test_in_the_plane_releases_show_no_more_than_epsilon_and_half_of_the_noise_shows_more() -> None:
+    """The event is a log-ratio of at least 0.85 of its largest value, as the densities have it."""
+    draws, calibrated = 30_000, proven(Target(Fraction(1)), 2, DELTA)
+    assert isinstance(calibrated.law, KNorm)
+
+    def seen(scale_by: Fraction) -> float:
+        weaker = Calibrated(KNorm(2, calibrated.law.scale * scale_by), calibrated.sensitivity)
+        counts = []
+        for moved in (0, calibrated.sensitivity):
+            rng = stream(f"plane {moved}")
+            y = np.array([perturb([moved, 0], weaker, rng) for _ in range(draws)]) / float(DELTA)
+            ratio = np.linalg.norm(y, axis=1) - np.linalg.norm(y - [1, 0], axis=1)
+            counts.append(int((ratio >= 0.85).sum()))
+        return math.log(clopper_pearson(counts[1], draws, 1e-6)[0] / clopper_pearson(counts[0], draws, 1e-6)[1])
+
+    assert 0.75 < seen(Fraction(1)) <= 1
+    assert seen(Fraction(1, 2)) > 1.6
+
+
+def said(target: Target, calibrated: Calibrated | None, rng: Stream) -> PrivacyStatement:
+    return statement(calibrated, target, "record", "replace", "anyone", ("A caveat.",), rng=rng)
+
+
+@pytest.mark.parametrize("noise", ["knorm", "laplace"])
+def test_pure_noise_is_stated_as_pure(noise: NoiseName) -> None:
+    target = Target(Fraction(1, 3), noise=noise)
+    found = said(target, proven(target, 3, DELTA), Stream.from_system())
+    assert (found.kind, found.delta, found.unit, found.adjacency) == ("pure", 0.0, "record", "replace")
+    assert (found.adversary, found.caveats) == ("anyone", ("A caveat.",))
+    assert found.epsilon is not None
+    assert Fraction(found.epsilon) > Fraction(1, 3) > Fraction(float(Fraction(1, 3)))  # rounded up, not to nearest
+
+
+def test_gaussian_noise_is_stated_as_zcdp_and_never_as_pure() -> None:
+    target = Target(Fraction(1), noise="gauss")
+    calibrated = proven(target, 3, DELTA)
+    found = said(target, calibrated, Stream.from_system())
+    assert found.kind == "zcdp"
+    assert found.epsilon is not None
+    assert Fraction(found.epsilon) >= target.rho
+    assert found.epsilon == pytest.approx(float(target.rho))
+    assert found.caveats[1] == "It implies epsilon = 1.0 with delta = 1e-06."
+    weaker = said(Target(Fraction(1, 2), noise="gauss"), calibrated, Stream.from_system())
+    assert weaker.epsilon == found.epsilon
+    assert "epsilon = 1.00001 with" in weaker.caveats[1]  # from the noise, not from what was asked for
+
+
+def test_the_paper_s_noise_is_stated_with_what_it_really_gives() -> None:
+    target = Target(Fraction(1, 2), "paper", "knorm")
+    found = said(target, printed(target, 3, DELTA, DELTA), Stream.from_system())
+    assert found.epsilon == pytest.approx(1.0, rel=1e-6)  # and not the nominal 1/2
+    assert "its nominal epsilon is 0.5, what it really gives is 1.0000" in found.caveats[-1]
+
+
+def test_without_noise_and_with_a_known_seed_nothing_is_promised() -> None:
+    target = Target(Fraction(1))
+    for found, why in (
+        (said(Target(None), None, Stream.from_system()), "No noise was asked for"),
+        (said(target, proven(target, 3, DELTA), stream()), "whoever guesses it has the noise"),
+    ):
+        assert (found.kind, found.epsilon) == ("none", None)
+        assert why in found.plain_words()

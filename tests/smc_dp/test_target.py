@@ -1,0 +1,115 @@
+"""How much privacy is wanted: what a target takes, and zCDP against epsilon and delta, checked in ball arithmetic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import ROUND_FLOOR, Context, Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, ctx, fmpq
+
+from smc_dp.errors import InputError
+from smc_dp.privacy.target import HIGHEST, LOWEST, Target, epsilon_for, rho_for
+
+RNG = np.random.default_rng(2016)
+PAIRS = [
+    (Fraction(10.0 ** RNG.uniform(-9, 6)).limit_denominator(10**12), Fraction(float(10.0 ** RNG.uniform(-30, -0.01))))
+    for _ in range(300)
+] + [(LOWEST, Fraction(1, 10**9)), (HIGHEST, Fraction(1, 2)), (Fraction(1), 1 - Fraction(1, 2**50))]
+
+
+def ball(value: Fraction) -> arb:
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def implied(rho: Fraction, delta: Fraction) -> arb:
+    """rho + 2 sqrt(rho ln(1/delta)) as a ball that contains it."""
+    return ball(rho) + 2 * (ball(rho) * -ball(delta).log()).sqrt()
+
+
+def flatters(rho_of: Callable[[Fraction, Fraction], Fraction]) -> int:
+    """For how many pairs this rho implies, certainly, more than epsilon."""
+    with ctx.workprec(600):
+        return sum(bool(implied(rho_of(epsilon, delta), delta) > ball(epsilon)) for epsilon, delta in PAIRS)
+
+
+def test_rho_never_implies_more_than_epsilon_and_is_the_largest_that_does_not() -> None:
+    with ctx.workprec(600):
+        for epsilon, delta in PAIRS:
+            rho = rho_for(epsilon, delta)
+            assert implied(rho, delta) <= ball(epsilon)
+            assert implied(rho * (1 + Fraction(1, 10**40)), delta) > ball(epsilon)
+
+
+def by_floats(epsilon: Fraction, delta: Fraction) -> Fraction:
+    L = math.log(1 / delta)
+    return Fraction(float(epsilon) ** 2 / (math.sqrt(L + epsilon) + math.sqrt(L)) ** 2)
+
+
+def by_operators(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """What the signs of Decimal give: they round to nearest, at the precision of the thread."""
+    L = (Decimal(delta.denominator) / Decimal(delta.numerator)).ln()
+    roots = (L + Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).sqrt() + L.sqrt()
+    return epsilon**2 / Fraction(roots) ** 2
+
+
+def without_the_sum(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """epsilon^2/(4 ln(1/delta)): the term rho itself is forgotten."""
+    return Fraction(float(epsilon) ** 2 / (4 * math.log(1 / delta)))
+
+
+@pytest.mark.parametrize("twin", [by_floats, by_operators, without_the_sum])
+def test_broken_twins_flatter(twin: Callable[[Fraction, Fraction], Fraction]) -> None:
+    assert flatters(twin) > 30
+    assert flatters(rho_for) == 0
+
+
+def test_the_context_of_the_thread_changes_nothing() -> None:
+    wanted = rho_for(Fraction(1), Fraction(1, 3)), epsilon_for(Fraction(1, 7), Fraction(1, 3))
+    with localcontext(Context(prec=3, rounding=ROUND_FLOOR)):
+        assert (rho_for(Fraction(1), Fraction(1, 3)), epsilon_for(Fraction(1, 7), Fraction(1, 3))) == wanted
+
+
+def test_epsilon_is_the_smallest_not_below_what_rho_implies() -> None:
+    with ctx.workprec(600):
+        for rho, delta in PAIRS:
+            epsilon = epsilon_for(rho, delta)
+            assert ball(epsilon) >= implied(rho, delta)
+            assert ball(epsilon * (1 - Fraction(1, 10**40))) < implied(rho, delta)
+
+
+def test_known_figures() -> None:
+    # Noise of standard deviation 5.36 sensitivities for (1, 1e-6): rho = 1/(2 5.36^2).
+    assert float(rho_for(Fraction(1), Fraction(1, 10**6))) == pytest.approx(1 / (2 * 5.36**2), rel=0.005)
+    assert Target(Fraction(1), noise="gauss").rho == rho_for(Fraction(1), Fraction(1, 10**6))
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "no privacy at all": ({"epsilon": HIGHEST * 2}, "epsilon: wanted a number from 1e-09 to 1e+06, or inf"),
+    "too private": ({"epsilon": LOWEST / 2}, "got 5e-10"),
+    "negative": ({"epsilon": Fraction(-1)}, "got -1"),
+    "calibration": ({"calibration": "printed"}, "calibration: wanted one of proven, paper, got 'printed'"),
+    "noise": ({"noise": "exponential"}, "noise: wanted one of knorm, laplace, gauss, got 'exponential'"),
+    "delta 0": ({"delta": Fraction(0)}, "delta: wanted a number strictly between 0 and 1, got 0"),
+    "delta 1": ({"delta": Fraction(1)}, "delta: wanted a number strictly between 0 and 1, got 1"),
+    "not printed": ({"noise": "gauss", "calibration": "paper"}, "gauss is not in the papers"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_not_a_target_is_refused(name: str) -> None:
+    changes, words = WRONG[name]
+    with pytest.raises(InputError) as caught:
+        Target(**{"epsilon": Fraction(1)} | changes)
+    assert words in str(caught.value)
+
+
+def test_without_noise_there_is_no_epsilon() -> None:
+    assert Target(Fraction(1, 3)).wanted == Fraction(1, 3)
+    for ask in (lambda: Target(None).wanted, lambda: Target(None).rho):
+        with pytest.raises(ValueError, match="no noise was asked for"):
+            ask()
