@@ -5,10 +5,41 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from smc_dp.errors import InputError, shown
+from smc_dp.methods.averages import Central, Local, PathakMean
+from smc_dp.methods.clipped_average import ClippedAverage
+from smc_dp.methods.feature_method import AverageMethod, FeatureMethod
+from smc_dp.methods.hamm2016 import Average, Soft, SoftAuxiliary, Vote
 from smc_dp.methods.method import Method
-from smc_dp.methods.weighted_sum import WeightedSum
+from smc_dp.methods.nonprivate import Batch, Individual
+from smc_dp.methods.ofaa import Ofaa
+from smc_dp.methods.ofpa import Ofpa
+from smc_dp.methods.param_laplace import ParamLaplace
+from smc_dp.methods.per_query import NoisyMax, ReleaseAll
+from smc_dp.methods.soft_statistic import SoftStatistic
+from smc_dp.methods.weighted_sum import WeightedSum, WeightedSumAddRemove
 
-_CLASSES: tuple[type[Method], ...] = (WeightedSum,)
+_CLASSES: tuple[type[Method], ...] = (
+    PathakMean,
+    Central,
+    Local,
+    WeightedSum,
+    WeightedSumAddRemove,
+    FeatureMethod,
+    AverageMethod,
+    Ofpa,
+    Ofaa,
+    ParamLaplace,
+    Vote,
+    Soft,
+    SoftAuxiliary,
+    SoftStatistic,
+    Average,
+    ClippedAverage,
+    Batch,
+    Individual,
+    ReleaseAll,
+    NoisyMax,
+)
 
 METHODS = MappingProxyType({method.name: method for method in _CLASSES})
 

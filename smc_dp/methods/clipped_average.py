@@ -1,0 +1,58 @@
+"""`avg_clip`: the mean of local models clipped to a public norm, for any learner of linear models.
+
+A model V_j with |V_j| > R becomes R V_j/|V_j|, one with entries that are no numbers becomes 0. So replacing a party
+moves the sum by at most 2 R, whatever the learner did, and lam does not enter. A mean of clipped models is worse
+only as far as long models matter; the noise shrinks from 2 W/M of `avg` to 2 R/M. Only a sum of the parties' integers
+is used: computed by a secure sum it needs no trusted aggregator; here it is computed in the clear.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from smc_dp.data.federation import Federation
+from smc_dp.errors import InputError
+from smc_dp.methods.ensemble import Ensemble, ensemble
+from smc_dp.methods.method import check_modulus
+from smc_dp.methods.output_perturbation import TrainedWeights, clipped
+from smc_dp.privacy.target import Calibration, NoiseName
+
+_SMALLEST, _LARGEST = 2.0**-20, 1e6
+
+
+@dataclass(frozen=True)
+class ClippedAverage:
+    """radius: R, public, in [2^-20, 1e6]; lam in [2^-29, 1e6]: of the local models that `train` trains.
+
+    Models of another numeric learner, in the coordinates of `smc_dp.learning.classes`, go to `train_from`.
+    """
+
+    lam: float = 1e-4
+    radius: float = 10.0
+    name: ClassVar[str] = "avg_clip"
+    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
+    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
+
+    def __post_init__(self) -> None:
+        check_modulus(self.lam)
+        if not _SMALLEST <= self.radius <= _LARGEST:
+            raise InputError(f"radius: wanted a number from 2**-20 to 1e6, got {self.radius!r}")
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """In L2, of the sum of the M models: 2 R."""
+        return 2 * Fraction(self.radius)
+
+    def train(self, federation: Federation) -> TrainedWeights:
+        """Local logistic or softmax models, clipped."""
+        return self.train_from(ensemble(federation, self.lam))
+
+    def train_from(self, ensemble: Ensemble) -> TrainedWeights:
+        """The mean of local models, however they were trained."""
+        V = clipped(ensemble.models(self), self.radius)
+        caveat = "The models are only added up: with a secure sum no trusted aggregator would be needed."
+        return TrainedWeights(
+            self, V, ensemble.federation.classes, self.lam, self.sensitivity, nominal=None, caveats=(caveat,)
+        )

@@ -1,0 +1,113 @@
+"""What the collaborative logistic regressions have in common: the bias alpha, rounds, the server's weighted average.
+
+In every round each party sends its model to the server, which sends back the average weighted by numbers of rows.
+Rows come without a column for the bias: the methods append it, (x, 1) as printed, and (x, 1)/sqrt 2 where a theorem
+needs the unit ball. Models leave here as (w, alpha) for rows (x, 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.errors import InputError
+from smc_dp.methods.model import LinearModel, Release, area_under_curve
+from smc_dp.privacy.output import nothing
+from smc_dp.privacy.statement import PrivacyStatement, round_up, shown
+from smc_dp.privacy.target import Target
+from smc_dp.unit_ball import Array, with_bias
+
+SERVER = "anyone who sees every upload of every round, the server included: each party adds its own noise"
+SIZES = "The sizes of the data sets are constants of the neighbourhood: they are not protected."
+_MOST_ROUNDS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class BiasedModel:
+    """Class 1 where w.x + alpha > 0, which is a probability above 1/2; theta = (w, alpha): (d+1,)."""
+
+    theta: Array
+
+    @property
+    def linear(self) -> LinearModel:
+        """The same scores for rows (x, 1)."""
+        return LinearModel.from_coordinates(self.theta[np.newaxis], 2)
+
+    def scores(self, X: Array) -> Array:
+        """One score for each row and class: (n, 2)."""
+        return self.linear.scores(with_one(X))
+
+    def predict(self, X: Array) -> npt.NDArray[np.int64]:
+        """Class numbers: (n,)."""
+        return self.linear.predict(with_one(X))
+
+    def accuracy(self, test: Rows) -> float:
+        """The fraction of rows that are classified correctly."""
+        return float(np.mean(self.predict(test.X) == test.y))
+
+    def auc(self, test: Rows) -> float:
+        """The area under the ROC curve; nan where it is not defined."""
+        return area_under_curve(self.scores(test.X), test.y)
+
+
+@dataclass(frozen=True, eq=False)
+class RoundsRelease(Release):
+    """A release with the models that the server saw: uploads (w, alpha) by round and party, (T, K, d+1).
+
+    K is 1 where parties do not send models but noisy polynomials, from which the server makes one in each round.
+    unsolved: how many of the T K minimisations ended without a minimiser, by the method's own criterion; the paper does
+    not say what happens then.
+    """
+
+    uploads: Array
+    unsolved: int
+
+
+def with_one(X: Array) -> Array:
+    """(x, 1) for each row, as printed: (n, d+1)."""
+    extended: Array = np.concatenate([X, np.ones((len(X), 1))], axis=1)
+    return extended
+
+
+def scaled(X: Array) -> Array:
+    """(x, 1)/sqrt 2 for each row x of the unit ball, which stays inside it: (n, d+1)."""
+    return with_bias(X, 1.0)
+
+
+def for_plain_rows(theta: Array) -> Array:
+    """The model for rows (x, 1) that scores as theta does for `scaled` rows."""
+    plain: Array = theta * scaled(np.zeros((1, 1)))[0, 1]
+    return plain
+
+
+def average(uploads: Array, federation: Federation) -> Array:
+    """The server's average of (K, ...) uploads, weighted by n_i/n."""
+    mean: Array = np.average(uploads, axis=0, weights=federation.sizes)
+    return mean
+
+
+def pure(epsilon: Fraction, target: Target, adversary: str, caveats: tuple[str, ...], rng: Stream) -> PrivacyStatement:
+    """The statement of pure epsilon for one record replaced; nothing when the seed of the noise can be guessed."""
+    if rng.insecure:
+        return nothing("record", "replace", "All randomness comes from a seed: whoever guesses it has the noise.")
+    true = round_up(epsilon)
+    if target.calibration == "paper":
+        nominal = shown(float(target.wanted))
+        caveats += (
+            f"The noise is the paper's: its nominal epsilon is {nominal}, what it is proved to give is {shown(true)}.",
+        )
+    return PrivacyStatement("pure", true, 0.0, "record", "replace", adversary, caveats)
+
+
+def check_rounds(rounds: int, epochs: int, reading: str) -> None:
+    """Raises InputError for settings of a method with rounds that make no sense."""
+    for name, value in (("rounds", rounds), ("epochs", epochs)):
+        if not 1 <= value <= _MOST_ROUNDS:
+            raise InputError(f"{name}: wanted a number from 1 to {_MOST_ROUNDS}, got {value!r}")
+    if reading not in ("exact", "truncated"):
+        raise InputError(f"reading: wanted exact or truncated, got {reading!r}")

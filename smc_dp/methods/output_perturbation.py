@@ -1,0 +1,122 @@
+"""Weights with noise: what every method of Hamm, Cao and Belkin (2016) that releases a linear model ends with.
+
+The mean of m models goes on the grid as the sum of their integers, noise is added to the sum, and the sum is divided
+by m. Under `proven` this happens in the coordinates of `smc_dp.learning.classes`. Under `paper` with more than two
+classes it happens to the C weight vectors stacked, as printed: the same distances, in C d dimensions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.errors import InputError
+from smc_dp.learning.classes import code
+from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.methods.method import TRUSTED, Method, check_target
+from smc_dp.methods.model import LinearModel, Release
+from smc_dp.privacy.output import GRID, Calibrated, perturb, printed, proven, statement
+from smc_dp.privacy.sensitivity import largest_softmax_norm
+from smc_dp.privacy.target import Target
+from smc_dp.unit_ball import Array
+
+_TAU = Fraction(PUBLIC_TAU) * (1 + Fraction(1, 2**10))
+_HALF_BITS = 32
+_TINY = 2.0**-900
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainedWeights:
+    """m models V: (m, p, d), secret, entries below 2^22.
+
+    `sensitivity`: of the sum of the m models, in L2, when one party is replaced. `nominal`: the printed scale of the
+    noise of the sum, times epsilon; None where nothing is printed. `lam`: what the models were trained with.
+    """
+
+    method: Method
+    V: Array
+    classes: int
+    lam: float
+    sensitivity: Fraction
+    nominal: Fraction | None
+    caveats: tuple[str, ...]
+
+    def release(self, target: Target, rng: Stream) -> Release:
+        """The mean of the models with noise."""
+        check_target(target, self.method)
+        if target.epsilon is not None and target.calibration == "paper" and target.noise != "knorm":
+            raise InputError(f"noise: the paper's is knorm, wanted it with calibration paper, got {target.noise}")
+        stacked = target.calibration == "paper" and self.classes > 2
+        total = self._stacked_total if stacked else self._total
+        noise = None if target.epsilon is None else self._noise(target, len(total))
+        weights = perturb(total, noise, rng, divisor=len(self.V)).reshape(-1, self.V.shape[2])
+        model = LinearModel(weights) if stacked else LinearModel.from_coordinates(weights, self.classes)
+        return Release(model, statement(noise, target, "party", "party", TRUSTED, self.caveats, rng=rng))
+
+    @cached_property
+    def _total(self) -> list[int]:
+        return sum_on_grid(self.V)
+
+    @cached_property
+    def _stacked_total(self) -> list[int]:
+        return sum_on_grid(np.einsum("cp,mpd->mcd", code(self.classes), self.V))
+
+    def _noise(self, target: Target, dimension: int) -> Calibrated:
+        if target.calibration == "proven" or self.nominal is None:
+            return proven(target, dimension, self.sensitivity)
+        true = self.sensitivity + stacking(self.classes, self.lam)
+        return printed(target, dimension, true, self.nominal / target.wanted)
+
+
+def of_minimiser(gradient: Fraction, lam: float, classes: int) -> Fraction:
+    """How far a certified minimiser moves, in L2, when the gradient of its objective moves by at most `gradient`.
+
+    min(gradient/lam, 2 W) + 2 tau/lam. Proof. The objective is lam-strongly convex, and at the minimiser of one data
+    set its gradient on the other is at most `gradient` long, which gives the first bound; both minimisers have norm
+    at most W (`largest_softmax_norm`), which gives the second. Each stored model is within tau/lam of its minimiser.
+    tau is the solver's, and 2^-43 for what floats do outside of it: votes divided by M err by sqrt(C) 2^-54 at most,
+    and the code of the classes by less than 2^-50.
+    """
+    mu = Fraction(lam)
+    return min(gradient / mu, 2 * Fraction(largest_softmax_norm(classes, mu))) + 2 * _TAU / mu
+
+
+def stacking(classes: int, lam: float) -> Fraction:
+    """What the product W = B V in floats adds to the distance of two models: 2 C^2 2^-51 (W + tau/lam); 0 for C = 2.
+
+    p products are added in each entry, so the error is below p^(3/2) 2^-52 |V|, that of B's own entries included.
+    """
+    if classes == 2:
+        return Fraction(0)
+    norm = Fraction(largest_softmax_norm(classes, lam)) + _TAU / Fraction(lam)
+    return 2 * Fraction(classes**2, 2**51) * norm
+
+
+def clipped(V: Array, radius: float) -> Array:
+    """Models V: (M, p, d), each scaled so that its norm surely does not exceed the radius; 0 for NaN or infinity.
+
+    Floats err in a norm of k numbers and in the division by less than k + 8 units of 2^-52.
+    """
+    flat = V.reshape(len(V), -1)
+    flat = np.where(np.isfinite(flat).all(axis=1, keepdims=True), flat, 0.0)
+    largest = np.abs(flat).max(axis=1, keepdims=True).clip(min=_TINY)
+    with np.errstate(over="ignore"):  # an infinite norm makes the model 0
+        norms = largest * np.linalg.norm(flat / largest, axis=1, keepdims=True).clip(min=1.0)
+    bound = radius * (1 - (flat.shape[1] + 8) * 2.0**-52)
+    inside: Array = flat * np.minimum(1.0, bound / norms)
+    return inside.reshape(V.shape)
+
+
+def sum_on_grid(models: Array) -> list[int]:
+    """The sum over the first axis of the entries rounded to the grid: exact integers, in the order of the entries.
+
+    The entries are below 2^22; they are added in two halves, which cannot overflow below 2^31 models.
+    """
+    units = np.rint(np.ldexp(models.reshape(len(models), -1), GRID.fraction_bits)).astype(np.int64)
+    high = (units >> _HALF_BITS).sum(axis=0)
+    low = (units & ((1 << _HALF_BITS) - 1)).sum(axis=0)
+    return [(h << _HALF_BITS) + part for h, part in zip(high.tolist(), low.tolist(), strict=True)]

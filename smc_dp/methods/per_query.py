@@ -1,0 +1,194 @@
+"""`release_all` and `noisy_max`: the two other uses of an ensemble (Hamm, Cao and Belkin 2016, section 3.2).
+
+`release_all` publishes every local classifier, each with noise for a change of its party's whole data set: a
+sensitivity that does not shrink with the number of parties. `noisy_max` keeps the classifiers and answers queries by
+their votes with noise, which must grow linearly with the number of queries. The paper argues against both; here they
+can be measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from protocols.arithmetic.rng import KEY_BYTES, Stream
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.errors import InputError
+from smc_dp.learning.votes import count_votes
+from smc_dp.methods.ensemble import Ensemble, Learner, ensemble
+from smc_dp.methods.method import check_modulus, check_target
+from smc_dp.methods.model import Release, area_under_curve
+from smc_dp.methods.output_perturbation import clipped
+from smc_dp.privacy.grid import ceil_sqrt
+from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
+from smc_dp.privacy.output import GRID, Calibrated, on_grid, perturb, proven, statement
+from smc_dp.privacy.sensitivity import largest_softmax_norm
+from smc_dp.privacy.target import Calibration, NoiseName, Target
+from smc_dp.unit_ball import Array
+
+_MOST_QUERIES = 10**9
+
+
+@dataclass(frozen=True)
+class ReleaseAll:
+    """All local models, with regulariser (lam/2) |V|^2, lam in [2^-29, 1e6]; they classify by majority."""
+
+    lam: float = 1e-4
+    name: ClassVar[str] = "release_all"
+    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
+    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
+
+    def __post_init__(self) -> None:
+        check_modulus(self.lam)
+
+    def sensitivity(self, classes: int) -> Fraction:
+        """In L2, of each model: 2 W, because each is clipped to the largest norm W of a minimiser."""
+        return 2 * Fraction(largest_softmax_norm(classes, self.lam))
+
+    def train(self, federation: Federation) -> TrainedAll:
+        """Local models."""
+        return self.train_from(ensemble(federation, self.lam))
+
+    def train_from(self, ensemble: Ensemble) -> TrainedAll:
+        """Local models that are there already; longer ones than W are clipped."""
+        classes = ensemble.federation.classes
+        return TrainedAll(self, clipped(ensemble.models(self), largest_softmax_norm(classes, self.lam)), classes)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainedAll:
+    """V: (M, p, d), every party's model."""
+
+    method: ReleaseAll
+    V: Array
+    classes: int
+
+    def release(self, target: Target, rng: Stream) -> Release:
+        """Every model with noise of its own.
+
+        A party's rows reach its own model only, so the releases compose in parallel: epsilon is that of one.
+        """
+        check_target(target, self.method)
+        noise = None
+        if target.epsilon is not None:
+            noise = proven(target, self.V[0].size, self.method.sensitivity(self.classes))
+        noisy = np.array([perturb(on_grid(v), noise, rng) for v in self.V]).reshape(self.V.shape)
+        who = "anyone who sees all the noisy models, the other parties among them"
+        return Release(Committee(noisy, self.classes), statement(noise, target, "party", "party", who, rng=rng))
+
+
+@dataclass(frozen=True, eq=False)
+class Committee:
+    """Linear models V: (M, p, d) that classify by majority, the lowest class of equals."""
+
+    V: Array
+    classes: int
+
+    def accuracy(self, test: Rows) -> float:
+        """The fraction of rows that the majority classifies correctly."""
+        return float(np.mean(count_votes(self.V, test.X, self.classes).argmax(axis=1) == test.y))
+
+    def auc(self, test: Rows) -> float:
+        """The area under the ROC curve of the shares of the votes."""
+        return area_under_curve(count_votes(self.V, test.X, self.classes) / len(self.V), test.y)
+
+
+@dataclass(frozen=True)
+class NoisyMax:
+    """Report-noisy-max (Dwork and Roth 2013): each of at most `queries` rows gets the class with most noisy votes.
+
+    lam in [2^-29, 1e6], of logistic regression; learner: what parties train, see `ensemble.Learner`; queries in
+    [1, 10^9].
+    """
+
+    lam: float = 1e-4
+    learner: Learner = None
+    queries: int = 1000
+    name: ClassVar[str] = "noisy_max"
+    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
+    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
+
+    def __post_init__(self) -> None:
+        check_modulus(self.lam)
+        if not 1 <= self.queries <= _MOST_QUERIES:
+            raise InputError(f"queries: wanted a number from 1 to {_MOST_QUERIES}, got {self.queries!r}")
+
+    def noise(self, target: Target, classes: int) -> Calibrated:
+        """The noise of the counts of one query, with the distance that all queries together can move.
+
+        Proof. Replacing one party takes one vote from a class and gives it to another, or changes nothing: the counts
+        of a query move by 2 in L1 and sqrt 2 in L2. The class is a function of the noisy counts. q queries, chosen in
+        view of earlier answers, compose to q times the epsilon, or q times the rho, of one.
+        """
+        one, q = 1 << GRID.fraction_bits, self.queries
+        if target.noise == "laplace":
+            return Calibrated(DiscreteLaplace(classes, 2 * q * one / target.wanted), 2 * q * one)
+        D = ceil_sqrt(2 * one * one * (q if target.noise == "gauss" else q * q))
+        if target.noise == "gauss":
+            return Calibrated(DiscreteGaussian(classes, Fraction(D * D) / (2 * target.rho)), D)
+        return Calibrated(KNorm(classes, D / target.wanted), D)
+
+    def train(self, federation: Federation) -> TrainedVoters:
+        """Local classifiers."""
+        return self.train_from(ensemble(federation, self.lam, self.learner))
+
+    def train_from(self, ensemble: Ensemble) -> TrainedVoters:
+        """Local classifiers that are there already."""
+        return TrainedVoters(self, ensemble)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainedVoters:
+    """The classifiers that will be asked."""
+
+    method: NoisyMax
+    ensemble: Ensemble
+
+    def release(self, target: Target, rng: Stream) -> Release:
+        """The service that answers; nothing is published before a query comes."""
+        check_target(target, self.method)
+        classes = self.ensemble.federation.classes
+        noise = None if target.epsilon is None else self.method.noise(target, classes)
+        own = Stream(rng.bytes(KEY_BYTES), insecure=rng.insecure)
+        caveats = (f"It covers all of at most {self.method.queries} answers together.", *self.ensemble.caveats)
+        who = "anyone who sees the answers, but not the one who computes them and holds the classifiers"
+        privacy = statement(noise, target, "party", "party", who, caveats, rng=rng)
+        return Release(Service(self.ensemble, noise, own, self.method.queries), privacy)
+
+
+@dataclass(eq=False, repr=False)
+class Service:
+    """Answers queries with noise until `left` is 0; it holds the secret classifiers, and is not to be handed over."""
+
+    ensemble: Ensemble
+    noise: Calibrated | None
+    rng: Stream
+    left: int
+
+    def predict(self, X: Array) -> npt.NDArray[np.int64]:
+        """Class numbers: (n,). Each row is one query; InputError, and no answer, for more rows than are left."""
+        if len(X) > self.left:
+            raise InputError(f"queries: wanted at most {self.left}, which are left, got {len(X)}")
+        self.left -= len(X)
+        counts = self.ensemble.votes(X)
+        return np.array([np.argmax(perturb(_units(votes), self.noise, self.rng)) for votes in counts], dtype=np.int64)
+
+    def accuracy(self, test: Rows) -> float:
+        """The fraction of rows that are classified correctly; of the first `left` of them if there are more.
+
+        nan when no answer is left.
+        """
+        n = min(len(test), self.left)
+        return float(np.mean(self.predict(test.X[:n]) == test.y[:n])) if n else float("nan")
+
+    def auc(self, test: Rows) -> float:
+        """Nan: answers are classes, without scores, and none is spent."""
+        return float("nan")
+
+
+def _units(votes: npt.NDArray[np.int64]) -> list[int]:
+    return [int(v) << GRID.fraction_bits for v in votes]

@@ -1,0 +1,152 @@
+"""`soft_ss`: soft labels released as a sufficient statistic, from which any global model can be trained.
+
+The soft-label objective of Hamm, Cao and Belkin (2016, equations 19 and 55) sees the votes only through
+T = (1/N) sum of (B' alpha_i) g_i'. With noise on T everything after it is post-processing: the regulariser is chosen
+freely, nothing has to be minimised to a tolerance, and no sensitivity has a lam in its denominator. The rows g are
+the public auxiliary rows x whitened: then votes can push T about equally far in every direction, and noise of equal
+size in all directions costs the directions in which the x hardly vary as little as the others.
+
+T is a sum over parties of integers that each party computes alone, so a secure sum of them needs no trusted
+aggregator. Here it is computed in the clear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.data.federation import Federation
+from smc_dp.errors import InputError
+from smc_dp.learning.classes import code, coordinates, diameter
+from smc_dp.learning.softmax import SoftLabels, minimise
+from smc_dp.methods.ensemble import Ensemble, Learner, auxiliary, ensemble
+from smc_dp.methods.method import TRUSTED, check_modulus, check_target
+from smc_dp.methods.model import LinearModel, Release
+from smc_dp.methods.whitening import Whitening, largest_square
+from smc_dp.privacy.grid import ceil_sqrt
+from smc_dp.privacy.output import GRID, perturb, proven, statement
+from smc_dp.privacy.target import Calibration, NoiseName, Target
+from smc_dp.unit_ball import Array
+
+CAVEATS = (
+    "The auxiliary rows are public: they are not protected.",
+    "The parties' integers are only added up: with a secure sum no trusted aggregator would be needed.",
+)
+_LIMB = 20  # bits: votes times limbs, added over all rows, stay below 2^63
+_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class SoftStatistic:
+    """lam and lam_global in [2^-29, 1e6]: of local logistic models, and of the global model on whitened rows.
+
+    lam_global is public and costs nothing: about 1 where noise is large (the whitened rows are about sqrt d long),
+    less where it is small. gamma, public, in [1e-9, 1]: what whitening adds to the mean squares of all directions.
+    learner: what parties train, see `ensemble.Learner`.
+    """
+
+    lam: float = 1e-4
+    learner: Learner = None
+    lam_global: float = 1.0
+    gamma: float = 1e-3
+    name: ClassVar[str] = "soft_ss"
+    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
+    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "gauss")
+
+    def __post_init__(self) -> None:
+        check_modulus(self.lam)
+        check_modulus(self.lam_global, "lambda of the global model")
+        if not 1e-9 <= self.gamma <= 1:
+            raise InputError(f"gamma: wanted a number from 1e-9 to 1, got {self.gamma!r}")
+
+    def train(self, federation: Federation) -> TrainedStatistic:
+        """Local classifiers, their votes, and the statistic."""
+        auxiliary(federation, self)
+        return self.train_from(ensemble(federation, self.lam, self.learner))
+
+    def train_from(self, ensemble: Ensemble) -> TrainedStatistic:
+        """The statistic from local classifiers, however they were trained."""
+        X = auxiliary(ensemble.federation, self)
+        whitening = Whitening.of(X, self.gamma)
+        G = whitening.rows(X)
+        return TrainedStatistic(self, whitening, G, statistic_in_integers(G, ensemble.counts), ensemble)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainedStatistic:
+    """G: (N, d), public; total: N M T on the grid, p d integers, secret."""
+
+    method: SoftStatistic
+    whitening: Whitening
+    G: Array
+    total: list[int]
+    ensemble: Ensemble
+
+    def release(self, target: Target, rng: Stream) -> Release:
+        """The statistic with noise, and the model that it gives."""
+        check_target(target, self.method)
+        federation = self.ensemble.federation
+        noise = None
+        if target.epsilon is not None:
+            noise = proven(target, len(self.total), self._sensitivity)
+        T = perturb(self.total, noise, rng, divisor=len(self.G) * len(federation.parties))
+        V = model_of(self.G, T, federation.classes, self.method.lam_global)
+        caveats = (*CAVEATS, *self.ensemble.caveats)
+        model = LinearModel.from_coordinates(self.whitening.weights(V), federation.classes)
+        return Release(model, statement(noise, target, "party", "party", TRUSTED, caveats, rng=rng))
+
+    @cached_property
+    def _sensitivity(self) -> Fraction:
+        return sensitivity(self.G, self.ensemble.federation.classes)
+
+
+def statistic_in_integers(G: Array, counts: npt.NDArray[np.int64]) -> list[int]:
+    """N M T on the grid: the sum over rows i and classes k of counts[i, k] E_(k,i), p d integers, exactly.
+
+    E_(k,i) = round(2^f B_k' g_i) are public integers; counts: (N, C), of M parties or of any of them: what each
+    party would add is the same sum with its own votes. G: (N, d), entries below 2^20; N M below 2^43.
+    """
+    p = coordinates(counts.shape[1])
+    total = np.zeros((p, G.shape[1]), dtype=object)
+    for start in range(0, len(G), _ROWS):
+        votes = counts[start : start + _ROWS]
+        for a, k, E in _integers(G[start : start + _ROWS], counts.shape[1]):
+            for shift in range(0, 63, _LIMB):
+                limb = E >> shift if shift + _LIMB >= 63 else (E >> shift) & ((1 << _LIMB) - 1)
+                total[a] += (votes[:, k] @ limb).astype(object) << shift
+    return [int(value) for value in total.ravel()]
+
+
+def _integers(G: Array, classes: int) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
+    """(a, k, E) for each coordinate a and class k, E: (rows, d), round(2^f B[k, a] g)."""
+    B = code(classes)
+    for k, a in np.ndindex(B.shape):
+        if B[k, a]:
+            yield a, k, np.rint(np.ldexp(B[k, a] * G, GRID.fraction_bits)).astype(np.int64)
+
+
+def sensitivity(G: Array, classes: int) -> Fraction:
+    """In L2, of N M T (in reals, as it stands on the grid), to replacing one party: D sqrt N sigma + N sqrt(p d) 2^-f.
+
+    sigma is the largest singular value of G. Proof. The party's votes change from k_i to l_i, so the sum of the
+    integers moves by the sum over i of E_(l_i,i) - E_(k_i,i). Unrounded that is 2^f R'G, R: (N, p) with rows B_l - B_k
+    no longer than D (`diameter`), and |R'G| <= |R| sigma <= D sqrt N sigma in Frobenius norms. Rounding moves each of
+    the p d entries of each of the N differences by at most 1, so that the sum moves by N sqrt(p d) more. The floats
+    of B and of its products with g err by less than 2^-40 of the first term.
+    """
+    N, p = len(G), coordinates(classes)
+    widened = Fraction(diameter(classes)) * (1 + Fraction(1, 2**40)) * (1 << GRID.fraction_bits)
+    pushed = ceil_sqrt(-(-N * widened**2 * Fraction(largest_square(G)) // 1))
+    return Fraction(pushed + ceil_sqrt(N * N * p * G.shape[1]), 1 << GRID.fraction_bits)
+
+
+def model_of(G: Array, T: Array, classes: int, lam: float) -> Array:
+    """The minimiser V: (p, d) for rows G: (N, d) and the statistic T: (p d,), with regulariser (lam/2) |V|^2."""
+    return minimise(SoftLabels(G, T.reshape(coordinates(classes), -1), classes, lam))

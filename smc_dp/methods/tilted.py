@@ -1,0 +1,92 @@
+"""Logistic regression without a regulariser and with a linear term: what the printed OFPA minimises.
+
+l(theta) = sum of -y_i z_i + log(1 + e^(z_i)), z_i = x~_i.theta, plus v.theta, for rows x~_i = (x_i, 1), |x_i| <= 1, and
+labels y in {0, 1}; rows: (n, D), y: (n,), v: (D,). It is convex, and may have no minimiser.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+import scipy.special
+
+from smc_dp.unit_ball import Array
+
+_STEPS = 100
+_LONGEST = 10.0
+_HALVINGS = 40
+_DAMPING = 1e-12  # of the Hessian, for each row
+_FARTHEST = 2.0**20  # as good as unbounded; its inverse is as good as zero
+_NEGLIGIBLE = 1e-6  # a Newton step, in parts of 1 + |theta|
+
+
+def gradient(rows: Array, y: Array, v: Array, theta: Array) -> Array:
+    """The gradient at theta: (D,)."""
+    total: Array = rows.T @ (scipy.special.expit(rows @ theta) - y) + v
+    return total
+
+
+def minimiser(rows: Array, y: Array, v: Array, start: Array) -> tuple[Array, bool]:
+    """A minimiser, and whether it is one.
+
+    Newton's method until floats gain nothing, at most 100 steps of length at most 10, so that the answer is finite
+    where there is no minimiser. It counts as one if the next step would be below a millionth of 1 + |theta|.
+    """
+    theta, slope = start, gradient(rows, y, v, start)
+    for _ in range(_STEPS):
+        step = _newton_step(rows, theta, slope)
+        candidate = _shorter(rows, y, v, theta, slope, step)
+        if candidate is None:
+            return theta, bool(np.linalg.norm(step) <= _NEGLIGIBLE * (1 + np.linalg.norm(theta)))
+        theta, slope = candidate
+    return theta, False
+
+
+def descend(rows: Array, y: Array, v: Array, start: Array, epochs: int) -> Array:
+    """Gradient descent over all rows with step 1/L, L = n/2: curvature 1/4, |x~|^2 <= 2."""
+    theta = start
+    for _ in range(epochs):
+        theta = theta - 2 / len(rows) * gradient(rows, y, v, theta)
+    return theta
+
+
+def existence(rows: Array, y: Array, v: Array) -> float:
+    """Whether there is a minimiser, by linear programming: if this is positive.
+
+    It is the largest delta, up to 1/2, such that some q in [delta, 1 - delta]^n has sum of q_i a_i = v with
+    a_i = (2 y_i - 1) x~_i, which is the equation of a minimiser for q_i = sigmoid(-a_i.theta). Negative: the objective
+    falls for ever along some direction (Farkas), and -inf if no q of whatever size will do; zero: its infimum is not
+    attained. Solved as: how far can v - (sum of a_i)/2 be stretched and still be a sum of r_i a_i, |r_i| <= 1/2?
+    """
+    signed = ((2 * y - 1)[:, np.newaxis] * rows).T
+    found = scipy.optimize.linprog(
+        np.append(np.zeros(len(y)), -1.0),
+        A_eq=np.column_stack([signed, signed.sum(axis=1) / 2 - v]),
+        b_eq=np.zeros(len(v)),
+        bounds=[*[(-0.5, 0.5)] * len(y), (0, _FARTHEST)],
+    )
+    if not found.success:
+        raise ArithmeticError(f"a bounded linear program that zero solves was not solved: {found.message}")
+    stretch = -float(found.fun)
+    return (1 - 1 / stretch) / 2 if stretch > 1 / _FARTHEST else -inf
+
+
+def _newton_step(rows: Array, theta: Array, slope: Array) -> Array:
+    """Damped where the Hessian is as good as singular, and cut to the length that is allowed."""
+    p = scipy.special.expit(rows @ theta)
+    H = (rows * (p * (1 - p))[:, np.newaxis]).T @ rows + _DAMPING * len(rows) * np.eye(len(theta))
+    step: Array = scipy.linalg.solve(H, slope, assume_a="pos")
+    return step * min(1.0, _LONGEST / max(float(np.linalg.norm(step)), _LONGEST))
+
+
+def _shorter(rows: Array, y: Array, v: Array, theta: Array, slope: Array, step: Array) -> tuple[Array, Array] | None:
+    """The first point, halving the step, with a shorter gradient, and that gradient; None if there is none."""
+    for _ in range(_HALVINGS):
+        new = gradient(rows, y, v, theta - step)
+        if np.linalg.norm(new) < np.linalg.norm(slope):
+            return theta - step, new
+        step = step / 2
+    return None

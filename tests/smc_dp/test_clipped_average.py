@@ -1,0 +1,107 @@
+"""The clipped average: any models, sensitivity 2 R, whatever a party's learner did."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.errors import InputError
+from smc_dp.methods.clipped_average import ClippedAverage
+from smc_dp.methods.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016 import Average
+from smc_dp.methods.model import LinearModel
+from smc_dp.methods.output_perturbation import sum_on_grid
+from smc_dp.privacy.output import GRID
+from smc_dp.privacy.target import Target
+from smc_dp.unit_ball import Array, into_ball
+
+
+def a_federation(M: int, classes: int = 3, d: int = 4, n: int = 9) -> Federation:
+    rng = np.random.default_rng(0)
+    X = into_ball(rng.normal(size=(M * n, d)), 2.0)
+    y = (X @ rng.normal(size=(d, classes))).argmax(axis=1)
+    return Federation(tuple(Rows(X[i : i + n], y[i : i + n]) for i in range(0, M * n, n)), classes)
+
+
+def mean(method: ClippedAverage, V: Array) -> Array:
+    """The released coordinates without noise."""
+    federation = a_federation(len(V), 2 if V.shape[1] == 1 else V.shape[1] + 1, V.shape[2])
+    model = method.train_from(Ensemble(federation, V)).release(Target(None), Stream.from_system()).model
+    assert isinstance(model, LinearModel)
+    return model.W
+
+
+def test_short_models_are_averaged_as_they_are() -> None:
+    federation = a_federation(6)
+    V = ensemble(federation, 0.1).models(Average())
+    W = mean(ClippedAverage(radius=100.0), V)
+    assert np.abs(W - LinearModel.from_coordinates(V.mean(axis=0), 3).W).max() < 1e-11
+    assert np.abs(mean(ClippedAverage(radius=0.1), V) - W).max() > 0.1  # twin: clipping that does something
+
+
+def test_long_models_keep_their_direction() -> None:
+    V = np.array([[[3.0, 4.0]], [[0.3, 0.4]]])
+    W = mean(ClippedAverage(radius=1.0), V)
+    assert np.allclose(W[1] - W[0], (np.array([0.6, 0.8]) + np.array([0.3, 0.4])) / 2, atol=1e-11)
+
+
+def test_models_that_are_no_numbers_count_as_zero() -> None:
+    V = np.array([[[1.0, 0.5]], [[np.nan, 9.0]], [[np.inf, 0.0]], [[0.0, -np.inf]]])
+    W = mean(ClippedAverage(radius=5.0), V)
+    assert np.allclose(W[1] - W[0], np.array([1.0, 0.5]) / 4, atol=1e-11)
+
+
+@pytest.mark.parametrize("radius", [0.3, 7.0, 1e6])
+def test_no_party_moves_the_sum_beyond_two_radii(radius: float) -> None:
+    rng = np.random.default_rng(1)
+    method, federation = ClippedAverage(radius=radius), a_federation(3)
+    far = 0.0
+    for _ in range(60):
+        V = rng.normal(size=(3, 2, 4)) * 10.0 ** rng.uniform(-3, 9)
+        other = V.copy()
+        other[0] = -V[0] * rng.choice([1.0, 1e3, 1e-3, np.nan])
+        totals = [sum_on_grid(method.train_from(Ensemble(federation, v)).V) for v in (V, other)]
+        far = max(far, math.sqrt(sum((a - b) ** 2 for a, b in zip(*totals, strict=True))))
+    bound = GRID.l2_sensitivity(method.sensitivity, 8)
+    assert 0.99 * bound < far <= bound
+    assert far > bound / 2 + 1  # twin: one radius
+
+
+def test_noise_has_the_length_of_its_law() -> None:
+    M, radius, epsilon, rng = 6, 2.0, Fraction(1, 2), Stream.insecure_from_seed(2)
+    trained = ClippedAverage(0.1, radius).train(a_federation(M))
+
+    def weights(target: Target) -> Array:
+        model = trained.release(target, rng).model
+        assert isinstance(model, LinearModel)
+        return model.W
+
+    exact = weights(Target(None))
+    lengths = [float(np.linalg.norm(weights(Target(epsilon)) - exact)) for _ in range(150)]
+    scale = 2 * radius / (M * float(epsilon))
+    assert scipy.stats.kstest(lengths, scipy.stats.gamma(8, scale=scale).cdf).pvalue > 1e-6
+    assert scipy.stats.kstest(lengths, scipy.stats.gamma(8, scale=scale / 2).cdf).pvalue < 1e-12  # twin: R, not 2 R
+    assert scipy.stats.kstest(lengths, scipy.stats.gamma(12, scale=scale).cdf).pvalue < 1e-7  # twin: C d dimensions
+
+
+def test_statement() -> None:
+    trained = ClippedAverage().train(a_federation(4))
+    for noise in ("knorm", "laplace"):
+        privacy = trained.release(Target(Fraction(3), noise=noise), Stream.from_system()).privacy  # type: ignore[arg-type]
+        assert (privacy.kind, privacy.epsilon, privacy.unit) == ("pure", 3.0, "party")
+    assert any("secure sum" in caveat for caveat in privacy.caveats)
+    assert trained.release(Target(Fraction(1), noise="gauss"), Stream.from_system()).privacy.kind == "zcdp"
+    with pytest.raises(InputError, match="calibration: avg_clip has proven, got paper"):
+        trained.release(Target(Fraction(1), "paper"), Stream.from_system())
+
+
+@pytest.mark.parametrize("radius", [0.0, -1.0, math.nan, math.inf, 1e7])
+def test_wrong_radius_is_refused(radius: float) -> None:
+    with pytest.raises(InputError, match="radius: wanted"):
+        ClippedAverage(radius=radius)

@@ -1,0 +1,366 @@
+"""The feature method against Algorithm 1 done by hand, what its statements say, and the trends of the paper."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import scipy.optimize
+import scipy.stats
+from sklearn.linear_model import LogisticRegression
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.data.deal import Deal, deal_pool
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.pool import load_pool
+from smc_dp.errors import InputError
+from smc_dp.methods.feature_method import AverageMethod, FeatureMethod, printed_error
+from smc_dp.methods.model import LinearModel
+from smc_dp.methods.registry import find
+from smc_dp.privacy.target import Target
+from smc_dp.unit_ball import first_outside, into_ball
+
+Array = npt.NDArray[np.float64]
+EXACT = Target(None)
+needs_data = pytest.mark.skipif(
+    "SMC_DP_DATA" not in os.environ, reason="a9a and the other papers' data: SMC_DP_DATA names no folder of data sets"
+)
+METHODS: tuple[AverageMethod | FeatureMethod, ...] = (AverageMethod(), FeatureMethod())
+
+
+def stream(seed: int) -> Stream:
+    return Stream.insecure_from_seed(seed)
+
+
+def draw(rng: np.random.Generator, n: int, w: Array) -> Rows:
+    X = into_ball(rng.normal(size=(n, len(w))), 1.5 * math.sqrt(len(w)))
+    y = (X @ w + 0.05 * rng.normal(size=n) > 0).astype(np.int64)
+    return Rows(X, y)
+
+
+def sites(N: int, n: int, d: int, seed: int = 0, m0: int = 0) -> tuple[Federation, Rows]:
+    """N sites of n rows each, an aggregator with m0 (n if 0), and rows to test on."""
+    rng = np.random.default_rng(seed)
+    w = rng.normal(size=d)
+    parties = tuple(draw(rng, n, w) for _ in range(N))
+    return Federation(parties, 2, labelled=draw(rng, m0 or n, w)), draw(rng, 2000, w)
+
+
+def weights(model: Any) -> Array:
+    return np.asarray(model.W[1] - model.W[0])
+
+
+def by_scikit(X: Array, y: npt.NDArray[np.int64], lam: float) -> Array:
+    """The minimiser of the mean log-loss + lam |w|^2."""
+    model = LogisticRegression(C=1 / (2 * lam * len(X)), fit_intercept=False, tol=1e-12, max_iter=100_000)
+    return np.asarray(model.fit(X, y).coef_[0])
+
+
+@pytest.mark.parametrize("scale", ["none", "unit"])
+def test_without_noise_it_is_algorithm_1(scale: Any) -> None:
+    federation, _ = sites(4, 60, 6)
+    assert federation.labelled is not None
+    M = np.array([by_scikit(rows.X, rows.y, 0.01) for rows in federation.parties])
+    average = AverageMethod(loss="logistic").train(federation).release(EXACT, stream(1)).model
+    np.testing.assert_allclose(weights(average), M.mean(axis=0), atol=1e-5)
+    if scale == "unit":
+        M /= np.linalg.norm(M, axis=1, keepdims=True)
+    omega = by_scikit(federation.labelled.X @ M.T, federation.labelled.y, 0.01)
+    method = FeatureMethod(loss="logistic", scale=scale)
+    found = weights(method.train(federation).release(EXACT, stream(1)).model)
+    np.testing.assert_allclose(found, M.T @ omega, atol=1e-5)
+    # lam |f|^2 read as (lam/2) |f|^2 is another classifier.
+    halved = weights(replace(method, lam=0.005).train(federation).release(EXACT, stream(1)).model)
+    assert np.abs(halved - M.T @ omega).max() > 1e-2
+
+
+def test_local_classifiers_minimise_the_huber_loss_and_lam_times_the_squared_length() -> None:
+    federation, _ = sites(1, 40, 3)
+    rows = federation.parties[0]
+    (f,) = AverageMethod(lam=0.05, h=0.3).train(federation).classifiers(EXACT, stream(1))
+
+    def value(f: Array, lam: float) -> float:
+        z = (2 * rows.y - 1) * (rows.X @ f)
+        losses = np.where(z > 1.3, 0, np.where(z < 0.7, 1 - z, (1.3 - z) ** 2 / 1.2))
+        return float(losses.mean() + lam * f @ f)
+
+    options = {"xatol": 1e-10, "fatol": 1e-15, "maxiter": 10_000, "maxfev": 10_000}
+    by_search = {
+        lam: scipy.optimize.minimize(value, f * 0, args=(lam,), method="Nelder-Mead", options=options).x
+        for lam in (0.05, 0.025)
+    }
+    np.testing.assert_allclose(f, by_search[0.05], atol=1e-6)
+    assert np.abs(f - by_search[0.025]).max() > 1e-2
+
+
+@pytest.mark.parametrize("calibration", ["paper", "proven"])
+def test_lambda_in_objective_perturbation_is_twice_the_papers(calibration: Any) -> None:
+    federation, _ = sites(2, 40, 3)
+    for method in METHODS:
+        for law in method.train(federation).laws(Target(Fraction(1), calibration)):
+            assert law is not None
+            assert law.modulus == 0.02
+            assert float(law.jacobian) == pytest.approx(math.log1p(1 / (40 * law.total)), rel=1e-12)
+
+
+@pytest.mark.parametrize("target", [EXACT, Target(Fraction(1)), Target(Fraction(1), "paper")])
+def test_the_combination_is_in_the_span_of_the_sites(target: Target) -> None:
+    federation, _ = sites(3, 50, 8)
+    for method in (FeatureMethod(), FeatureMethod(scale="unit"), FeatureMethod(private_labelled=True), AverageMethod()):
+        trained = method.train(federation)
+        M = trained.classifiers(target, stream(4))
+        f = weights(trained.release(target, stream(4)).model)
+
+        def distance(rows: Array, f: Array = f) -> float:
+            omega = np.linalg.lstsq(rows.T, f, rcond=None)[0]
+            return float(np.linalg.norm(f - rows.T @ omega) / np.linalg.norm(f))
+
+        assert distance(M) < 1e-9
+        assert distance(M[:2]) > 1e-3  # and in no smaller one
+
+
+def test_one_site_is_scaled() -> None:
+    federation, _ = sites(1, 100, 5)
+    trained = FeatureMethod().train(federation)
+    f = trained.classifiers(EXACT, stream(1))[0]
+    found = weights(trained.release(EXACT, stream(1)).model)
+    cosine = float(f @ found / np.linalg.norm(f) / np.linalg.norm(found))
+    assert cosine == pytest.approx(1, abs=1e-12)
+    assert np.linalg.norm(found) != pytest.approx(np.linalg.norm(f), rel=1e-3)
+
+
+def test_as_many_sites_as_dimensions_span_everything() -> None:
+    """With a negligible lam the combination is then the aggregator's own unregularised logistic regression."""
+    lam, d = 1e-8, 4
+    federation, _ = sites(6, 30, d, seed=3, m0=400)
+    assert federation.labelled is not None
+    X, rng = federation.labelled.X, np.random.default_rng(1)
+    y = (X @ np.ones(d) + rng.normal(size=400) > 0).astype(np.int64)  # not separable
+    parties = tuple(Rows(r.X, (r.X @ rng.normal(size=d) > 0).astype(np.int64)) for r in federation.parties)
+    own = by_scikit(X, y, 1e-12)
+
+    def difference(N: int) -> float:
+        few = Federation(parties[:N], 2, labelled=Rows(X, y))
+        found = weights(FeatureMethod(lam=lam).train(few).release(EXACT, stream(1)).model)
+        return float(np.linalg.norm(found - own) / np.linalg.norm(own))
+
+    assert difference(4) < 1e-3
+    assert difference(6) < 1e-3
+    assert difference(3) > 1e-1
+
+
+def law_of_exact_minimisers(rows: Rows, scale: float, modulus: float) -> Callable[[Array], Array]:
+    """For d = 1 and Laplace noise b: f <= t if and only if b is at least the b(t) that makes t the minimiser."""
+    u = (2 * rows.y - 1) * rows.X[:, 0]
+
+    def cdf(t: Array) -> Array:
+        z = np.outer(t, u)
+        slope = np.where(z > 1.5, 0, np.where(z < 0.5, -1, -(1.5 - z)))
+        return np.asarray(scipy.stats.laplace(scale=scale).sf(-(slope * u).sum(axis=1) - len(u) * modulus * t))
+
+    return cdf
+
+
+@pytest.mark.parametrize("calibration", ["paper", "proven"])
+def test_releases_have_the_density_that_the_proof_is_about(calibration: Any) -> None:
+    federation, _ = sites(1, 20, 1)
+    trained, rng = AverageMethod().train(federation), stream(6)
+    target = Target(Fraction(1, 2), calibration)
+    (law,) = trained.laws(target)
+    assert law is not None
+    assert law.extra > 0.1
+    found = [float(weights(trained.release(target, rng).model)[0]) for _ in range(1500)]
+
+    def p_value(scale: float, modulus: float) -> float:
+        cdf = law_of_exact_minimisers(federation.parties[0], scale, modulus)
+        return float(scipy.stats.kstest(found, cdf).pvalue)
+
+    scale = float(law.noise.scale) / 2**40
+    assert p_value(scale, law.total) > 1e-6
+    assert p_value(2 * scale, law.total) < 1e-12
+    assert p_value(scale, law.modulus) < 1e-12  # without Delta
+
+
+def mean_error(method: AverageMethod | FeatureMethod, federation: Federation, test: Rows, target: Target) -> float:
+    trained, rng = method.train(federation), stream(9)
+    return float(np.mean([printed_error(trained.release(target, rng).model, test) for _ in range(12)]))  # type: ignore[arg-type]
+
+
+def test_with_noise_the_feature_method_errs_less_than_the_average() -> None:
+    """FL < AL at every epsilon; without noise they are about equal (paper, section 4)."""
+    federation, test = sites(8, 150, 10, seed=5)
+    fn, an = (mean_error(method, federation, test, EXACT) for method in (FeatureMethod(), AverageMethod()))
+    assert abs(fn - an) < 0.03
+    for epsilon in (Fraction(1, 10), Fraction(3, 10), Fraction(1)):
+        target = Target(epsilon)
+        fl, al = (mean_error(method, federation, test, target) for method in (FeatureMethod(), AverageMethod()))
+        assert fl < al - 0.02
+        assert fn < fl
+
+
+@needs_data
+@pytest.mark.slow
+def test_mnist_as_in_figures_3a_to_3c() -> None:
+    """3 against 7, 50 components, 10 sites and the aggregator with 789 rows each, Lambda = 10^-2, h = 1/2.
+
+    The cliff of that rule (at epsilon = 0.125 b moves a classifier 60 times as far as at 0.12) shows in the mean.
+    """
+    deal = Deal(parties=10, per_party=789, labelled=789, components=50, bias=0.0)
+    federation, test = deal_pool(load_pool("mnist37", Path(os.environ["SMC_DP_DATA"])), deal, 0)
+    error = {
+        (method.name, epsilon): mean_error(method, federation, test, Target(Fraction(epsilon), "paper"))
+        for method in METHODS
+        for epsilon in ("0.025", "0.12", "0.125", "0.25")
+    }
+    for epsilon in ("0.025", "0.12", "0.125", "0.25"):
+        assert error["feat_agg", epsilon] < error["avg_agg", epsilon]
+    assert error["avg_agg", "0.125"] > error["avg_agg", "0.12"] + 0.1
+    steady = [mean_error(AverageMethod(), federation, test, Target(Fraction(e))) for e in ("0.12", "0.125")]
+    assert abs(steady[1] - steady[0]) < 0.1
+    exact = [mean_error(method, federation, test, EXACT) for method in METHODS]
+    assert max(exact) < 0.04
+
+
+def test_margin_zero_counts_as_correct() -> None:
+    test = Rows(np.array([[0.0, 0.5], [0.0, 0.5], [0.5, 0.0], [-0.5, 0.0]]), np.array([0, 1, 1, 1]))
+    model = LinearModel(np.array([[-1.0, 0.0], [1.0, 0.0]]))
+    assert printed_error(model, test) == 0.25
+    assert 1 - model.accuracy(test) == 0.5
+
+
+def test_what_the_statement_says() -> None:
+    federation, _ = sites(3, 40, 3)
+    rng = Stream.from_system()
+    for method in METHODS:
+        trained = method.train(federation)
+        privacy = trained.release(Target(Fraction(1, 2)), rng).privacy
+        assert (privacy.kind, privacy.epsilon, privacy.unit, privacy.adjacency) == ("pure", 0.5, "record", "replace")
+        assert privacy.adversary.startswith("anyone who sees everything that leaves the sites")
+        assert trained.release(EXACT, rng).privacy.kind == "none"
+        assert trained.release(Target(Fraction(1, 2)), stream(1)).privacy.kind == "none"
+    assert any("labelled rows count as public" in c for c in privacy.caveats)
+
+
+def test_the_papers_noise_is_stated_with_what_it_gives() -> None:
+    """At 1/2, n = 40, lam = 0.01, h = 1/2: Delta > 0, epsilon' = 1/4, the determinant 1/8, and epsilon/100."""
+    federation, _ = sites(2, 40, 3)
+    privacy = AverageMethod().train(federation).release(Target(Fraction(1, 2), "paper"), Stream.from_system()).privacy
+    assert privacy.epsilon == pytest.approx(0.25 + 0.125 + 0.005, rel=1e-9)
+    assert any("nominal epsilon is 0.5, what it really gives is 0.38" in c for c in privacy.caveats)
+
+
+def test_every_site_has_its_own_epsilon_and_the_worst_is_stated() -> None:
+    federation, _ = sites(3, 40, 3)
+    named = replace(federation, names=("north", "east", "west"))
+    method = FeatureMethod(site_epsilons=(1.0, 0.25, 2.0))
+    trained = method.train(named)
+    target = Target(Fraction(1, 2))
+    assert [law.epsilon for law in trained.laws(target) if law] == [Fraction(1, 2), Fraction(1, 8), Fraction(1)]
+    privacy = trained.release(target, Stream.from_system()).privacy
+    assert privacy.epsilon == 1
+    assert any("party north 0.5, party east 0.125, party west 1" in c for c in privacy.caveats)
+
+
+def test_private_rows_of_the_aggregator_are_perturbed_as_a_site_is() -> None:
+    federation, _ = sites(3, 200, 4)
+    target, assumed = Target(Fraction(10)), FeatureMethod(private_labelled=True)
+    privacy = assumed.train(federation).release(target, Stream.from_system()).privacy
+    assert privacy.epsilon == 10
+    assert any("protected like those of a site" in c for c in privacy.caveats)
+    # Where the sites spend almost nothing, the aggregator's epsilon is the worst.
+    careful = replace(assumed, site_epsilons=(0.01,) * 3).train(federation).release(target, Stream.from_system())
+    assert careful.privacy.epsilon == 10
+    # For the same classifiers another omega in every release; with public rows it is a function of the classifiers.
+    for method, same in ((assumed, False), (FeatureMethod(), True)):
+        trained = method.train(federation)
+        M = trained.classifiers(target, stream(2))
+        assert np.array_equal(*(trained.combine(M, target, stream(seed)) for seed in (3, 4))) is same
+
+
+@pytest.mark.parametrize("scale", ["none", "unit"])
+def test_features_of_private_rows_are_divided_by_the_length_of_all_classifiers(scale: Any) -> None:
+    """Without that they are outside the unit ball, in which objective perturbation needs its rows."""
+    federation, _ = sites(5, 30, 3)
+    labelled = federation.labelled
+    assert labelled is not None
+    M = AverageMethod().train(federation).classifiers(Target(Fraction(1, 10)), stream(1))
+    assert first_outside(labelled.X @ M.T) is not None
+    lengths = np.linalg.norm(M, axis=1, keepdims=True) if scale == "unit" else 1.0
+    divided = M / lengths / np.linalg.norm(M / lengths)
+    assert first_outside(labelled.X @ divided.T) is None
+    omega = by_scikit(labelled.X @ divided.T, labelled.y, 0.01)
+    trained = FeatureMethod(scale=scale, private_labelled=True).train(federation)
+    found = trained.combine(M, EXACT, stream(1))
+    np.testing.assert_allclose(found, divided.T @ omega, atol=1e-5)
+    assert np.abs(FeatureMethod(scale=scale).train(federation).combine(M, EXACT, stream(1)) - found).max() > 1e-2
+
+
+def test_at_the_edge_of_the_cliff_there_is_a_release_too() -> None:
+    """epsilon' = 10^-25 or less: b is 10^27 long, and so is the classifier."""
+    federation, _ = sites(2, 40, 3)
+    ratio = 1 / (40 * Fraction(0.02))
+    with localcontext(prec=60):
+        edge = Fraction(2 * (Decimal((1 + ratio).numerator) / Decimal((1 + ratio).denominator)).ln())
+    target = Target(edge + Fraction(1, 10**25), "paper")
+    for method in METHODS:
+        trained = method.train(federation)
+        (law, _) = trained.laws(target)
+        assert law is not None
+        assert law.extra == 0
+        assert law.noise.epsilon(2 << 40) < Fraction(2, 10**25)
+        assert np.isfinite(weights(trained.release(target, stream(1)).model)).all()
+
+
+def test_sites_with_one_class_or_one_row_are_of_use() -> None:
+    rows = Rows(np.array([[0.5, 0.1]]), np.array([1]))
+    federation = Federation((rows, rows), 2, labelled=rows)
+    for method in METHODS:
+        for target in (EXACT, Target(Fraction(1)), Target(Fraction(1), "paper")):
+            model = method.train(federation).release(target, stream(1)).model
+            assert np.isfinite(weights(model)).all()
+
+
+@pytest.mark.parametrize("cls", [AverageMethod, FeatureMethod])
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"lam": 0.0}, r"lambda: wanted a number from 2\*\*-29 to 1e6, got 0\.0"),
+        ({"h": 0.0}, r"h: wanted a number from 2\*\*-10 to 2\*\*10, got 0\.0"),
+        ({"loss": "hinge"}, "loss: wanted one of huber, logistic, got 'hinge'"),
+        ({"site_epsilons": (1.0, 0.0)}, r"site_epsilons: wanted multiples of epsilon from .* got 0\.0"),
+        ({"site_epsilons": (math.inf,)}, "site_epsilons: wanted multiples of epsilon from .* got inf"),
+    ],
+)
+def test_settings_out_of_range_are_refused(cls: Any, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        cls(**settings)
+
+
+def test_what_is_missing_or_wrong_is_named() -> None:
+    federation, _ = sites(2, 20, 3)
+    with pytest.raises(InputError, match="scale: wanted one of none, unit, got 'norm'"):
+        FeatureMethod(scale="norm")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="the public labelled rows: feat_agg wants some at the aggregator, got none"):
+        FeatureMethod().train(replace(federation, labelled=None))
+    AverageMethod().train(replace(federation, labelled=None))
+    for method in METHODS:
+        with pytest.raises(InputError, match=r"classes: .* is for two classes, got 3"):
+            method.train(replace(federation, classes=3))
+        with pytest.raises(InputError, match="site_epsilons: wanted 2, one for each party, got 3"):
+            replace(method, site_epsilons=(1.0, 1.0, 1.0)).train(federation)
+        with pytest.raises(InputError, match=r"noise: .* has knorm, got laplace"):
+            method.train(federation).release(Target(Fraction(1), noise="laplace"), stream(1))
+
+
+def test_they_are_found_by_name() -> None:
+    assert find("feat_agg") is FeatureMethod
+    assert find("avg_agg") is AverageMethod

@@ -1,0 +1,86 @@
+"""The comparisons without privacy: all rows in one place, and every party alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.tree import DecisionTreeClassifier
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.errors import InputError
+from smc_dp.learning.classes import code
+from smc_dp.methods import nonprivate
+from smc_dp.methods.ensemble import ensemble
+from smc_dp.methods.model import LinearModel, Model
+from smc_dp.methods.nonprivate import Batch, Individual
+from smc_dp.privacy.target import Target
+from smc_dp.unit_ball import into_ball
+
+
+def a_simulation(classes: int) -> tuple[Federation, Rows]:
+    rng = np.random.default_rng(0)
+    X = into_ball(rng.normal(size=(160, 3)), 2.0)
+    y = (X @ rng.normal(size=(3, classes)) + rng.normal(size=(160, classes)) / 4).argmax(axis=1)
+    parties = tuple(Rows(X[i : i + 10], y[i : i + 10]) for i in range(0, 60, 10))
+    return Federation(parties, classes), Rows(X[60:], y[60:])
+
+
+def model(method: Batch | Individual, federation: Federation) -> Model:
+    return method.train(federation).release(Target(None), Stream.from_system()).model
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_batch_is_the_minimiser_over_all_rows(classes: int) -> None:
+    federation, test = a_simulation(classes)
+    pooled = model(Batch(lam=0.05), federation)
+    rows = federation.pooled()
+    reference = LogisticRegression(C=1 / (0.05 * len(rows)), fit_intercept=False, tol=1e-12).fit(rows.X, rows.y)
+    assert isinstance(pooled, LinearModel)
+    expected = reference.coef_ if classes > 2 else np.vstack([-reference.coef_, reference.coef_]) / 2
+    assert np.abs(pooled.W - (expected - expected.mean(axis=0))).max() < 1e-5
+    assert pooled.accuracy(test) == reference.score(test.X, test.y)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_indiv_is_the_mean_over_the_parties(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    federation, test = a_simulation(classes)
+    each = model(Individual(lam=0.05), federation)
+    V = ensemble(federation, 0.05).classifiers
+    assert isinstance(V, np.ndarray)
+    scores = [test.X @ v.T @ code(classes).T for v in V]
+    assert each.accuracy(test) == pytest.approx(np.mean([np.mean(s.argmax(axis=1) == test.y) for s in scores]))
+    by_hand = [
+        roc_auc_score(test.y, s[:, 1] - s[:, 0])
+        if classes == 2
+        else np.mean([roc_auc_score(test.y == k, s[:, k]) for k in range(classes)])
+        for s in scores
+    ]
+    assert each.auc(test) == pytest.approx(np.mean(by_hand))
+    monkeypatch.setattr(nonprivate, "MOST_SCORES", 10)
+    assert np.isnan(each.auc(test))
+
+
+def test_indiv_of_black_boxes() -> None:
+    federation, test = a_simulation(3)
+    learner = DecisionTreeClassifier(random_state=0)
+    each = model(Individual(learner=learner), federation)
+    by_hand = [DecisionTreeClassifier(random_state=0).fit(r.X, r.y).score(test.X, test.y) for r in federation.parties]
+    assert each.accuracy(test) == pytest.approx(np.mean(by_hand))
+    assert np.isnan(each.auc(test))
+
+
+@pytest.mark.parametrize("method", [Batch(), Individual()])
+def test_neither_is_private(method: Batch | Individual) -> None:
+    trained = method.train(a_simulation(2)[0])
+    privacy = trained.release(Target(None), Stream.from_system()).privacy
+    assert (privacy.kind, privacy.epsilon, privacy.unit) == ("none", None, "party")
+    assert "without noise" in " ".join(privacy.caveats)
+    with pytest.raises(InputError, match=f"epsilon: {method.name} is not private, wanted inf .*, got 1"):
+        trained.release(Target(Fraction(1)), Stream.from_system())
+    with pytest.raises(InputError, match="lambda: wanted"):
+        type(method)(lam=-1.0)

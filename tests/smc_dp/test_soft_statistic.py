@@ -1,0 +1,234 @@
+"""Soft labels as a noisy sufficient statistic: exact integers, certified sensitivity, and why rows are whitened."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import scipy.stats
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.errors import InputError
+from smc_dp.learning.classes import code, coordinates
+from smc_dp.learning.softmax import certified
+from smc_dp.methods.ensemble import Ensemble, ensemble
+from smc_dp.methods.model import LinearModel
+from smc_dp.methods.soft_statistic import SoftStatistic, model_of, sensitivity, statistic_in_integers
+from smc_dp.methods.whitening import Whitening, largest_square
+from smc_dp.privacy.output import GRID, perturb
+from smc_dp.privacy.target import Target
+from smc_dp.unit_ball import Array, into_ball
+
+IntArray = npt.NDArray[np.int64]
+
+
+def anisotropic(n: int, d: int, rng: np.random.Generator, decay: float = 3.0) -> Array:
+    """Rows of the ball that vary much in few directions and little in the others."""
+    return into_ball(rng.normal(size=(n, d)) * decay ** -np.arange(d) + 0.1, 3.0)
+
+
+def one_party(answers: IntArray, classes: int) -> IntArray:
+    return np.eye(classes, dtype=np.int64)[answers]
+
+
+def distance(G: Array, a: IntArray, b: IntArray) -> float:
+    """Between the statistics of two vote counts, in reals as they stand on the grid."""
+    pairs = zip(statistic_in_integers(G, a), statistic_in_integers(G, b), strict=True)
+    return math.sqrt(sum((x - y) ** 2 for x, y in pairs)) / 2**GRID.fraction_bits
+
+
+# The statistic
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_statistic_is_the_sum_of_what_the_parties_compute(classes: int) -> None:
+    rng = np.random.default_rng(0)
+    G, B = rng.normal(size=(9, 3)) * 1e4, code(classes)
+    parties = [one_party(rng.integers(classes, size=9), classes) for _ in range(5)]
+    total = statistic_in_integers(G, sum(parties, np.zeros((9, classes), dtype=np.int64)))
+    expected = [0] * (coordinates(classes) * 3)
+    for votes in parties:  # each party alone, entry by entry, in Python integers
+        for i, k in np.argwhere(votes):
+            products = [Fraction(float(B[k, a] * g)) for a in range(coordinates(classes)) for g in G[i]]
+            expected = [t + round(e * 2**GRID.fraction_bits) for t, e in zip(expected, products, strict=True)]
+    assert total == expected
+    linear = [sum(parts) for parts in zip(*(statistic_in_integers(G, votes) for votes in parties), strict=True)]
+    assert total == linear
+
+
+def test_statistic_in_floats_would_not_be_exact() -> None:
+    # twin: summed in floats it is off by whole grid units, so no bound on integers speaks of it
+    rng = np.random.default_rng(1)
+    G, counts = rng.normal(size=(3000, 2)), np.zeros((3000, 2), dtype=np.int64)
+    counts[:, 1] = rng.integers(1000, size=3000)
+    floats = np.rint(counts[:, 1] @ np.rint(G / 2 * 2.0**40))
+    assert [int(v) for v in floats] != statistic_in_integers(G, counts)
+
+
+def test_statistic_does_not_overflow() -> None:
+    # the largest rows that whitening can give, and many votes for them
+    G, counts = np.full((5000, 1), 31622.0), np.zeros((5000, 3), dtype=np.int64)
+    counts[:, 2] = 10**6
+    unit = GRID.encode((code(3)[2] * 31622.0).tolist())
+    assert statistic_in_integers(G, counts) == [5000 * 10**6 * e for e in unit]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_without_noise_and_whitening_it_is_soft(classes: int) -> None:
+    rng = np.random.default_rng(2)
+    X, M = anisotropic(40, 4, rng, decay=1.0), 11
+    counts = rng.multinomial(M, rng.dirichlet(np.ones(classes)), size=40)
+    T = perturb(statistic_in_integers(X, counts), None, Stream.from_system(), divisor=40 * M)
+    V = model_of(X, T, classes, 0.01)
+    assert np.abs(V - certified(X, counts / M, 0.01)).max() < 1e-8
+    assert np.abs(V - certified(X, counts / M, 0.0101)).max() > 1e-4  # twin: another regulariser
+
+
+def test_whitening_is_undone_in_the_released_weights() -> None:
+    rng = np.random.default_rng(3)
+    X = anisotropic(50, 4, rng)
+    whitening = Whitening.of(X, 0.01)
+    V = rng.normal(size=(2, 4))
+    assert np.allclose(whitening.rows(X) @ V.T, X @ whitening.weights(V).T, atol=1e-12)
+    A = X.T @ X / 50 + 0.01 * np.eye(4)
+    assert np.allclose(whitening.matrix @ whitening.matrix.T, np.linalg.inv(A), atol=1e-10)
+
+
+# Sensitivity
+
+
+def test_largest_square_is_an_upper_bound_and_close() -> None:
+    rng = np.random.default_rng(4)
+    for n, d in ((3, 2), (30, 5), (400, 12)):
+        X = anisotropic(n, d, rng)
+        G = Whitening.of(X, 1e-3).rows(X)
+        _, values, vectors = np.linalg.svd(G)
+        bound = largest_square(G)
+        assert values[0] ** 2 / (1 + 1e-14) <= bound <= values[0] ** 2 * (1 + 1e-9)
+        if n < 100:  # exactly, for the direction that floats believe to be the worst
+            v = [Fraction(float(x)) for x in vectors[0]]
+            pushed = sum(sum(Fraction(float(g)) * x for g, x in zip(row, v, strict=True)) ** 2 for row in G)
+            assert pushed <= Fraction(bound) * sum(x * x for x in v)
+    assert largest_square(np.ones((10, 3))) >= 30
+    assert (np.ones((10, 3)) ** 2).sum(axis=0).max() < 30  # twin: the longest column
+
+
+@pytest.mark.parametrize("classes", [2, 3, 6])
+def test_adversarial_votes_come_near_the_bound_and_never_exceed_it(classes: int) -> None:
+    rng = np.random.default_rng(5)
+    X = anisotropic(60, 4, rng)
+    G = Whitening.of(X, 1e-4).rows(X)
+    bound, far = float(sensitivity(G, classes)), 0.0
+    for direction in (*np.linalg.svd(G)[2], *rng.normal(size=(20, 4))):
+        # everybody else's votes cancel out: one party votes with the sign of the direction, or against it
+        positive = (G @ direction > 0).astype(np.int64)
+        here, there = one_party(positive, classes), one_party(1 - positive, classes)
+        far = max(far, distance(G, here, there))
+        far = max(far, distance(G, here, one_party(rng.integers(classes, size=60), classes)))
+    assert 0.5 * bound < far <= bound
+    assert far > bound / math.sqrt(60)  # twin: without the root of N
+    if classes > 2:
+        # twin: without the root of 2, for rows of one direction, where votes reach the bound
+        flat = np.tile([[0.6, 0.8]], (20, 1))
+        reached = distance(
+            flat, one_party(np.zeros(20, dtype=int), classes), one_party(np.ones(20, dtype=int), classes)
+        )
+        exact = float(sensitivity(flat, classes))
+        assert exact / math.sqrt(2) < 0.99 * reached < reached <= exact
+
+
+def test_rounding_is_part_of_the_bound() -> None:
+    # rows that are nearly nothing: each of N differences rounds by almost one unit in the worst direction
+    N, unit = 1000, 2.0**-GRID.fraction_bits
+    G = np.full((N, 1), unit * (1 + 1e-9))
+    reached = distance(G, one_party(np.zeros(N, dtype=int), 2), one_party(np.ones(N, dtype=int), 2)) / unit
+    assert 1.99 * N < reached <= float(sensitivity(G, 2)) / unit
+    assert reached > float(sensitivity(G, 2)) / unit - N * 0.99  # twin: without the second term
+
+
+def test_unwhitened_rows_of_that_length_break_a_bound_by_directions() -> None:
+    # Whitening makes D N enough whatever the votes. Rows scaled to the same mean length do not respect it.
+    rng = np.random.default_rng(6)
+    X = anisotropic(500, 5, rng)
+    G = Whitening.of(X, 1e-6).rows(X)
+    scaled = X * math.sqrt((G**2).sum() / (X**2).sum())
+    for rows, holds in ((G, True), (scaled, False)):
+        positive = (rows @ np.linalg.svd(rows)[2][0] > 0).astype(np.int64)
+        assert (distance(rows, one_party(positive, 2), one_party(1 - positive, 2)) <= 500) is holds
+        assert (float(sensitivity(rows, 2)) <= 500.01) is holds
+
+
+# Releases
+
+
+def a_simulation(decay: float) -> tuple[Ensemble, Rows]:
+    """200 parties of 10 rows, three classes that differ in directions of very different spread."""
+    rng = np.random.default_rng(7)
+    X = anisotropic(3600, 4, rng, decay)
+    y = (X * decay ** np.arange(4) @ rng.normal(size=(4, 3))).argmax(axis=1)
+    parties = tuple(Rows(X[i : i + 10], y[i : i + 10]) for i in range(0, 2000, 10))
+    federation = Federation(parties, 3, X[2000:2600])
+    return ensemble(federation, 1e-4), Rows(X[2600:], y[2600:])
+
+
+def test_whitening_pays_where_rows_are_anisotropic() -> None:
+    # gamma = 1 hardly whitens (the mean squares are far below 1), and the noise is as proven in both cases.
+    voters, test = a_simulation(3.0)
+    rng, target = Stream.insecure_from_seed(8), Target(Fraction(1))
+    mean = {}
+    for gamma in (1e-6, 1.0):
+        trained = SoftStatistic(gamma=gamma, lam_global=0.01).train_from(voters)
+        mean[gamma] = np.mean([trained.release(target, rng).model.accuracy(test) for _ in range(30)])
+    assert mean[1e-6] > mean[1.0] + 0.1
+
+
+def test_noise_of_the_statistic_has_the_gamma_length() -> None:
+    # With lam_global = 10^6 the weights are the statistic over lam_global, up to 10^-6 of it.
+    voters, _ = a_simulation(2.0)
+    trained = SoftStatistic(lam_global=1e6).train_from(voters)
+    rng, epsilon, lengths = Stream.insecure_from_seed(9), Fraction(1, 4), []
+    back = np.linalg.inv(trained.whitening.matrix).T
+
+    def statistic(target: Target) -> Array:
+        model = trained.release(target, rng).model
+        assert isinstance(model, LinearModel)
+        T: Array = code(3).T @ model.W @ back * 1e6
+        return T
+
+    exact = statistic(Target(None))
+    lengths = [float(np.linalg.norm(statistic(Target(epsilon)) - exact)) for _ in range(150)]
+    scale = float(sensitivity(trained.G, 3) / epsilon) / (600 * 200)
+    assert scipy.stats.kstest(lengths, scipy.stats.gamma(8, scale=scale).cdf).pvalue > 1e-6
+    # twins: half the noise, and a length of one dimension
+    assert scipy.stats.kstest(lengths, scipy.stats.gamma(8, scale=scale / 2).cdf).pvalue < 1e-12
+    assert scipy.stats.kstest(lengths, scipy.stats.expon(scale=scale).cdf).pvalue < 1e-12
+
+
+def test_statement_and_large_noise() -> None:
+    voters, test = a_simulation(2.0)
+    trained = SoftStatistic().train_from(voters)
+    release = trained.release(Target(Fraction(1, 2)), Stream.from_system())
+    assert (release.privacy.kind, release.privacy.epsilon, release.privacy.unit) == ("pure", 0.5, "party")
+    assert any("secure sum" in caveat for caveat in release.privacy.caveats)
+    gauss = trained.release(Target(Fraction(1), noise="gauss"), Stream.from_system()).privacy
+    assert gauss.kind == "zcdp"
+    assert gauss.epsilon == pytest.approx(float(Target(Fraction(1)).rho), rel=1e-9)
+    assert trained.release(Target(None), Stream.from_system()).privacy.kind == "none"
+    for epsilon in (Fraction(1, 10**9), Fraction(1, 10**4)):  # whatever the noise, there is a model
+        assert 0 <= trained.release(Target(epsilon), Stream.from_system()).model.accuracy(test) <= 1
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(InputError, match="gamma: wanted"):
+        SoftStatistic(gamma=0.0)
+    with pytest.raises(InputError, match="lambda of the global model: wanted"):
+        SoftStatistic(lam_global=0.0)
+    voters, _ = a_simulation(2.0)
+    with pytest.raises(InputError, match="needs public rows"):
+        SoftStatistic().train(Federation(voters.federation.parties, 3))
+    with pytest.raises(InputError, match="noise: soft_ss has knorm, gauss"):
+        SoftStatistic().train_from(voters).release(Target(Fraction(1), noise="laplace"), Stream.from_system())
