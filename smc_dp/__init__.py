@@ -1,1 +1,75 @@
-"""Differentially private learning by several parties, over the protocols of `protocols`."""
+"""Differentially private learning by several parties, over the protocols of `protocols`.
+
+Ten names and the version are here; each is imported when it is first used.
+
+* `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`, `CollaborativeClassifier`: scikit-learn
+  estimators, one for each family of methods (`smc_dp.estimators`).
+* `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
+* `METHODS`: every method by its name, for whoever needs more than an estimator:
+  `METHODS["wsum"]().train(federation).release(target, rng)`, rng from `protocols.arithmetic.rng.Stream.from_system()`.
+* `Federation`, `Rows`: what the parties hold together, and what one of them holds.
+* `Target`: how much privacy is wanted, and which noise.
+* `InputError`: the ValueError that input gets which a person can correct.
+* `__version__`: this package's version.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from smc_dp.data.federation import Federation, Rows
+    from smc_dp.errors import InputError
+    from smc_dp.estimators import (
+        AveragingClassifier,
+        CollaborativeClassifier,
+        EnsembleClassifier,
+        FeatureMethodClassifier,
+    )
+    from smc_dp.methods.registry import METHODS
+    from smc_dp.privacy.statement import PrivacyStatement
+    from smc_dp.privacy.target import Target
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "METHODS",
+    "AveragingClassifier",
+    "CollaborativeClassifier",
+    "EnsembleClassifier",
+    "FeatureMethodClassifier",
+    "Federation",
+    "InputError",
+    "PrivacyStatement",
+    "Rows",
+    "Target",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__ and name.endswith("Classifier"):
+        from smc_dp import estimators
+
+        return getattr(estimators, name)
+    if name in ("Federation", "Rows"):
+        from smc_dp.data import federation
+
+        return getattr(federation, name)
+    if name in ("PrivacyStatement", "Target"):
+        from smc_dp.privacy import statement, target
+
+        return getattr(target if name == "Target" else statement, name)
+    if name == "METHODS":
+        from smc_dp.methods.registry import METHODS
+
+        return METHODS
+    if name == "InputError":
+        from smc_dp.errors import InputError
+
+        return InputError
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

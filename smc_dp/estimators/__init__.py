@@ -1,0 +1,33 @@
+"""scikit-learn estimators: every family of methods behind `fit`, `predict` and the statement `privacy_`.
+
+`fit(X, y, parties=...)` takes labels that say whose row each is (metadata routing knows them), `fit_parties` the
+parties' own (X, y), and `fit(X, y)` deals the rows evenly to n_parties. Parameters that all families have:
+
+* method: its name, as everywhere; epsilon: a float, taken as the decimal that it prints as, or inf for no noise and no
+  privacy; delta: for noise `gauss` only; calibration: `proven`, or `paper` for the printed scale of the noise, whose
+  true epsilon privacy_ states; noise: `knorm`, `laplace` or `gauss`.
+* radius: the public bound to which rows are clipped before they are divided by it; bias: the constant coordinate that
+  is added then. Rows are clipped, not refused. radius must not come from private rows, and no earlier step of a
+  pipeline may be fitted on them: such a step is outside the guarantee. Public constants or a step that was fitted on
+  public rows and frozen are fine.
+* classes: the public list of classes; None reads them off the labels, which privacy_ then says.
+* insecure_seed: an integer makes the noise reproducible, and takes the guarantee away; for tests and demonstrations.
+
+After a fit: classes_, n_features_in_, privacy_ (a `PrivacyStatement`) and model_, which is what was released. Each fit
+spends its epsilon again: cross-validation and grid search on private rows are for experiments, or for epsilon = inf on
+public rows. Parameters and rows that are wrong raise `InputError`, a ValueError, that names the party and the row.
+"""
+
+from smc_dp.estimators.averaging import AveragingClassifier
+from smc_dp.estimators.checks import expected_failed_checks
+from smc_dp.estimators.collaborative import CollaborativeClassifier
+from smc_dp.estimators.ensemble import EnsembleClassifier
+from smc_dp.estimators.feature import FeatureMethodClassifier
+
+__all__ = [
+    "AveragingClassifier",
+    "CollaborativeClassifier",
+    "EnsembleClassifier",
+    "FeatureMethodClassifier",
+    "expected_failed_checks",
+]

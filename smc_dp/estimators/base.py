@@ -1,0 +1,188 @@
+"""What all estimators share: from scikit-learn's arrays to a federation, a method's release, and predictions."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+import scipy.special
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.data.federation import Federation
+from smc_dp.errors import InputError, shown
+from smc_dp.estimators.rows import Ball, Labels, Parts, exact, federation, joined, known_classes, number, whole
+from smc_dp.methods.method import Method, check_target
+from smc_dp.methods.registry import find
+from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.privacy.target import Calibration, NoiseName, Target
+from smc_dp.unit_ball import Array
+
+CLASSES_READ = (
+    "Which classes there are was read off the labels and is not protected: name them beforehand with the parameter "
+    "classes."
+)
+DEALT = "The parties are a simulation: the rows of one table, dealt by a public seed."
+ONE_FIT = "This speaks of one fit: further fits add up, and scores on private rows are not covered."
+
+
+@runtime_checkable
+class Scored(Protocol):
+    """A released model that scores rows of the unit ball; the class with the largest score, the first of equals."""
+
+    def scores(self, X: Array) -> Array:
+        """One score for each row and class: (n, C)."""
+        ...
+
+    def predict(self, X: Array) -> npt.NDArray[np.int64]:
+        """Class numbers: (n,)."""
+        ...
+
+
+class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+    """Methods of `smc_dp.methods` behind scikit-learn's interface; each subclass is one family of them.
+
+    A subclass names its `methods`, says whether they are `binary` and turns its parameters into a method's settings.
+    """
+
+    methods: ClassVar[tuple[str, ...]]
+    binary: ClassVar[bool]
+    renamed: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"parties": True}
+
+    method: str
+    epsilon: float
+    delta: float
+    calibration: Calibration
+    noise: NoiseName
+    n_parties: int
+    radius: float
+    bias: float
+    classes: Sequence[Any] | None
+    insecure_seed: int | None
+
+    classes_: Labels
+    privacy_: PrivacyStatement
+    model_: Scored
+    ball_: Ball
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, parties: npt.ArrayLike | None = None) -> Self:
+        """Train, draw noise, keep what is released and nothing else.
+
+        X: (n, d), finite. y: (n,). parties: (n,), labels saying whose row each is; None deals the rows evenly to
+        n_parties by a public seed. Raises InputError, a ValueError, that names the party and the row or the parameter.
+        """
+        dealt = parties is None
+        return self._release(self._federation(X, y, parties), dealt)
+
+    def fit_parties(self, parties: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], **public: Any) -> Self:
+        """As `fit`, from each party's (X, y); public rows are passed on by name."""
+        X, y, whose = joined(parties)
+        fitted: Self = self.fit(X, y, parties=whose, **public)
+        return fitted
+
+    def predict(self, X: npt.ArrayLike) -> Labels:
+        """The likeliest class of each row: (n,); rows are clipped as in training."""
+        rows = self._rows(X)
+        return self.classes_[self.model_.predict(rows)]
+
+    def predict_proba(self, X: npt.ArrayLike) -> Array:
+        """The softmax of the scores: (n, C), the classes in the order of classes_."""
+        rows = self._rows(X)
+        probabilities: Array = scipy.special.softmax(self.model_.scores(rows), axis=1)
+        return probabilities
+
+    def decision_function(self, X: npt.ArrayLike) -> Array:
+        """The scores: (n, C), or for two classes (n,) how far the second is ahead of the first."""
+        rows = self._rows(X)
+        scores = self.model_.scores(rows)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        noisy = self.epsilon != math.inf
+        tags.non_deterministic = noisy and self.insecure_seed is None
+        tags.classifier_tags.poor_score = noisy  # no accuracy is promised whatever epsilon is
+        tags.classifier_tags.multi_class = not self.binary
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    @abstractmethod
+    def _settings(self) -> dict[str, Any]:
+        """The method's fields; None leaves one to the method, which may not have it."""
+
+    def _method(self, **settings: Any) -> Method:
+        if self.method not in self.methods:
+            raise InputError(f"method: wanted one of {', '.join(self.methods)}, got {shown(self.method)}")
+        kind: Any = find(self.method)
+        known, given = {field.name for field in fields(kind)}, {}
+        for parameter, value in (self._settings() | settings).items():
+            name = self.renamed.get(parameter, parameter)
+            if value is not None and name not in known:
+                raise InputError(f"{parameter}: {self.method} has no such setting, wanted None, got {shown(value)}")
+            if value is not None:
+                given[name] = value
+        method: Method = kind(**given)
+        return method
+
+    def _target(self) -> Target:
+        delta = exact("delta", self.delta)
+        if delta is None:
+            raise InputError("delta: wanted a number strictly between 0 and 1, got inf")
+        return Target(exact("epsilon", self.epsilon), self.calibration, self.noise, delta)
+
+    def _stream(self) -> Stream:
+        if self.insecure_seed is None:
+            return Stream.from_system()
+        return Stream.insecure_from_seed(whole("insecure_seed", self.insecure_seed))
+
+    def _federation(self, X: npt.ArrayLike, y: npt.ArrayLike, parties: npt.ArrayLike | None) -> Federation:
+        """Checks everything that can be checked before training; sets what describes the input.
+
+        A fit that fails leaves an estimator that is not fitted, instead of an old model with new classes.
+        """
+        for released in ("model_", "privacy_"):
+            if hasattr(self, released):
+                delattr(self, released)
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
+        check_classification_targets(labels)
+        check_target(self._target(), self._method())
+        self.classes_ = self._classes(labels)
+        self.ball_ = Ball(number("radius", self.radius), number("bias", self.bias))
+        parts = self._parts(len(rows), parties)
+        parts.check_finite(rows)
+        return federation(self.ball_.rows(rows), labels, self.classes_, parts)
+
+    def _parts(self, n: int, parties: npt.ArrayLike | None) -> Parts:
+        return Parts.dealt(n, whole("n_parties", self.n_parties)) if parties is None else Parts.labelled(n, parties)
+
+    def _classes(self, y: Labels) -> Labels:
+        classes = known_classes(y if self.classes is None else self.classes, once=self.classes is not None)
+        if self.binary and len(classes) > 2:
+            raise InputError(
+                f"Only binary classification is supported. {self.method} is for two classes, got {len(classes)}."
+            )
+        return classes
+
+    def _release(self, data: Federation, dealt: bool, **settings: Any) -> Self:
+        release = self._method(**settings).train(data).release(self._target(), self._stream())
+        if not isinstance(release.model, Scored):
+            raise TypeError(f"{self.method} releases no model that scores rows")
+        more = [(CLASSES_READ, self.classes is None), (DEALT, dealt), (ONE_FIT, True)]
+        caveats = (*release.privacy.caveats, *(caveat for caveat, holds in more if holds))
+        self.model_, self.privacy_ = release.model, replace(release.privacy, caveats=caveats)
+        return self
+
+    def _rows(self, X: npt.ArrayLike) -> Array:
+        check_is_fitted(self)
+        return self.ball_.rows(validate_data(self, X, dtype=np.float64, reset=False))

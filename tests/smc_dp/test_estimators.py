@@ -1,0 +1,537 @@
+"""The scikit-learn estimators: scikit-learn's own checks, that they are the methods, and what they keep and refuse."""
+
+from __future__ import annotations
+
+import math
+import pickle  # noqa: TID251  # estimators must survive it, and nothing here reads what others wrote
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+from protocols.arithmetic.rng import Stream
+from smc_dp import (
+    METHODS,
+    AveragingClassifier,
+    CollaborativeClassifier,
+    EnsembleClassifier,
+    FeatureMethodClassifier,
+    Federation,
+    InputError,
+    PrivacyStatement,
+    Rows,
+    Target,
+)
+from smc_dp.estimators import expected_failed_checks
+from smc_dp.estimators.base import CLASSES_READ, DEALT, ONE_FIT, FederatedClassifier
+from smc_dp.estimators.ensemble import points_of_the_ball
+from smc_dp.estimators.rows import Ball, Parts, exact
+from smc_dp.unit_ball import first_outside
+
+FAMILIES = (AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier)
+PAIRS = [pytest.param(family, method, id=method) for family in FAMILIES for method in family.methods]
+DEFAULT_FIRST = [
+    pytest.param(family, method, id=method, marks=[] if method == family().method else [pytest.mark.slow])
+    for family in FAMILIES
+    for method in family.methods
+]
+BLOBS, LABELS = make_blobs(240, centers=[[0.6, 0.1, 0], [-0.4, 0.3, 0.2]], cluster_std=0.2, random_state=1)
+WHO = np.array(["north", "south", "east"])[np.arange(240) % 3]
+
+
+def made(family: type[FederatedClassifier], method: str, **settings: Any) -> FederatedClassifier:
+    """With the noise that the method has."""
+    return family(method, **({"noise": METHODS[method].noises[0]} | settings))
+
+
+# scikit-learn's own checks.
+
+
+def failed(estimator: FederatedClassifier) -> set[str]:
+    """The names of the checks that this estimator fails."""
+    results = check_estimator(estimator, on_fail=None, on_skip=None)
+    assert len(results) > 45
+    return {result["check_name"] for result in results if result["status"] == "failed"}
+
+
+@pytest.mark.parametrize(("family", "method"), DEFAULT_FIRST)
+def test_all_checks_pass_without_noise(family: type[FederatedClassifier], method: str) -> None:
+    assert failed(made(family, method, epsilon=math.inf)) == set()
+
+
+class Forgetful(AveragingClassifier):
+    """Broken: a fit changes a parameter, and a row too many is not noticed."""
+
+    def fit(self, X: Any, y: Any, parties: Any = None) -> Any:
+        self.lam = 2 * self.lam
+        return super().fit(X[: len(y)], y, parties)
+
+
+def test_the_checks_notice_a_broken_estimator() -> None:
+    assert {"check_dont_overwrite_parameters", "check_estimators_overwrite_params"} & failed(
+        Forgetful(epsilon=math.inf)
+    )
+
+
+@pytest.mark.parametrize(
+    "family", [*FAMILIES[:2], *(pytest.param(family, marks=pytest.mark.slow) for family in FAMILIES[2:])]
+)
+def test_with_noise_only_the_named_checks_fail(family: type[FederatedClassifier]) -> None:
+    estimator = family(epsilon=0.1)
+    named = expected_failed_checks(estimator)
+    assert "check_fit_idempotent" in failed(estimator) <= set(named)
+    assert all(reason.strip() for reason in named.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "method"), PAIRS)
+def test_each_named_check_does_fail_with_noise(family: type[FederatedClassifier], method: str) -> None:
+    # Two noisy classifiers of two classes agree on a few rows about half of the time: 60 times in a row they do not.
+    estimator = made(family, method, epsilon=0.1)
+    seen: set[str] = set()
+    for _ in range(60):
+        seen |= failed(estimator)
+        if seen == set(expected_failed_checks(estimator)):
+            return
+    assert seen == set(expected_failed_checks(estimator))
+
+
+def test_it_is_the_fresh_noise_that_fails_them() -> None:
+    # The twin: the same noise in every fit, and every check passes.
+    estimator = AveragingClassifier(epsilon=0.1, insecure_seed=3)
+    assert expected_failed_checks(estimator) == {}
+    assert failed(estimator) == set()
+
+
+# They are the methods.
+
+
+@pytest.mark.parametrize("bound", [0.5, 3.0])
+def test_central_is_logistic_regression_on_clipped_rows(bound: float) -> None:
+    clipped = BLOBS / np.maximum(bound, np.linalg.norm(BLOBS, axis=1, keepdims=True))
+    rows = np.column_stack([clipped, np.ones(240)]) / math.sqrt(2)
+
+    def distance(lam: float) -> float:
+        """Of the predictions from scikit-learn's with this regulariser."""
+        theirs = LogisticRegression(C=1 / (2 * lam * 240), fit_intercept=False, tol=1e-10).fit(rows, LABELS)
+        return float(np.abs(theirs.predict_proba(rows) - ours.predict_proba(BLOBS)).max())
+
+    ours = AveragingClassifier("central", epsilon=math.inf, lam=0.01, radius=bound).fit(BLOBS, LABELS)
+    assert distance(0.01) < 1e-6
+    assert distance(0.02) > 1e-2  # the twin: lam |w|^2 is not (lam/2) |w|^2
+
+
+@pytest.mark.parametrize(("family", "method"), PAIRS)
+def test_the_estimator_is_the_method_of_that_name(family: type[FederatedClassifier], method: str) -> None:
+    estimator = made(family, method, insecure_seed=5, radius=2.0)
+    if method == "feat_agg":
+        estimator.set_params(aggregator="east")
+    estimator.fit(BLOBS, LABELS, parties=WHO)
+    X = Ball(2.0, estimator.bias).rows(BLOBS)
+    rows = {name: Rows(X[who], LABELS[who]) for name in ("east", "north", "south") if (who := name == WHO).any()}
+    held = rows.pop("east") if method == "feat_agg" else None
+    settings = {"private_labelled": True} if method == "feat_agg" else {}
+    auxiliary = Ball(2.0, estimator.bias).rows(2 * points_of_the_ball(3))
+    data = Federation(tuple(rows.values()), 2, auxiliary, held, tuple(rows))
+    target = Target(Fraction(1), noise=METHODS[method].noises[0])
+
+    def scores(seed: int) -> Any:
+        """The method's own, on the same rows, parties and auxiliary points."""
+        release = METHODS[method](**settings).train(data).release(target, Stream.insecure_from_seed(seed))
+        return release.model.scores(X)
+
+    np.testing.assert_allclose(estimator.model_.scores(X), scores(5), rtol=1e-9)
+    assert not np.allclose(estimator.model_.scores(X), scores(6), rtol=1e-3)
+
+
+def test_parties_are_labels_or_a_list_or_dealt() -> None:
+    names = sorted(set(WHO))
+    by_label = AveragingClassifier(epsilon=math.inf).fit(BLOBS, LABELS, parties=WHO)
+    listed = [(BLOBS[name == WHO], LABELS[name == WHO]) for name in names]
+    by_list = AveragingClassifier(epsilon=math.inf).fit_parties(listed)
+    np.testing.assert_array_equal(by_label.model_.W, by_list.model_.W)
+    shuffled = AveragingClassifier(epsilon=math.inf).fit(BLOBS, LABELS, parties=WHO[np.argsort(LABELS, kind="stable")])
+    dealt = AveragingClassifier(epsilon=math.inf, n_parties=3).fit(BLOBS, LABELS)
+    for other in (shuffled, dealt):
+        assert np.abs(other.model_.W - by_label.model_.W).max() > 1e-6
+
+
+def parties_touched(deal: Callable[[Any], list[Any]]) -> int:
+    """How many parties' rows change when one record is replaced by another with the other label."""
+    y = np.arange(200) % 2
+    X = np.column_stack([np.arange(200.0), y])
+    before = deal((X, y))
+    X, y = X.copy(), y.copy()
+    X[7], y[7] = (-1.0, 1 - y[7]), 1 - y[7]
+    return sum(not np.array_equal(a, b) for a, b in zip(before, deal((X, y)), strict=True))
+
+
+def test_dealing_does_not_look_at_the_rows() -> None:
+    assert parties_touched(lambda rows: [rows[0][i] for i in Parts.dealt(200, 8).rows]) == 1
+    stratified = parties_touched(lambda rows: np.array_split(rows[0][np.argsort(rows[1], kind="stable")], 8))
+    assert stratified > 1  # the twin
+
+
+def test_dealt_parts_are_even_and_disjoint() -> None:
+    parts = Parts.dealt(103, 5).rows
+    assert sorted(np.concatenate(parts).tolist()) == list(range(103))
+    assert {len(part) for part in parts} == {20, 21}
+
+
+def test_rows_of_any_length_are_inside_the_ball() -> None:
+    X = np.random.default_rng(0).standard_normal((200, 6)) * 10.0 ** np.arange(-100, 100)[:, np.newaxis]
+    X[0] = 1e200
+    for bias in (0.0, 0.1, 1.0, 30.0):
+        assert first_outside(Ball(2.5, bias).rows(X)) is None
+    assert first_outside(X / 2.5) is not None  # the twin: divided, but not clipped
+
+
+def test_what_is_not_clipped_never_reaches_a_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Ball, "rows", lambda self, X: X)
+    with pytest.raises(InputError, match=r"party south: row 1: .*norm of at most 1"):
+        AveragingClassifier().fit(np.where(WHO[:, np.newaxis] == "south", 5.0, 0.1) * np.ones(3), LABELS, WHO)
+
+
+# What is guaranteed.
+
+
+@given(st.floats(min_value=1e-9, max_value=1e6))
+def test_an_epsilon_is_never_more_than_what_was_asked(asked: float) -> None:
+    taken = exact("epsilon", asked)
+    assert taken is not None
+    assert taken <= Fraction(asked)
+    assert taken <= Fraction(repr(asked))
+    assert taken >= Fraction(asked) * (1 - Fraction(1, 2**52))
+
+
+def test_either_reading_of_a_float_alone_can_exceed_the_other() -> None:
+    assert Fraction(repr(0.3)) > Fraction(0.3)
+    assert Fraction(0.1) > Fraction(repr(0.1))
+    assert exact("epsilon", 0.1) == Fraction(1, 10)
+    assert exact("epsilon", np.float64(0.1)) == Fraction(1, 10)
+    assert exact("epsilon", np.int64(3)) == 3
+    assert exact("epsilon", Fraction(1, 3)) == Fraction(1, 3)
+    assert exact("epsilon", math.inf) is None
+
+
+def honours(privacy: PrivacyStatement, asked: float) -> bool:
+    """Whether the statement promises what was asked: pure, no more, and no less than rounding explains."""
+    return privacy.kind == "pure" and privacy.epsilon is not None and 0.999 * asked < privacy.epsilon <= asked
+
+
+@pytest.mark.parametrize(("family", "method"), PAIRS)
+@pytest.mark.parametrize("asked", [0.1, 0.3])
+def test_the_statement_is_what_was_asked(family: type[FederatedClassifier], method: str, asked: float) -> None:
+    estimator = made(family, method, epsilon=asked, n_parties=4).fit(BLOBS, LABELS)
+    assert honours(estimator.privacy_, asked)
+    assert estimator.privacy_.unit == ("party" if family is EnsembleClassifier else "record")
+
+
+def test_a_statement_that_is_not_what_was_asked_is_told() -> None:
+    # The twin: the printed scale gives another epsilon than its nominal one.
+    printed = AveragingClassifier("prr_mean", calibration="paper", epsilon=0.3).fit(BLOBS, LABELS)
+    assert printed.privacy_.kind == "pure"
+    assert not honours(printed.privacy_, 0.3)
+    assert "nominal" in printed.privacy_.plain_words()
+
+
+def test_zcdp_and_no_noise_say_so() -> None:
+    gauss = AveragingClassifier(noise="gauss", delta=1e-5).fit(BLOBS, LABELS)
+    assert gauss.privacy_.kind == "zcdp"
+    assert "delta = 1e-05" in gauss.privacy_.plain_words()
+    assert AveragingClassifier(epsilon=math.inf).fit(BLOBS, LABELS).privacy_.kind == "none"
+
+
+def test_what_the_interface_adds_is_in_the_caveats() -> None:
+    plain = AveragingClassifier().fit(BLOBS, LABELS).privacy_.caveats
+    assert {CLASSES_READ, DEALT, ONE_FIT} <= set(plain)
+    public = AveragingClassifier(classes=[0, 1]).fit(BLOBS, LABELS, parties=WHO).privacy_.caveats
+    assert set(public) & {CLASSES_READ, DEALT, ONE_FIT} == {ONE_FIT}
+
+
+def test_noise_is_fresh_and_a_seed_takes_the_guarantee() -> None:
+    first, second = (AveragingClassifier(insecure_seed=9).fit(BLOBS, LABELS) for _ in range(2))
+    np.testing.assert_array_equal(first.model_.W, second.model_.W)
+    assert first.privacy_.kind == "none"
+    fresh = [AveragingClassifier().fit(BLOBS, LABELS).model_.W for _ in range(2)]
+    assert not np.allclose(*fresh)
+
+
+def test_public_classes_need_not_occur() -> None:
+    estimator = EnsembleClassifier("avg", epsilon=math.inf, classes=["c", "a", "b"])
+    estimator.fit(BLOBS, np.array(["a", "b"])[LABELS])
+    assert estimator.classes_.tolist() == ["a", "b", "c"]
+    assert estimator.predict_proba(BLOBS).shape == (240, 3)
+    assert estimator.score(BLOBS, np.array(["a", "b"])[LABELS]) > 0.95
+
+
+# What is kept.
+
+
+def holds_rows(estimator: FederatedClassifier) -> bool:
+    """Whether the bytes of a row, as it came or as it was trained on, or of all labels, are in the pickle."""
+    text = pickle.dumps(estimator)
+    rows = Ball(estimator.radius, estimator.bias).rows(BLOBS)
+    return any(secret.tobytes() in text for secret in (*BLOBS, *rows, LABELS))
+
+
+@pytest.mark.parametrize(("family", "method"), PAIRS)
+def test_only_the_release_is_kept_and_survives_a_pickle(family: type[FederatedClassifier], method: str) -> None:
+    estimator = made(family, method).fit(BLOBS, LABELS)
+    assert set(vars(estimator)) - set(estimator.get_params()) == {
+        *("n_features_in_", "classes_", "ball_", "model_", "privacy_"),
+    }
+    assert not holds_rows(estimator)
+    back = pickle.loads(pickle.dumps(estimator))
+    np.testing.assert_array_equal(back.decision_function(BLOBS), estimator.decision_function(BLOBS))
+    assert back.privacy_ == estimator.privacy_
+    estimator.remembered_ = BLOBS  # the twin
+    assert holds_rows(estimator)
+
+
+def test_a_clone_is_not_fitted_and_a_failed_fit_leaves_none() -> None:
+    estimator = AveragingClassifier(lam=0.5, epsilon=math.inf).fit(BLOBS, LABELS)
+    copy = clone(estimator)
+    assert copy.get_params() == estimator.get_params()
+    for broken in (copy, estimator):
+        with pytest.raises(InputError):
+            broken.fit(BLOBS, np.zeros(240))
+        with pytest.raises(sklearn.exceptions.NotFittedError):
+            broken.predict(BLOBS)
+        assert not hasattr(broken, "privacy_")
+
+
+def test_scores_probabilities_and_predictions_agree() -> None:
+    X, y = make_blobs(300, centers=4, random_state=2)
+    for estimator, labels in ((EnsembleClassifier("avg", insecure_seed=1), y), (AveragingClassifier(), y > 1)):
+        estimator.fit(X, labels)
+        decision, chances = estimator.decision_function(X), estimator.predict_proba(X)
+        best = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+        np.testing.assert_array_equal(estimator.classes_[best], estimator.predict(X))
+        np.testing.assert_allclose(chances.sum(axis=1), 1)
+        if decision.ndim == 1:
+            np.testing.assert_allclose(chances[:, 1], 1 / (1 + np.exp(-decision)), atol=1e-12)
+
+
+# Pipelines and model selection.
+
+
+def accuracies(parties: Any) -> list[float]:
+    """By hand, for the folds that cross_val_score uses."""
+    found = []
+    for train, test in KFold(4).split(BLOBS):
+        fitted = AveragingClassifier(epsilon=math.inf, lam=0.1).fit(BLOBS[train], LABELS[train], parties[train])
+        found.append(-np.abs(fitted.predict_proba(BLOBS[test])[:, 1] - LABELS[test]).mean())
+    return found
+
+
+def closeness(estimator: Any, X: Any, y: Any) -> float:
+    """A scorer that sees the smallest change of a model."""
+    return -float(np.abs(estimator.predict_proba(X)[:, 1] - y).mean())
+
+
+def test_cross_validation_routes_the_parties() -> None:
+    estimator = AveragingClassifier(epsilon=math.inf, lam=0.1)
+    uneven = np.where(np.arange(240) < 200, "big", WHO)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = cross_val_score(estimator, BLOBS, LABELS, cv=KFold(4), params={"parties": uneven}, scoring=closeness)
+    np.testing.assert_allclose(routed, accuracies(uneven), rtol=1e-12)
+    assert not np.allclose(routed, accuracies(WHO), rtol=1e-9)  # the twin: other parties, other models
+
+
+def test_grid_search_over_a_pipeline_routes_the_parties() -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(FunctionTransformer(np.tanh), AveragingClassifier(epsilon=math.inf))
+        search = GridSearchCV(pipeline, {"averagingclassifier__lam": [1e-3, 10.0]}, cv=3, scoring=closeness)
+        search.fit(BLOBS, LABELS, parties=WHO)
+    assert search.best_params_ == {"averagingclassifier__lam": 1e-3}
+    best = search.best_estimator_[-1].model_.W
+    direct = AveragingClassifier(epsilon=math.inf, lam=1e-3)
+    np.testing.assert_allclose(best, direct.fit(np.tanh(BLOBS), LABELS, WHO).model_.W, rtol=1e-12)
+    assert not np.allclose(best, direct.fit(np.tanh(BLOBS), LABELS).model_.W, rtol=1e-6)  # the twin: dealt
+
+
+def test_a_pipeline_transforms_public_rows_with_the_others() -> None:
+    auxiliary = np.random.default_rng(3).standard_normal((50, 3))
+    with sklearn.config_context(enable_metadata_routing=True):
+        ensemble = EnsembleClassifier("soft", epsilon=math.inf)
+        pipeline = make_pipeline(FunctionTransformer(np.tanh), ensemble, transform_input=["auxiliary"])
+        pipeline.fit(BLOBS, LABELS, parties=WHO, auxiliary=auxiliary)
+    direct = EnsembleClassifier("soft", epsilon=math.inf)
+    found = pipeline[-1].model_.W
+    np.testing.assert_allclose(found, direct.fit(np.tanh(BLOBS), LABELS, WHO, np.tanh(auxiliary)).model_.W, rtol=1e-9)
+    assert not np.allclose(found, direct.fit(np.tanh(BLOBS), LABELS, WHO, auxiliary).model_.W, rtol=1e-6)
+
+
+# Families.
+
+
+def test_learners_may_be_of_several_kinds() -> None:
+    mixed = [DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB(), lambda X, y: lambda Z: np.zeros(len(Z))]
+    estimator = EnsembleClassifier("soft", epsilon=math.inf, learner=mixed, n_parties=3)
+    estimator.fit(BLOBS, LABELS, auxiliary=BLOBS)
+    assert estimator.score(BLOBS, LABELS) > 0.9  # two of three can tell
+    constant = EnsembleClassifier("soft", epsilon=math.inf, learner=mixed[2]).fit(BLOBS, LABELS)
+    assert set(constant.predict(BLOBS)) == {0}
+    tree = EnsembleClassifier(learner=mixed[0])
+    assert tree.set_params(learner__max_depth=5).get_params()["learner__max_depth"] == 5
+    assert mixed[0].max_depth == 5
+    assert clone(tree).learner is not tree.learner
+
+
+def test_many_parties_learn_at_epsilon_one() -> None:
+    X, y = make_blobs(1200, centers=[[0.5, 0.1], [-0.5, 0.2]], cluster_std=0.2, random_state=4)
+
+    def score(parties: int) -> float:
+        """The noise is the same for both."""
+        estimator = EnsembleClassifier("soft_ss", n_parties=parties, insecure_seed=1)
+        return float(estimator.fit(X, y, auxiliary=X[:300]).score(X, y))
+
+    assert score(400) > 0.9
+    assert score(2) < 0.9  # the twin: two parties, protected each as a whole
+
+
+def test_points_of_the_ball_are_uniform_and_fixed() -> None:
+    points = points_of_the_ball(3)
+    assert first_outside(points) is None
+    np.testing.assert_array_equal(points, points_of_the_ball(3))
+    inner = np.mean(np.linalg.norm(points, axis=1) < 0.5)
+    assert abs(inner - 1 / 8) < 0.05
+    on_the_sphere = points / np.linalg.norm(points, axis=1, keepdims=True)
+    assert np.mean(np.linalg.norm(on_the_sphere, axis=1) < 0.5) == 0  # the twin
+
+
+def test_the_feature_method_learns_from_public_rows_or_from_an_aggregator() -> None:
+    weights = {}
+    for name, public in (("public", BLOBS[:50]), ("other", BLOBS[100:150])):
+        fitted = FeatureMethodClassifier(epsilon=math.inf).fit(BLOBS, LABELS, WHO, public, LABELS[:50])
+        weights[name] = fitted.model_.W
+    for name in ("east", "north"):
+        fitted = FeatureMethodClassifier(epsilon=math.inf, aggregator=name).fit(BLOBS, LABELS, WHO)
+        weights[name] = fitted.model_.W
+    directions = [w[1] / np.linalg.norm(w[1]) for w in weights.values()]
+    assert all(np.abs(a - b).max() > 1e-6 for i, a in enumerate(directions) for b in directions[:i])
+    by_number = FeatureMethodClassifier(epsilon=math.inf, n_parties=3, aggregator=3).fit(BLOBS, LABELS)
+    last = FeatureMethodClassifier(epsilon=math.inf, n_parties=3).fit(BLOBS, LABELS)
+    np.testing.assert_array_equal(by_number.model_.W, last.model_.W)
+
+
+def test_the_aggregator_s_rows_are_protected_and_public_ones_are_not() -> None:
+    public = FeatureMethodClassifier().fit(BLOBS, LABELS, WHO, BLOBS[:50], LABELS[:50]).privacy_
+    private = FeatureMethodClassifier(aggregator="east").fit(BLOBS, LABELS, WHO).privacy_
+    assert "count as public" in public.plain_words()
+    assert "protected like those of a site" in private.plain_words()
+
+
+# What is refused.
+
+
+def at(**changes: Any) -> Callable[[], object]:
+    """A fit with these parameters."""
+    return lambda: AveragingClassifier(**changes).fit(BLOBS, LABELS)
+
+
+def given_rows(X: Any = BLOBS, y: Any = LABELS, parties: Any = WHO, **settings: Any) -> Callable[[], object]:
+    """A fit of these rows."""
+    return lambda: AveragingClassifier(**settings).fit(X, y, parties)
+
+
+def ensemble(auxiliary: Any = None, **settings: Any) -> Callable[[], object]:
+    return lambda: EnsembleClassifier(**settings).fit(BLOBS, LABELS, WHO, auxiliary)
+
+
+def feature(*public: Any, parties: Any = WHO, **settings: Any) -> Callable[[], object]:
+    return lambda: FeatureMethodClassifier(**settings).fit(BLOBS, LABELS, parties, *public)
+
+
+def listed(*parties: Any) -> Callable[[], object]:
+    return lambda: AveragingClassifier().fit_parties(parties)
+
+
+def spoilt(row: int, entry: float) -> Any:
+    X = BLOBS.copy()
+    X[row, 1] = entry
+    return X
+
+
+def raising(X: Any, y: Any) -> Any:
+    raise RuntimeError("no convergence")
+
+
+def missing(label: object) -> Any:
+    who = WHO.astype(object)
+    who[4] = label
+    return who
+
+
+REFUSED = {
+    "epsilon 0": (at(epsilon=0.0), "epsilon: wanted a positive number, got 0.0"),
+    "epsilon nan": (at(epsilon=math.nan), "epsilon: wanted a positive number, got nan"),
+    "epsilon text": (at(epsilon="1"), "epsilon: wanted a number, got '1'"),
+    "epsilon huge": (at(epsilon=10**400), "epsilon: wanted a number below 1e308, got 10000"),
+    "epsilon out of range": (at(epsilon=1e-12), "epsilon: wanted a number from 1e-09"),
+    "delta": (at(delta=1.0), "delta: wanted a number strictly between 0 and 1"),
+    "delta inf": (at(delta=math.inf), "delta: wanted a number strictly between 0 and 1"),
+    "method": (at(method="soft"), "method: wanted one of wsum, prr_mean, local, central, got 'soft'"),
+    "calibration": (at(calibration="paper"), "calibration: wsum has proven, got paper"),
+    "noise": (at(noise="white"), "noise: wanted one of knorm, laplace, gauss, got 'white'"),
+    "lam": (at(lam=0.0), "lambda: wanted a number from"),
+    "lam text": (at(lam="x"), "lam: wanted a number, got 'x'"),
+    "radius": (at(radius=0), "radius: wanted a positive finite number, got 0"),
+    "bias": (at(bias=-1), "bias: wanted a finite number, not negative, got -1"),
+    "seed": (at(insecure_seed=0.5), "insecure_seed: wanted a whole number, got 0.5"),
+    "n_parties 0": (at(n_parties=0), "n_parties: wanted a number from 1 to 240"),
+    "n_parties many": (at(n_parties=241), "n_parties: wanted a number from 1 to 240, the number of rows, got 241"),
+    "n_parties text": (at(n_parties="5"), "n_parties: wanted a whole number, got '5'"),
+    "classes twice": (at(classes=[0, 1, 1]), "classes: wanted a list with every class once"),
+    "one class listed": (at(classes=[0]), "classes: wanted at least 2, got 1 class"),
+    "three classes": (at(classes=[0, 1, 2]), "Only binary classification is supported. wsum is for two classes, got 3"),
+    "classes mixed": (at(classes=[0, None]), "classes: wanted labels of one kind"),
+    "one class": (given_rows(y=np.ones(240)), "classes: wanted at least 2, got 1 class"),
+    "unknown class": (given_rows(classes=[0, 7]), "party south: row 1: wanted one of the classes 0, 7, got 1"),
+    "unknown class, other kind": (
+        given_rows(classes=["no", "yes"]),
+        "party north: row 1: wanted one of the classes no",
+    ),
+    "NaN": (given_rows(spoilt(5, math.nan)), "party east: row 2: wanted finite numbers, got NaN"),
+    "inf": (given_rows(spoilt(0, -math.inf)), "party north: row 1: wanted finite numbers, got -inf"),
+    "too few labels": (given_rows(parties=WHO[:-1]), "parties: wanted a label for each of the 240 rows"),
+    "label None": (given_rows(parties=missing(None)), "parties: row 5: wanted a label, got None"),
+    "label nan": (given_rows(parties=missing(math.nan)), "parties: row 5: wanted a label, got nan"),
+    "labels mixed": (given_rows(parties=missing(5)), "parties: wanted labels of one kind"),
+    "no parties": (listed(), "parties: wanted at least one, got none"),
+    "width": (listed((BLOBS, LABELS), (BLOBS[:, :2], LABELS)), "party 2: wanted rows of width 3, got shape (240, 2)"),
+    "no rows": (listed((BLOBS, LABELS), (BLOBS[:0], LABELS[:0])), "party 2: has no rows, wanted at least one"),
+    "labels of a party": (listed((BLOBS, LABELS), (BLOBS, LABELS[1:])), "party 2: wanted a label for each of its 240"),
+    "auxiliary width": (ensemble(BLOBS[:, :2]), "auxiliary: wanted rows of width 3, got 2"),
+    "no such setting": (ensemble(method="avg", learner=GaussianNB()), "learner: avg has no such setting, wanted None"),
+    "learner raises": (ensemble(learner=raising), "party east: the learner failed with RuntimeError"),
+    "no aggregator": (feature(), "aggregator: wanted the label of a party, or public_X and public_y, got neither"),
+    "unknown aggregator": (feature(aggregator="west"), "aggregator: wanted the label of a party, got 'west'"),
+    "lone aggregator": (feature(parties=None, n_parties=1), "parties: wanted at least 2, a site and the aggregator"),
+    "public width": (feature(BLOBS[:, :2], LABELS), "public_X: wanted rows of width 3, got 2"),
+    "public class": (feature(BLOBS, LABELS + 5), "public_y: row 1: wanted one of the classes 0, 1"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_wrong_input_is_named(name: str) -> None:
+    attempt, message = REFUSED[name]
+    with pytest.raises(InputError) as caught:
+        attempt()
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
