@@ -1,4 +1,4 @@
-"""The command line: `smc-dp run`, `smc-dp predict` and `smc-dp bench`.
+"""The command line: `run`, `predict`, `bench` here, and the experiments of `smc_dp.cli_experiments`.
 
 A command only reads its options and returns the job to be done. `main` does it, so that whatever goes wrong,
 in the options or in the work, ends in the same place: one plain line on standard error and exit code 2.
@@ -8,36 +8,27 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import secrets
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
-from decimal import Decimal
-from fractions import Fraction
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import ProtocolError
 from smc_dp import bench as benchmark
-from smc_dp import release, screen
+from smc_dp import cli_experiments, release, screen
 from smc_dp.aggregation import Comparison, Link, ProtocolSettings, Topology
+from smc_dp.cli_options import Job, choice, new_run_folder, one_line, positive, refuse, whole
 from smc_dp.data import datasets, sources
 from smc_dp.data.preprocess import encode, labels
 from smc_dp.data.sources import Case
 from smc_dp.data.tables import read_table
-from smc_dp.errors import InputError, shown
-from smc_dp.methods.pathak2010 import HIGHEST, LOWEST, RING_BITS, Settings, accuracy, classify
+from smc_dp.errors import InputError
+from smc_dp.methods.pathak2010 import RING_BITS, Settings, accuracy, classify
 from smc_dp.privacy.pathak2010 import Calibration, NoiseName
 from smc_dp.simulation import simulate
-
-_LONGEST_NUMBER = 100
-
-Job: TypeAlias = Callable[[], None]
-Choice = TypeVar("Choice", bound=str)
 
 app = typer.Typer(
     help="Learn one differentially private classifier together, without showing anyone your data.",
@@ -119,12 +110,12 @@ def run(
       smc-dp run --party all.csv --parties-by hospital --bounds bounds.toml
       smc-dp run --dataset a9a --data-dir DIR --lambda 0.001 --json
     """
-    named = None if calibration is None else _choice("--calibration", calibration, get_args(Calibration))
+    named = None if calibration is None else choice("--calibration", calibration, get_args(Calibration))
     settings = Settings(
-        epsilon=_positive("--epsilon", epsilon),
-        lam=_positive("--lambda", lam),
+        epsilon=positive("--epsilon", epsilon),
+        lam=positive("--lambda", lam),
         calibration=named or ("paper" if as_printed_insecure else "proven"),
-        noise=_choice("--noise", noise, get_args(NoiseName)),
+        noise=choice("--noise", noise, get_args(NoiseName)),
         as_printed=as_printed_insecure,
     )
 
@@ -132,29 +123,29 @@ def run(
         return ProtocolSettings(
             dimension=dimension,
             ring_bits=settings.grid.ring_bits,
-            key_bits=_whole("--key-bits", key_bits),
-            comparison=_choice("--comparison", comparison, get_args(Comparison)),
-            topology=_choice("--topology", topology, get_args(Topology)),
-            link=_choice("--link", link, get_args(Link)),
+            key_bits=whole("--key-bits", key_bits),
+            comparison=choice("--comparison", comparison, get_args(Comparison)),
+            topology=choice("--topology", topology, get_args(Topology)),
+            link=choice("--link", link, get_args(Link)),
             as_printed=as_printed_insecure,
             insecure_test_keys=insecure_test_keys,
         )
 
     protocol(dimension=1)  # refuses bad options before any file is read
-    seed = None if insecure_seed is None else _whole("--insecure-seed", insecure_seed)
-    folder = _new_run_folder() if out is None else out
+    seed = None if insecure_seed is None else whole("--insecure-seed", insecure_seed)
+    folder = new_run_folder() if out is None else out
     own = {"--label": label, "--bounds": bounds, "--test": test, "--parties-by": parties_by}
     dealt = {"--dataset": dataset, "--parties": parties, "--split": split}
 
     def case() -> Case:
         if party:
-            _refuse(dealt, "does not go with --party: there, the files say who has which rows")
+            refuse(dealt, "does not go with --party: there, the files say who has which rows")
             if bounds is None:
                 raise InputError("--bounds: is missing, wanted a TOML file of public bounds for the parties' files")
             return sources.own_files(party, bounds, label=label, test=test, parties_by=parties_by, strict=strict_bounds)
-        _refuse(own, "goes with --party, and none was given")
+        refuse(own, "goes with --party, and none was given")
         name = "breast_cancer" if dataset is None else dataset
-        count = None if parties is None else _whole("--parties", parties)
+        count = None if parties is None else whole("--parties", parties)
         return sources.dataset(name, data_dir, parties=count, split=split, strict=strict_bounds)
 
     def job() -> None:
@@ -196,7 +187,7 @@ def predict(
         signs = classify(published.weights, encode(table, published.bounds))
         names = [published.bounds.classes[int(sign > 0)] for sign in signs]
         for reason in published.insecure:
-            print(f"warning: this release is insecure: {_one_line(reason)}", file=sys.stderr)
+            print(f"warning: this release is insecure: {one_line(reason)}", file=sys.stderr)
         if as_json:
             print(json.dumps({"predictions": names}))
             return
@@ -226,7 +217,7 @@ def bench(
       smc-dp bench
       smc-dp bench --parties 3 --dimension 31 --key-bits 2048 --json
     """
-    K, d, bits = _whole("--parties", parties), _whole("--dimension", dimension), _whole("--key-bits", key_bits)
+    K, d, bits = whole("--parties", parties), whole("--dimension", dimension), whole("--key-bits", key_bits)
     if not 2 <= K <= 1000 or not 1 <= d <= 100_000:
         raise InputError(f"--parties, --dimension: wanted 2 to 1000 and 1 to 100000, got {K} and {d}")
     ProtocolSettings(dimension=d, ring_bits=RING_BITS, key_bits=bits)  # refuses keys that nobody should time
@@ -242,14 +233,18 @@ def bench(
     return job
 
 
+app.command()(cli_experiments.compare)
+app.command()(cli_experiments.reproduce)
+app.command("bench-training")(cli_experiments.bench_training)
+app.add_typer(cli_experiments.data, name="data")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code: 0, 2 for wrong options, files or messages, 130 for Ctrl-C."""
+    """Run a command. The exit code: 0; 1, cells failed; 2, wrong options, files or messages; 130, Ctrl-C."""
     arguments = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     try:
         job = app(args=arguments, prog_name="smc-dp", standalone_mode=False)
-        if callable(job):  # not after --help
-            job()
-        return 0
+        return (job() or 0) if callable(job) else 0  # no job after --help
     except _UsageError as error:
         return _fail(error.format_message())
     except (InputError, ProtocolError) as error:
@@ -265,50 +260,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str) -> int:
-    print(f"error: {_one_line(message)}", file=sys.stderr)
+    print(f"error: {one_line(message)}", file=sys.stderr)
     return 2
-
-
-def _one_line(message: str) -> str:
-    """The message on one line, and with nothing in it that a terminal would obey."""
-    return "".join(c if c.isprintable() else " " for c in " ".join(message.split()))
-
-
-def _positive(option: str, text: str) -> Fraction:
-    """A positive number exactly as written, such as 1, 0.1 or 1e-3."""
-    plain = r"\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,6})?"
-    if len(text) > _LONGEST_NUMBER or not re.fullmatch(plain, text.strip(), re.ASCII):
-        raise InputError(f"{option}: wanted a positive number, got {shown(text)}")
-    value = Decimal(text.strip())
-    if value == 0:
-        raise InputError(f"{option}: wanted a positive number, got {shown(text)}")
-    lowest, highest = Decimal(str(float(LOWEST))), Decimal(str(float(HIGHEST)))
-    if not lowest <= value <= highest:
-        raise InputError(f"{option}: wanted a number from {lowest:g} to {highest:g}, got {shown(text)}")
-    return Fraction(value)
-
-
-def _whole(option: str, text: str) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip(), re.ASCII):
-        raise InputError(f"{option}: wanted a whole number, got {shown(text)}")
-    return int(text)
-
-
-def _choice(option: str, text: str, choices: tuple[Choice, ...]) -> Choice:
-    for choice in choices:
-        if text == choice:
-            return choice
-    raise InputError(f"{option}: wanted one of {', '.join(choices)}, got {shown(text)}")
-
-
-def _refuse(options: Mapping[str, object], why: str) -> None:
-    for option, value in options.items():
-        if value is not None:
-            raise InputError(f"{option}: {why}")
-
-
-def _new_run_folder() -> Path:
-    return Path("runs") / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 if __name__ == "__main__":

@@ -5,13 +5,23 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from statistics import mean
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from protocols.runtime.network import LINKS
@@ -19,6 +29,14 @@ from smc_dp.aggregation import CURATOR, Cost, ProtocolSettings
 from smc_dp.bench import Bench
 from smc_dp.simulation import Comparison, Report
 from smc_dp.simulation import Progress as Callback
+
+if TYPE_CHECKING:
+    from smc_dp.compare.study import Verdict
+    from smc_dp.data.catalogue import Entry
+    from smc_dp.training_bench import TrainingBench
+
+_QUIET_SECONDS = 15.0  # between two plain lines of progress
+_MOST_ROWS = 80  # of a table of means on the screen
 
 
 @contextmanager
@@ -53,6 +71,92 @@ def _plain_progress() -> Callback:
         seen.add(stage)
 
     return update
+
+
+def show_training(measured: TrainingBench) -> None:
+    """Print a benchmark of local training."""
+    binary, softmax = measured.shapes
+    table = Table(box=None, pad_edge=False)
+    for heading in ("what", "straightforward", "ours", "times less", "largest difference"):
+        table.add_column(heading, justify="left" if heading == "what" else "right")
+    for what, found in (
+        (f"{binary.parties} parties x {binary.rows} rows, d = {binary.dimension}, two classes", measured.binary),
+        (
+            f"{softmax.parties} parties x {softmax.rows} rows, d = {softmax.dimension}, {softmax.classes} classes",
+            measured.softmax,
+        ),
+        (f"votes of {binary.parties} parties on {measured.rows} rows", measured.votes),
+    ):
+        times = f"{found.straightforward:.2f}", f"{found.ours:.2f}", f"{found.ratio:.1f}"
+        table.add_row(what, *times, f"{found.largest_difference:.1g}")
+    print("Processor seconds on one thread; straightforward code was run on a sample and scaled up by count")
+    Console(file=sys.stdout, markup=False, highlight=False, width=max(120, _width())).print(table)
+
+
+@contextmanager
+def grid() -> Iterator[Callable[[int, int, int], None]]:
+    """A listener for finished, failed and all cells: a bar with the time left, or plain lines now and then."""
+    if not sys.stderr.isatty():
+        yield _plain_grid()
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bars:
+        task = bars.add_task("cells")
+
+        def hear(done: int, failed: int, total: int) -> None:
+            bars.update(task, completed=done + failed, total=total, description=_failed("cells", failed))
+
+        yield hear
+
+
+def _plain_grid() -> Callable[[int, int, int], None]:
+    start, last = time.monotonic(), [0.0]
+
+    def hear(done: int, failed: int, total: int) -> None:
+        now = time.monotonic() - start
+        if done + failed == total or now - last[0] >= _QUIET_SECONDS:
+            last[0] = now
+            print(_failed(f"{done} of {total} cells done after {now:.0f} s", failed), file=sys.stderr, flush=True)
+
+    return hear
+
+
+def _failed(text: str, failed: int) -> str:
+    return f"{text}, {failed} failed" if failed else text
+
+
+def show_means(rows: Sequence[Mapping[str, object]]) -> None:
+    """Print means and standard deviations, a line for each method and epsilon, unless they are too many."""
+    if not rows or len(rows) > _MOST_ROWS:
+        return
+    settings = {row["setting"] for row in rows}
+    headings = [name for name in rows[0] if name != "setting" or len(settings) > 1]
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in ("setting", "method", "calibration") else "right")
+    for row in rows:
+        table.add_row(*(str(row[heading]) for heading in headings))
+    Console(file=sys.stdout, markup=False, highlight=False, width=max(120, _width())).print(table)
+
+
+def show_verdicts(verdicts: Sequence[Verdict]) -> None:
+    """Print what a paper says and whether it came out."""
+    if verdicts:
+        print("What the paper says, and whether it came out:")
+    for verdict in verdicts:
+        print(f"  {verdict.answer:<7}  {verdict.quotation}")
+        print(f"           {verdict.paper}; here {verdict.here}")
+
+
+def show_data(entries: Sequence[Entry]) -> None:
+    """Print the data sets and their states."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("data set", "state", "rows", "test rows", "columns", "classes", "what it is", "used by"):
+        table.add_column(heading, justify="right" if heading in ("rows", "test rows", "columns", "classes") else "left")
+    for e in entries:
+        test = f"{e.test_rows:,}" if e.test_rows else ""
+        table.add_row(e.name, e.state, f"{e.rows:,}", test, f"{e.columns:,}", str(e.classes), e.what, e.paper)
+    Console(file=sys.stdout, markup=False, highlight=False, width=max(160, _width())).print(table)
 
 
 @contextmanager

@@ -1,0 +1,274 @@
+"""The commands of experiments: `compare`, `reproduce`, `bench-training` and `data`.
+
+What they need (scikit-learn, joblib, matplotlib) is imported when one of them runs: the other commands start without.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from smc_dp import screen
+from smc_dp.cli_options import Job, choice, count, new_run_folder, one_line, positive, several, whole
+from smc_dp.errors import InputError
+from smc_dp.privacy.target import Calibration, NoiseName
+
+if TYPE_CHECKING:
+    from smc_dp.compare.study import Study
+
+_MOST_SHOWN = 20  # of the failed cells
+_SIZES, _LARGEST = ("parties", "rows", "dimension"), 100_000
+FIGURES = "pathak-fig2|hamm-fig2|hamm-fig3|feature-fig1..3|collaborative-fig2..5"
+
+DataDir = Annotated[Path | None, typer.Option(envvar="SMC_DP_DATA", help="Folder with the papers' data sets.")]
+Cache = Annotated[Path | None, typer.Option(help="Folder that `smc-dp data prepare` keeps data sets in.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Folder of results [default: a new one in runs/]. One that exists goes on where it was stopped."),
+]
+Jobs = Annotated[str | None, typer.Option(metavar="INTEGER", help="Worker processes [default: all cores].")]
+Seed = Annotated[
+    str | None, typer.Option(metavar="INTEGER", help="Reproducible and INSECURE: all noise from this number.")
+]
+
+data = typer.Typer(help="The data sets: what is at hand, and whether it is what it should be.", rich_markup_mode=None)
+
+
+def compare(
+    methods: Annotated[str, typer.Option(metavar="NAME,...", help="Methods to compare.")],
+    dataset: Annotated[str, typer.Option(metavar="NAME", help="A data set, see `smc-dp data list`.")] = "breast_cancer",
+    epsilons: Annotated[
+        str, typer.Option(metavar="NUMBER,...", help="Where to measure; inf is no noise.")
+    ] = "0.1,1,10,inf",
+    calibrations: Annotated[
+        str, typer.Option(metavar="proven,paper", help="Noise as proven here, as printed in the paper, or both.")
+    ] = "proven",
+    noise: Annotated[
+        str | None,
+        typer.Option(metavar="knorm|laplace|gauss", help="The law of the noise [default: each method's own]."),
+    ] = None,
+    delta: Annotated[str, typer.Option(help="For Gaussian noise: the delta of (epsilon, delta).")] = "1e-6",
+    lam: Annotated[str | None, typer.Option("--lambda", help="Regularisation [default: each method's own].")] = None,
+    repeats: Annotated[str, typer.Option(metavar="INTEGER", help="Deals of the rows to parties.")] = "10",
+    draws: Annotated[str, typer.Option(metavar="INTEGER", help="Draws of the noise for each deal.")] = "1",
+    parties: Annotated[str | None, typer.Option(metavar="INTEGER", help="Number of parties.")] = None,
+    per_party: Annotated[str | None, typer.Option(metavar="INTEGER", help="Rows of each party.")] = None,
+    split: Annotated[str | None, typer.Option(metavar="15,20,...", help="Each party's percentage of the rows.")] = None,
+    auxiliary: Annotated[str | None, typer.Option(metavar="INTEGER", help="Public rows without labels.")] = None,
+    labelled: Annotated[str | None, typer.Option(metavar="INTEGER", help="Public rows with labels.")] = None,
+    components: Annotated[
+        str | None, typer.Option(metavar="INTEGER", help="Columns after a PCA of public rows.")
+    ] = None,
+    data_dir: DataDir = None,
+    cache: Cache = None,
+    out: Out = None,
+    jobs: Jobs = None,
+    insecure_seed: Seed = None,
+) -> Job:
+    """Run methods side by side on one data set, and write results.csv, figures and a page.
+
+    Rows are dealt as in the paper that uses the data set, unless options say otherwise. A run that was stopped goes
+    on when the same command names the same folder. Nothing here is a release: it looks at test labels, and budgets
+    add up over epsilons, repeats and draws.
+
+    \b
+    Examples:
+      smc-dp compare --methods wsum,prr_mean,local --epsilons 0.1,0.5,1 --out runs/first
+      smc-dp compare --dataset har --methods soft,vote,avg,soft_ss,avg_clip,batch,indiv \\
+                     --epsilons 0.1,1,10,inf --repeats 10 --data-dir DIR --out runs/har
+      smc-dp compare --dataset a9a --methods wsum,prr_mean --calibrations proven,paper \\
+                     --split 10,20,20,20,30 --lambda 1e-3 --draws 20
+    """
+    from smc_dp.compare import study, usual
+    from smc_dp.compare.plan import Plan, Setting
+
+    number = {"parties": parties, "per_party": per_party, "auxiliary": auxiliary}
+    number |= {"labelled": labelled, "components": components}
+    counts = {name: count("--" + name.replace("_", "-"), text) for name, text in number.items()}
+    entries, skipped = usual.entries(
+        several("--methods", methods),
+        [choice("--calibrations", c, get_args(Calibration)) for c in several("--calibrations", calibrations)],
+        _epsilons(epsilons),
+        noise=None if noise is None else choice("--noise", noise, get_args(NoiseName)),
+        delta=positive("--delta", delta),
+        draws=count("--draws", draws) or 1,
+        lam=None if lam is None else float(positive("--lambda", lam)),
+    )
+    if not entries:
+        raise InputError(f"--methods: none is left: {'; '.join(skipped)}")
+    setting = Setting(dataset, dataset, usual.dealt(dataset, split, **counts))
+    plan = Plan((setting,), tuple(entries), count("--repeats", repeats) or 1, _seed(insecure_seed))
+    shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(skipped))
+    workers = count("--jobs", jobs)
+
+    def job() -> int | None:
+        code = _run(shown, out, data_dir, cache, workers)
+        for sentence in skipped:
+            print(f"note: {sentence}", file=sys.stderr)
+        return code
+
+    return job
+
+
+def reproduce(
+    figure: Annotated[str, typer.Argument(metavar=FIGURES, help="A figure of a paper.")],
+    repeats: Annotated[
+        str | None, typer.Option(metavar="INTEGER", help="Deals of the rows [default: as in the paper].")
+    ] = None,
+    draws: Annotated[
+        str | None, typer.Option(metavar="INTEGER", help="Draws of the noise for each deal [default: as in the paper].")
+    ] = None,
+    data_dir: DataDir = None,
+    cache: Cache = None,
+    out: Out = None,
+    jobs: Jobs = None,
+    insecure_seed: Seed = None,
+) -> Job:
+    """Run a figure of a paper with the paper's parameters, and say what came out as stated and what did not.
+
+    \b
+    Examples:
+      smc-dp reproduce hamm-fig2 --data-dir DIR --out runs/hamm-fig2
+      smc-dp reproduce pathak-fig2 --repeats 2 --draws 5
+    """
+    from smc_dp.compare import papers
+
+    shown = papers.study(
+        figure, count("--repeats", repeats), count("--draws", draws), insecure_seed=_seed(insecure_seed)
+    )
+    workers = count("--jobs", jobs)
+    return lambda: _run(shown, out, data_dir, cache, workers)
+
+
+def bench_training(
+    parties: Annotated[str, typer.Option(metavar="INTEGER", help="Number of parties.")] = "2000",
+    rows: Annotated[str, typer.Option(metavar="INTEGER", help="Rows of each party.")] = "22",
+    dimension: Annotated[str, typer.Option(metavar="INTEGER", help="Number of features.")] = "123",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> Job:
+    """Measure training many small parties and counting their votes against straightforward code, in one run.
+
+    Processor seconds on one thread, against a loop with scikit-learn and one product of matrices, each on a sample and
+    scaled up by count. Both have to give the same weights and votes.
+
+    \b
+    Examples:
+      smc-dp bench-training
+      smc-dp bench-training --parties 20000 --json
+    """
+    sizes = [whole(f"--{name}", text) for name, text in zip(_SIZES, (parties, rows, dimension), strict=True)]
+    for name, size, least in zip(_SIZES, sizes, (1, 2, 1), strict=True):
+        if not least <= size <= _LARGEST:
+            raise InputError(f"--{name}: wanted {least} to {_LARGEST}, got {size}")
+
+    def job() -> None:
+        from smc_dp import training_bench
+
+        with screen.status() as hear:
+            measured = training_bench.bench(*sizes, hear=hear)
+        if as_json:
+            print(json.dumps(measured.as_dict(), allow_nan=False))
+        else:
+            screen.show_training(measured)
+
+    return job
+
+
+@data.command("list")
+def list_data(data_dir: DataDir = None) -> Job:
+    """Every data set, and whether it is at hand."""
+    from smc_dp.data import catalogue
+
+    return lambda: screen.show_data(catalogue.listed(data_dir))
+
+
+@data.command("verify")
+def verify_data(data_dir: DataDir = None) -> Job:
+    """Compare every file of the papers' data with its recorded SHA-256."""
+    from smc_dp.data import catalogue
+
+    if data_dir is None:
+        raise InputError("--data-dir: is missing, wanted the folder with the papers' data sets, or SMC_DP_DATA")
+    if not data_dir.is_dir():
+        raise InputError(f"--data-dir: {data_dir} is not a folder")
+
+    def job() -> None:
+        wrong = []
+        for check in catalogue.verify(data_dir):
+            print(f"{'ok   ' if check.ok else 'WRONG'}  {check.file}  {'' if check.ok else check.message}".rstrip())
+            wrong += [] if check.ok else [check.file]
+        if wrong:
+            raise InputError(f"{data_dir}: {len(wrong)} files are not as recorded: {', '.join(wrong)}")
+
+    return job
+
+
+@data.command("prepare")
+def prepare_data(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A data set, see `smc-dp data list`.")],
+    data_dir: DataDir = None,
+    cache: Cache = None,
+    fetch: Annotated[
+        bool, typer.Option("--fetch", help="Fetch through scikit-learn what is not at hand; needs a network.")
+    ] = False,
+    ordinal: Annotated[bool, typer.Option("--ordinal", help="Categories as whole numbers.")] = False,
+) -> Job:
+    """Read and check a data set, and keep it in a folder if one is given.
+
+    \b
+    Examples:
+      smc-dp data list --data-dir DIR
+      smc-dp data prepare kdd99 --data-dir DIR --cache ~/.cache/smc-dp
+    """
+    from smc_dp.data import catalogue
+
+    def job() -> None:
+        pool, kept = catalogue.prepare(name, data_dir, cache, ordinal=ordinal, network=fetch)
+        tested = "" if pool.test is None else f", {len(pool.test)} test rows"
+        print(f"{name}: {len(pool.train)} rows{tested}, {pool.train.X.shape[1]} columns, {len(pool.classes)} classes")
+        for note in pool.notes:
+            print(f"note: {note}")
+        if kept is not None:
+            print(f"kept in {kept}")
+
+    return job
+
+
+def _introduction(dataset: str) -> str:
+    return (
+        f"Every method on the same deals of the data set {dataset} to parties. Test accuracy against epsilon, mean and "
+        "standard deviation over the repeats; baselines without noise are horizontal lines."
+    )
+
+
+def _epsilons(text: str) -> tuple[Fraction | None, ...]:
+    return tuple(None if part == "inf" else positive("--epsilons", part) for part in several("--epsilons", text))
+
+
+def _seed(text: str | None) -> int | None:
+    return None if text is None else whole("--insecure-seed", text)
+
+
+def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | None, jobs: int | None) -> int | None:
+    from smc_dp.compare import page, runner
+
+    folder = new_run_folder() if out is None else out
+    start = time.perf_counter()
+    with screen.grid() as hear:
+        grid = runner.run(shown.plan, folder, runner.Source(data_dir, cache), jobs, hear)
+    written = page.write(shown, grid, folder, time.perf_counter() - start)
+    screen.show_means(page.means(grid.trials))
+    screen.show_verdicts(page.verdicts(shown, grid.trials))
+    print(f"Written to {folder}: results.csv, statements.json, figures, and the page {written}")
+    for failure in grid.failures[:_MOST_SHOWN]:
+        print(f"failed: {page.where(failure)}: {one_line(failure['failure'])}", file=sys.stderr)
+    if not grid.failures:
+        return None
+    print(f"error: {len(grid.failures)} cells failed, all their parameters are in failures.json", file=sys.stderr)
+    return 1

@@ -1,0 +1,41 @@
+"""Ready grids: the figures of the papers, with the papers' parameters and what their texts say should come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import MappingProxyType
+
+from smc_dp.compare import papers_collaborative, papers_feature, papers_hamm, papers_pathak
+from smc_dp.compare.study import Study
+from smc_dp.errors import InputError, shown
+
+STUDIES: MappingProxyType[str, Callable[[], Study]] = MappingProxyType(
+    {
+        "pathak-fig2": papers_pathak.figure2,
+        "hamm-fig2": papers_hamm.figure2,
+        "hamm-fig3": papers_hamm.figure3,
+        "feature-fig1": papers_feature.figure1,
+        "feature-fig2": papers_feature.figure2,
+        "feature-fig3": papers_feature.figure3,
+        "collaborative-fig2": papers_collaborative.figure2,
+        "collaborative-fig3": papers_collaborative.figure3,
+        "collaborative-fig4": papers_collaborative.figure4,
+        "collaborative-fig5": papers_collaborative.figure5,
+    }
+)
+
+
+def study(name: str, repeats: int | None = None, draws: int | None = None, insecure_seed: int | None = None) -> Study:
+    """The ready grid of this name, shortened if asked; InputError with all names if there is none."""
+    if name not in STUDIES:
+        raise InputError(f"figure: wanted one of {', '.join(STUDIES)}, got {shown(name)}")
+    found = STUDIES[name]()
+    plan = found.plan
+    if draws is not None:
+        plan = replace(plan, entries=tuple(replace(e, draws=draws if e.calibration else 1) for e in plan.entries))
+    plan = replace(plan, repeats=repeats or plan.repeats, insecure_seed=insecure_seed)
+    if plan == replace(found.plan, insecure_seed=insecure_seed):
+        return replace(found, plan=plan)
+    shorter = "The grid was shortened: fewer or other repeats and draws than the paper has, so spreads are less sure."
+    return replace(found, plan=plan, differs=(shorter, *found.differs))

@@ -1,0 +1,106 @@
+"""What came out: one tidy row a trial, written so that a file is there whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from smc_dp import strict
+from smc_dp.errors import InputError
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One release and how good it is on the test rows.
+
+    epsilon: as asked, infinite without noise. delta: as asked where the noise is Gaussian, else 0. repeat: counts deals
+    of the rows and draws of the noise. auc: nan where it is not defined. seconds: training and release, testing apart.
+    """
+
+    dataset: str
+    method: str
+    calibration: str
+    epsilon: float
+    delta: float
+    repeat: int
+    accuracy: float
+    auc: float
+    seconds: float
+
+
+COLUMNS = tuple(field.name for field in fields(Trial))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean and standard deviation (divisor n - 1; 0 for one trial) of a measure over n trials."""
+
+    mean: float
+    deviation: float
+    n: int
+
+
+def to_csv(trials: Iterable[Trial]) -> bytes:
+    """A table with a header, sorted; epsilon `inf` for no noise."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for trial in sorted(trials, key=lambda t: (t.dataset, t.method, t.calibration, t.epsilon, t.repeat)):
+        writer.writerow([f"{v:.12g}" if isinstance(v, float) else v for v in astuple(trial)])
+    return text.getvalue().encode()
+
+
+def from_csv(content: bytes, where: str) -> list[Trial]:
+    """The trials of a table that `to_csv` wrote; InputError for anything else."""
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8", errors="replace"))))
+    if not rows or tuple(rows[0]) != COLUMNS:
+        raise InputError(f"{where}: is not a table of results")
+    try:
+        return [
+            Trial(r[0], r[1], r[2], float(r[3]), float(r[4]), int(r[5]), float(r[6]), float(r[7]), float(r[8]))
+            for r in rows[1:]
+        ]
+    except (ValueError, IndexError) as error:
+        raise InputError(f"{where}: is not a table of results: {error}") from error
+
+
+def summary(trials: Sequence[Trial], measure: str) -> Summary:
+    """Of `accuracy`, `auc`, `seconds`, or `error`, which is 1 - accuracy; ValueError without trials."""
+    if not trials:
+        raise ValueError("there are no trials")
+    values = np.array([1 - t.accuracy if measure == "error" else getattr(t, measure) for t in trials])
+    return Summary(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0, len(values))
+
+
+def write(path: Path, content: bytes) -> None:
+    """Under a temporary name in the same folder, then renamed: whoever finds the file finds all of it."""
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        with partial.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: object) -> None:
+    """As `write`, for JSON."""
+    write(path, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode())
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The JSON object in a file; InputError if there is none."""
+    return strict.parse_object(strict.read_file(path), str(path))

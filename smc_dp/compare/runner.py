@@ -1,0 +1,175 @@
+"""Runs a plan into a folder: in parallel through joblib, cell by cell, going on where an earlier run was stopped.
+
+The folder: plan.json (the plan and its digest), cells/ (a table and the statements of every finished cell),
+results.csv, statements.json, failures.json. Only the process that calls writes, so that workers may be anywhere:
+under `joblib.parallel_config("dask")`, or Ray's, the same grid spreads over a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import joblib
+import numpy as np
+from joblib.parallel import BACKENDS, get_active_backend
+
+from smc_dp.compare import results
+from smc_dp.compare.plan import Cell, Plan, plain
+from smc_dp.compare.results import Trial
+from smc_dp.compare.task import Outcome, group, reason, work
+from smc_dp.data.pool import Points, Pool, load_pool
+from smc_dp.errors import InputError
+
+MEMORY = 5 << 30
+"""Bytes that a grid may take on one machine: where a data set is large, fewer workers run than there are cores."""
+
+Heard: TypeAlias = Callable[[int, int, int], None]
+"""Told the number of finished cells, of failed cells, and of all cells."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where data sets are read from: the papers' files, and what `smc_dp.data.catalogue.prepare` has kept."""
+
+    folder: Path | None = None
+    cache: Path | None = None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The outcome of a plan: trials, statements as in statements.json, failures as in failures.json."""
+
+    trials: tuple[Trial, ...]
+    statements: tuple[dict[str, Any], ...]
+    failures: tuple[dict[str, Any], ...]
+
+
+def run(plan: Plan, folder: Path, data: Source, jobs: int | None = None, hear: Heard | None = None) -> Grid:
+    """Run what is not finished yet, and assemble everything. jobs None: all cores, or what joblib is configured for.
+
+    A failing cell does not stop the others; when the plan is run again, it is tried again. Raises InputError, before
+    anything is written, for a folder with other content and for a first data set that cannot be loaded.
+    """
+    check_folder(plan, folder)
+    cells = plan.cells()
+    todo = [cell for cell in cells if not _table(folder, cell).exists()]
+    done, failures = len(cells) - len(todo), list[dict[str, Any]]()
+    for outcome in _outcomes(plan, folder, todo, data, jobs):
+        if outcome.failure is None:
+            _keep(folder, outcome)
+            done += 1
+        else:
+            failures.append({"failure": outcome.failure, **outcome.cell.describe()})
+        if hear is not None:
+            hear(done, len(failures), len(cells))
+    return _assemble(folder, [cell for cell in cells if _table(folder, cell).exists()], failures)
+
+
+def check_folder(plan: Plan, folder: Path) -> None:
+    """Raises InputError unless the folder is new, empty, or holds results of this very plan."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is a file, wanted a folder")
+    if not any(folder.iterdir()):
+        return
+    if not (folder / "plan.json").exists():
+        raise InputError(f"{folder}: is not empty and has no plan.json, wanted a new folder or one to go on with")
+    if results.read_json(folder / "plan.json").get("digest") != plan.digest:
+        raise InputError(f"{folder}: holds the results of another plan, wanted a new folder or the same options")
+
+
+def _start(plan: Plan, folder: Path) -> None:
+    try:
+        (folder / "cells").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
+    if not (folder / "plan.json").exists():
+        results.write_json(folder / "plan.json", {"digest": plan.digest, "plan": plain(plan)})
+
+
+def _outcomes(plan: Plan, folder: Path, todo: Sequence[Cell], data: Source, jobs: int | None) -> Iterator[Outcome]:
+    """Data set by data set, so that one at a time is in memory."""
+    for source in dict.fromkeys(cell.setting.source for cell in todo):
+        cells = [cell for cell in todo if cell.setting.source == source]
+        try:
+            pool = load_pool(source[0], data.folder, ordinal=source[1], cache=data.cache)
+        except Exception as error:
+            if not (folder / "plan.json").exists():
+                raise
+            yield from (Outcome(cell, failure=reason(error)) for cell in cells)
+            continue
+        _start(plan, folder)
+        yield from _spread(plan, pool, group(cells), jobs)
+
+
+def _spread(plan: Plan, pool: Pool, groups: Sequence[list[Cell]], jobs: int | None) -> Iterator[Outcome]:
+    """The outcomes as they come; arrays of the pool are shared with local workers through memory-mapped files."""
+    backend, _ = get_active_backend()
+    local = isinstance(backend, BACKENDS["loky"])
+    workers = _workers(pool, jobs) if local else jobs
+    task = joblib.delayed(work)
+    try:
+        for part in [groups] if backend.supports_return_generator else _parts(groups):
+            how = "generator_unordered" if backend.supports_return_generator else "list"
+            for outcomes in joblib.Parallel(n_jobs=workers, return_as=how, batch_size=1)(
+                task(pool, cells, plan.insecure_seed) for cells in part
+            ):
+                yield from outcomes
+    except BrokenProcessPool as error:
+        raise InputError(
+            "a worker process was killed, perhaps for want of memory: with fewer --jobs the same command goes on "
+            "from the cells that are finished"
+        ) from error
+
+
+def _workers(pool: Pool, jobs: int | None) -> int:
+    """As many as asked for, or cores, as long as their copies of the rows fit: the dealt ones, and their arithmetic."""
+    size = _size(pool.train) + (0 if pool.test is None else _size(pool.test))
+    cores = int(joblib.cpu_count()) if jobs is None else jobs
+    return max(1, min(cores, (MEMORY - 2 * size) // (2 * size)))
+
+
+def _size(points: Points) -> int:
+    """Bytes of the rows, dense or sparse."""
+    X = points.X
+    return X.nbytes if isinstance(X, np.ndarray) else int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+
+
+def _parts(groups: Sequence[list[Cell]], size: int = 64) -> Iterator[Sequence[list[Cell]]]:
+    """For backends that return everything at the end: some groups at a time, so that a stop loses only those."""
+    return (groups[i : i + size] for i in range(0, len(groups), size))
+
+
+def _table(folder: Path, cell: Cell) -> Path:
+    return folder / "cells" / f"{cell.key}.csv"
+
+
+def _keep(folder: Path, outcome: Outcome) -> None:
+    """The statements first: a cell counts as finished when its table is there."""
+    table = _table(folder, outcome.cell)
+    statements = [
+        {"epsilon": epsilon, "statement": asdict(s), "plain_words": s.plain_words()}
+        for epsilon, s in outcome.statements
+    ]
+    results.write_json(table.with_suffix(".json"), {**outcome.cell.describe(), "statements": statements})
+    results.write(table, results.to_csv(outcome.trials))
+
+
+def _assemble(folder: Path, cells: Iterable[Cell], failures: list[dict[str, Any]]) -> Grid:
+    trials, statements = list[Trial](), dict[str, dict[str, Any]]()
+    for cell in cells:
+        table = _table(folder, cell)
+        trials += results.from_csv(table.read_bytes(), str(table))
+        for found in results.read_json(table.with_suffix(".json"))["statements"]:
+            names = {"dataset": cell.setting.name, "method": cell.entry.label}
+            names |= {"calibration": cell.entry.shown_calibration, **found}
+            statements.setdefault(repr(names), {**names, "repeats": []})["repeats"].append(cell.repeat)
+    results.write(folder / "results.csv", results.to_csv(trials))
+    results.write_json(folder / "statements.json", {"statements": list(statements.values())})
+    results.write_json(folder / "failures.json", {"failures": failures})
+    return Grid(tuple(trials), tuple(statements.values()), tuple(failures))

@@ -1,0 +1,189 @@
+"""A plan with what a reader wants to see of it: panels of figures, and what a paper says should come out.
+
+What a paper says is data here, with the place where it says so. Whether it came out is computed from the trials.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from smc_dp.compare.plan import Plan
+from smc_dp.compare.results import Summary, Trial, summary
+
+Axis: TypeAlias = Literal["epsilon", "inverse epsilon", "setting"]
+Measure: TypeAlias = Literal["accuracy", "error", "auc", "seconds"]
+
+_MOST_SHOWN = 6  # of the places of a claim, whose means are all printed
+MEASURES = {"accuracy": "test accuracy", "error": "test error", "auc": "area under the ROC curve", "seconds": "seconds"}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One place on one curve: names as in the results, epsilon infinite without noise."""
+
+    setting: str
+    method: str
+    calibration: str
+    epsilon: float = math.inf
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A number that a paper's text gives, and how far from it still counts as the same.
+
+    `in_paper` False: the number comes from elsewhere, as its quotation says, and no figure shows it.
+    """
+
+    point: Point
+    value: float
+    measure: Measure
+    quotation: str
+    within: float = 0.02
+    in_paper: bool = True
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says of two curves, at one or more places: the first does better than the second, or as well.
+
+    `as_well`: the largest difference that counts as "as well"; None where the first has to be better.
+    """
+
+    quotation: str
+    measure: Measure
+    pairs: tuple[tuple[Point, Point], ...]
+    as_well: float | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture: these settings and curves against this axis. Where none are named, all; baselines always count.
+
+    With the axis `setting`, `places` says where on it each of the settings stands.
+    """
+
+    title: str
+    settings: tuple[str, ...]
+    axis: Axis = "epsilon"
+    measure: Measure = "accuracy"
+    methods: tuple[str, ...] = ()
+    calibrations: tuple[str, ...] = ()
+    epsilons: tuple[float, ...] = ()
+    axis_title: str = ""
+    places: tuple[float, ...] = ()
+
+    def shows(self, point: Point) -> bool:
+        """Whether this point belongs to the picture."""
+        baseline = point.calibration == "none"
+        return (
+            point.setting in self.settings
+            and (point.method in self.methods or not self.methods)
+            and (point.calibration in self.calibrations or baseline or not self.calibrations)
+            and (point.epsilon in self.epsilons or baseline or not self.epsilons)
+        )
+
+
+@dataclass(frozen=True)
+class Study:
+    """A plan and its page. `differs`: sentences on what is not as in the paper, and why."""
+
+    name: str
+    title: str
+    introduction: str
+    plan: Plan
+    panels: tuple[Panel, ...]
+    stated: tuple[Stated, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    differs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a paper says, what came out, and `yes`, `no`, `open` (within two standard errors) or `no data`."""
+
+    quotation: str
+    paper: str
+    here: str
+    answer: Literal["yes", "no", "open", "no data"]
+
+
+def of_plan(name: str, title: str, introduction: str, plan: Plan, differs: tuple[str, ...] = ()) -> Study:
+    """A study without a paper: one panel for each setting."""
+    panels = tuple(Panel(setting.name, (setting.name,)) for setting in plan.settings)
+    return Study(name, title, introduction, plan, panels, differs=differs)
+
+
+def point_of(trial: Trial) -> Point:
+    """Where the trial belongs."""
+    return Point(trial.dataset, trial.method, trial.calibration, trial.epsilon)
+
+
+def at(trials: Sequence[Trial], point: Point) -> list[Trial]:
+    """The trials at this place."""
+    return [trial for trial in trials if point_of(trial) == point]
+
+
+def judge_number(stated: Stated, trials: Sequence[Trial]) -> Verdict:
+    """Whether the mean lies within the tolerance of what is stated."""
+    found = at(trials, stated.point)
+    paper = f"{MEASURES[stated.measure]} {stated.value:g}"
+    if not found:
+        return Verdict(stated.quotation, paper, "did not run", "no data")
+    measured = summary(found, stated.measure)
+    answer: Literal["yes", "no"] = "yes" if abs(measured.mean - stated.value) <= stated.within else "no"
+    return Verdict(stated.quotation, paper, in_words(measured), answer)
+
+
+def judge_claim(claim: Claim, trials: Sequence[Trial]) -> Verdict:
+    """Whether the claim holds at every place: by more than two standard errors, or within what counts as equal."""
+    pairs = [(at(trials, first), at(trials, second)) for first, second in claim.pairs]
+    paper = "better" if claim.as_well is None else f"as well, to {claim.as_well:g}"
+    if not pairs or not all(first and second for first, second in pairs):
+        return Verdict(claim.quotation, paper, "did not run", "no data")
+    means = [(summary(first, claim.measure), summary(second, claim.measure)) for first, second in pairs]
+    answers = [_better(a, b, claim) for a, b in means]
+    places = zip(claim.pairs, means, strict=True)
+    here = "; ".join(f"{_where(pair)}: {a.mean:.3f} and {b.mean:.3f}" for pair, (a, b) in places)
+    if len(pairs) > _MOST_SHOWN:
+        here = ", ".join(f"{answer} at {answers.count(answer)}" for answer in dict.fromkeys(answers))
+        here += f" of {len(pairs)} places"
+    return Verdict(claim.quotation, paper, here, next(a for a in ("no", "open", "yes") if a in answers))
+
+
+def in_words(value: Summary) -> str:
+    """Mean and standard deviation with the number of trials."""
+    return f"{value.mean:.3f} (s.d. {value.deviation:.3f}, n = {value.n})"
+
+
+def _where(pair: tuple[Point, Point]) -> str:
+    """What the two means are of; what is the same for both is said once."""
+    first, second = pair
+    same = {
+        "setting": first.setting == second.setting,
+        "method": (first.method, first.calibration) == (second.method, second.calibration),
+        "epsilon": first.epsilon == second.epsilon,
+    }
+    once = [_part(first, name) for name, is_same in same.items() if is_same]
+    each = [", ".join(p for n, is_same in same.items() if not is_same and (p := _part(x, n))) for x in pair]
+    return ", ".join([part for part in once if part] + ([" and ".join(each)] if any(each) else []))
+
+
+def _part(point: Point, name: str) -> str:
+    if name == "setting":
+        return point.setting
+    if name == "method":
+        return point.method if point.calibration == "none" else f"{point.method} ({point.calibration})"
+    return "" if point.calibration == "none" else f"ε = {point.epsilon:g}" if point.epsilon < math.inf else "no noise"
+
+
+def _better(first: Summary, second: Summary, claim: Claim) -> Literal["yes", "no", "open"]:
+    gain = first.mean - second.mean
+    if claim.measure in ("error", "seconds"):
+        gain = -gain
+    if claim.as_well is not None:
+        return "yes" if gain >= -claim.as_well else "no"
+    doubt = 2 * math.sqrt(first.deviation**2 / first.n + second.deviation**2 / second.n)
+    return "yes" if gain > doubt else "no" if gain < -doubt else "open"

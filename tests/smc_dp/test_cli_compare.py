@@ -1,0 +1,219 @@
+"""The commands of experiments: what they print, write and refuse."""
+
+from __future__ import annotations
+
+import csv
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from smc_dp import cli_experiments
+from smc_dp.cli import main
+from smc_dp.compare import papers, usual
+from smc_dp.data.deal import Deal
+from smc_dp.errors import InputError
+from smc_dp.methods.weighted_sum import WeightedSum
+
+SMALL = ["compare", "--methods", "wsum,central", "--epsilons", "1,inf", "--repeats", "2", "--jobs", "1"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.delenv("SMC_DP_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def table(folder: Path) -> list[dict[str, str]]:
+    with (folder / "results.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def complaint(capsys, folder: Path, *argv: str) -> str:
+    """The one line of a refused command; nothing is written."""
+    before = sorted(folder.rglob("*"))
+    code = main(list(argv))
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert sorted(folder.rglob("*")) == before
+    return err
+
+
+def test_compare_writes_a_table_pictures_and_a_page(folder, capsys):
+    both = [*SMALL, "--calibrations", "proven,paper", "--draws", "2", "--out", "out"]
+    assert main(both) == 0
+    out, err = capsys.readouterr()
+    assert err.count("note: ") == 1
+    assert "note: wsum is skipped for calibration paper: it has proven" in err
+    rows = table(folder / "out")
+    assert {(r["method"], r["calibration"]) for r in rows} == {
+        *(("wsum", "proven"), ("central", "proven"), ("central", "paper")),
+    }
+    assert len(rows) == 3 * 2 * (2 + 1)
+    assert {r["dataset"] for r in rows} == {"breast_cancer"}
+    assert (folder / "out" / "index.html").read_text().startswith("<!DOCTYPE html>")
+    assert "wsum" in out
+    assert "no noise" in out
+    assert str(Path("out") / "index.html") in out
+
+
+def test_the_same_command_goes_on_and_another_is_refused(folder, capsys):
+    command = [*SMALL, "--insecure-seed", "3", "--out", "out"]
+    assert main(command) == 0
+    first = table(folder / "out")
+    (next((folder / "out" / "cells").glob("*wsum*.csv"))).unlink()
+    assert main(command) == 0
+    same = [name for name in first[0] if name != "seconds"]
+    assert [[r[n] for n in same] for r in table(folder / "out")] == [[r[n] for n in same] for r in first]
+    capsys.readouterr()
+    line = complaint(capsys, folder, *SMALL, "--insecure-seed", "4", "--out", "out")
+    assert "another plan" in line
+
+
+def test_without_a_seed_the_noise_differs(folder):
+    for name in ("a", "b"):
+        assert main([*SMALL, "--epsilons", "0.5", "--out", name]) == 0
+    assert [r["auc"] for r in table(folder / "a")] != [r["auc"] for r in table(folder / "b")]
+
+
+def test_failing_cells_give_exit_code_1_and_are_named(folder, capsys, monkeypatch):
+    def broken(self, federation):
+        raise RuntimeError("no luck")
+
+    monkeypatch.setattr(WeightedSum, "train", broken)
+    assert main([*SMALL, "--out", "out"]) == 1
+    _, err = capsys.readouterr()
+    assert "failed: wsum, proven on breast_cancer, data repeat 0: RuntimeError: no luck" in err
+    assert "error: 2 cells failed" in err
+    assert {r["method"] for r in table(folder / "out")} == {"central"}
+    assert len(json.loads((folder / "out" / "failures.json").read_text())["failures"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("argv", "names"),
+    [
+        (["--methods", "wsum,magic"], ["'magic'", "wsum"]),
+        (["--methods", ""], ["--methods"]),
+        (["--methods", "wsum,wsum"], ["--methods", "different"]),
+        (["--epsilons", "0.1,zero"], ["--epsilons", "'zero'"]),
+        (["--epsilons", "1,1.0"], ["epsilons"]),
+        (["--epsilons", "0"], ["--epsilons"]),
+        (["--calibrations", "guessed"], ["--calibrations", "'guessed'"]),
+        (["--noise", "loud"], ["--noise", "'loud'"]),
+        (["--methods", "soft_ss", "--noise", "laplace"], ["none is left", "soft_ss"]),
+        (["--delta", "2"], ["delta"]),
+        (["--lambda", "-1"], ["--lambda"]),
+        (["--lambda", "1e-9"], ["lambda"]),
+        (["--repeats", "0"], ["--repeats"]),
+        (["--draws", "many"], ["--draws"]),
+        (["--parties", "0"], ["--parties"]),
+        (["--split", "50,20"], ["--split"]),
+        (["--split", "50,50", "--parties", "3"], ["--split", "3"]),
+        (["--dataset", "mushrooms"], ["'mushrooms'"]),
+        (["--dataset", "a9a"], ["a9a", "--data-dir"]),
+        (["--jobs", "0"], ["--jobs"]),
+        (["--insecure-seed", "x"], ["--insecure-seed"]),
+    ],
+)
+def test_a_wrong_option_is_one_line(argv, names, folder, capsys):
+    line = complaint(capsys, folder, *SMALL, *argv)
+    for name in names:
+        assert name in line
+
+
+def test_methods_have_to_be_named(folder, capsys):
+    assert "--methods" in complaint(capsys, folder, "compare")
+
+
+def test_a_figure_that_no_paper_has(folder, capsys):
+    line = complaint(capsys, folder, "reproduce", "hamm-fig9")
+    assert "'hamm-fig9'" in line
+    assert "pathak-fig2" in line
+    assert "a9a" in complaint(capsys, folder, "reproduce", "pathak-fig2")
+
+
+def test_help_names_every_figure_and_has_examples(capsys):
+    spelt = set()
+    for part in cli_experiments.FIGURES.split("|"):
+        name, dots, last = part.partition("..")
+        first = int(name[-1])
+        spelt |= {f"{name[:-1]}{i}" for i in range(first, int(last) + 1)} if dots else {name}
+    assert spelt == set(papers.STUDIES)
+    for command in ("compare", "reproduce"):
+        assert main([command, "--help"]) == 0
+        assert f"smc-dp {command}" in capsys.readouterr().out
+
+
+def test_the_benchmark_of_training_reports_both_sides(capsys):
+    assert main(["bench-training", "--parties", "20", "--rows", "4", "--dimension", "5", "--json"]) == 0
+    measured = json.loads(capsys.readouterr().out)
+    assert set(measured) == {"training", "softmax", "votes"}
+    assert measured["training"]["parties"] == 20
+    assert measured["votes"]["largest_difference"] == 0
+    assert all(0 <= part["largest_difference"] <= 1e-6 for part in measured.values())
+    assert main(["bench-training", "--parties", "20", "--rows", "4", "--dimension", "5"]) == 0
+    assert "20 parties x 4 rows, d = 5, two classes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("wrong", [["--parties", "0"], ["--rows", "1"], ["--dimension", "x"]])
+def test_a_benchmark_of_nothing_is_refused(wrong, folder, capsys):
+    assert wrong[0] in complaint(capsys, folder, "bench-training", *wrong)
+
+
+def test_data_list_and_prepare(folder, capsys):
+    assert main(["data", "list"]) == 0
+    out = capsys.readouterr().out
+    lines = {line.split()[0]: line for line in out.splitlines()[1:] if line.strip()}
+    assert "bundled" in lines["digits"]
+    assert "absent" in lines["a9a"]
+    assert "malicious_url" in lines
+    assert main(["data", "prepare", "digits", "--cache", "kept"]) == 0
+    assert "digits: 1797 rows, 64 columns, 10 classes" in capsys.readouterr().out
+    assert len(list((folder / "kept").iterdir())) == 1
+    assert "a9a" in complaint(capsys, folder, "data", "prepare", "a9a")
+    assert "'mushrooms'" in complaint(capsys, folder, "data", "prepare", "mushrooms")
+
+
+def test_data_verify_names_what_is_wrong(folder, capsys):
+    assert "--data-dir" in complaint(capsys, folder, "data", "verify")
+    assert "not a folder" in complaint(capsys, folder, "data", "verify", "--data-dir", "nowhere")
+    (folder / "files" / "a9a").mkdir(parents=True)
+    (folder / "files" / "a9a" / "a9a.gz").write_bytes(b"not it")
+    assert main(["data", "verify", "--data-dir", "files"]) == 2
+    out, err = capsys.readouterr()
+    assert "not as recorded: a9a/a9a.gz," in err
+    assert "WRONG  a9a/a9a.gz  wanted SHA-256" in out
+    assert "ok " not in out
+
+
+def test_rows_are_dealt_as_usual_unless_options_say_otherwise():
+    assert usual.dealt("har").parties == 1000
+    assert usual.dealt("har", parties=500).per_party == 6
+    assert usual.dealt("har", per_party=5, auxiliary=7) == Deal(1000, 5, auxiliary=7, components=50)
+    split = usual.dealt("har", "50,50")
+    assert (split.parties, split.per_party, split.auxiliary) == (2, None, 1352)
+    assert usual.dealt("bank", parties=4).split is None
+    with pytest.raises(InputError, match="wanted 3"):
+        usual.dealt("a9a", "50,50", parties=3)
+
+
+def test_each_method_has_its_own_noise_unless_one_is_asked_for():
+    def laws(methods: list[str], noise: str | None) -> tuple[dict, list[str]]:
+        both = ("proven", "paper")
+        found, skipped = usual.entries(methods, both, (None,), noise=noise, delta=Fraction(1, 10**6), draws=1)
+        return {(e.method, e.calibration): e.noise for e in found}, skipped
+
+    assert laws(["ofpa", "param_laplace", "batch"], None)[0] == {
+        ("ofpa", "proven"): "knorm",
+        ("ofpa", "paper"): "laplace",
+        ("param_laplace", "proven"): "laplace",
+        ("batch", None): "knorm",
+    }
+    found, skipped = laws(["ofpa", "soft"], "knorm")
+    assert set(found) == {("ofpa", "proven"), ("soft", "proven"), ("soft", "paper")}
+    assert skipped == ["ofpa is skipped for calibration paper: the noise of the paper is laplace"]
+    assert "knorm or laplace" in laws(["soft"], "gauss")[1][0]

@@ -1,0 +1,158 @@
+"""The ready grids: the papers' parameters, and claims that speak only of points that the grid has."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from smc_dp.compare import figures, papers, runner, study
+from smc_dp.compare.plan import Cell
+from smc_dp.compare.results import Trial
+from smc_dp.compare.study import Claim, Point, Study
+from smc_dp.errors import InputError
+
+DATA = os.environ.get("SMC_DP_DATA", "")
+NEEDS_DATA = pytest.mark.skipif(
+    not DATA, reason="a9a and the other papers' data: SMC_DP_DATA names no folder of data sets"
+)
+
+
+@pytest.fixture(params=papers.STUDIES)
+def shown(request) -> Study:
+    return papers.study(request.param)
+
+
+def points(cells: list[Cell]) -> set[Point]:
+    return {
+        Point(c.setting.name, c.entry.label, c.entry.shown_calibration, math.inf if e is None else float(e))
+        for c in cells
+        for e in c.entry.epsilons
+    }
+
+
+def unknown(shown: Study) -> list[Point]:
+    """The points that the page speaks of and the grid does not have."""
+    known = points(shown.plan.cells())
+    spoken = [s.point for s in shown.stated] + [p for c in shown.claims for pair in c.pairs for p in pair]
+    return [point for point in spoken if point not in known]
+
+
+def test_the_page_speaks_of_points_that_the_grid_has(shown):
+    assert unknown(shown) == []
+    assert shown.claims
+    assert shown.differs
+    wrong = Claim("x", "error", ((Point("nowhere", "wsum", "paper"), Point("nowhere", "wsum", "paper")),))
+    assert unknown(replace(shown, claims=(wrong,)))
+
+
+def test_panels_show_settings_that_the_grid_has(shown):
+    names = {s.name for s in shown.plan.settings}
+    drawn = {name for panel in shown.panels for name in panel.settings}
+    assert drawn == names
+    labels = {e.label for e in shown.plan.entries}
+    for panel in shown.panels:
+        assert set(panel.methods) <= labels
+        assert len(panel.places) == (len(panel.settings) if panel.axis == "setting" else 0)
+        assert any(panel.shows(point) for point in points(shown.plan.cells()))
+        for number in (s for s in shown.stated if figures._belongs(s, panel)):
+            assert number.point.setting in panel.settings
+
+
+def made_up(shown: Study) -> list[Trial]:
+    """One trial for each point, better with a larger epsilon."""
+    return [
+        Trial(p.setting, p.method, p.calibration, p.epsilon, 0.0, 0, 1 - 0.4 / (1 + min(p.epsilon, 99)), 0.5, 1.0)
+        for p in points(shown.plan.cells())
+    ]
+
+
+@pytest.mark.parametrize("name", ["pathak-fig2", "hamm-fig2", "feature-fig3", "collaborative-fig3"])
+def test_every_panel_has_curves(name):
+    shown = papers.study(name)
+    for panel in shown.panels:
+        lines = figures.curves(panel, shown, made_up(shown))
+        assert len(lines) >= 2, panel.title
+        assert len({line.label for line in lines}) == len(lines), panel.title
+    assert figures.draw(shown.panels[0], shown, made_up(shown)) is not None
+
+
+def test_the_papers_parameters():
+    def deals(name: str) -> dict:
+        return {s.name: s.deal for s in papers.study(name).plan.settings}
+
+    def option(name: str, label: str, key: str) -> object:
+        return next(dict(e.options)[key] for e in papers.study(name).plan.entries if e.label == label)
+
+    (har,) = deals("hamm-fig2").values()
+    assert (har.parties, har.per_party, har.components) == (1000, 6, 50)
+    assert har.auxiliary == 7352 - 6000
+    assert {(d.parties, d.per_party, d.auxiliary) for d in deals("hamm-fig3").values()} == {
+        *((5000, 22, 43_000), (10_000, 22, 43_000), (20_000, 22, 43_000)),
+    }
+    assert option("hamm-fig2", "soft", "lam") == option("hamm-fig3", "batch", "lam") == 1e-4
+    assert {d.split for d in deals("pathak-fig2").values()} == {
+        *("20,20,20,20,20", "15,20,20,20,25", "10,20,20,20,30"),
+    }
+    assert option("pathak-fig2", "prr_mean, λ = 1", "lam") == 1
+    largest = deals("feature-fig3")["MNIST 3/7, N = 10, m = 788"]
+    assert (largest.parties, largest.labelled, largest.components) == (10, 788, 50)
+    assert all(d.parties * d.per_party + d.labelled <= 8677 for n, d in deals("feature-fig3").items() if "MNIST" in n)
+    for name, lam in (("feature-fig1", 1e-2), ("feature-fig2", 1e-7)):
+        assert option(name, "FN", "lam") == lam
+        assert option(name, "FN", "h") == 0.5
+    assert {d.features for d in deals("collaborative-fig4").values()} == {4, 8, 12, 16, 7, 11, 15, 19, 23}
+    assert {d.sample for d in deals("collaborative-fig3").values()} == {Fraction(r, 5) for r in range(1, 6)}
+    assert {d.split for d in deals("collaborative-fig2").values()} == {"50,37.5,12.5"}
+
+
+def test_there_are_as_many_trials_as_in_the_papers():
+    def trials(name: str, label: str) -> set[int]:
+        plan = papers.study(name).plan
+        return {plan.repeats * e.draws for e in plan.entries if e.label == label}
+
+    assert trials("hamm-fig2", "soft") == trials("hamm-fig3", "avg") == {100}
+    assert trials("hamm-fig2", "batch") == {10}
+    assert trials("pathak-fig2", "prr_mean, λ = 1") == {200}
+    assert trials("feature-fig3", "FL") == trials("collaborative-fig2", "ofaa") == {10}
+
+
+def test_a_grid_can_be_shortened_and_says_so():
+    full, short = papers.study("hamm-fig2"), papers.study("hamm-fig2", repeats=2, draws=3, insecure_seed=1)
+    assert short.plan.repeats == 2
+    assert {e.draws for e in short.plan.entries if e.calibration} == {3}
+    assert {e.draws for e in short.plan.entries if not e.calibration} == {1}
+    assert short.plan.digest != full.plan.digest
+    assert "shortened" in short.differs[0]
+    assert (
+        papers.study("hamm-fig2", insecure_seed=1).differs
+        == papers.study("hamm-fig2", repeats=10).differs
+        == full.differs
+    )
+    with pytest.raises(InputError, match="feature-fig3"):
+        papers.study("feature-fig4")
+
+
+@NEEDS_DATA
+def test_har_comes_out_as_the_page_says(tmp_path):
+    """At reduced size: what the 265 features at hand give without noise, printed soft at chance, ours above indiv."""
+    shown = papers.study("hamm-fig2", repeats=1, draws=3, insecure_seed=2016)
+    entries = tuple(replace(e, epsilons=tuple(x for x in e.epsilons if x in (None, 1, 10))) for e in shown.plan.entries)
+    grid = runner.run(replace(shown.plan, entries=entries), tmp_path / "out", runner.Source(Path(DATA)), jobs=1)
+    assert grid.failures == ()
+    expected = {"batch": 0.90, "indiv": 0.49, "vote": 0.84, "soft": 0.81, "avg": 0.81}
+    for stated in shown.stated:
+        at_hand = replace(stated, value=expected[stated.point.method], within=0.04)
+        assert study.judge_number(at_hand, grid.trials).answer == "yes", stated.point.method
+        assert study.judge_number(replace(at_hand, value=at_hand.value - 0.1), grid.trials).answer == "no"
+    useless, printed, ours = shown.claims
+    assert study.judge_claim(useless, grid.trials).answer == "yes"
+    assert study.judge_claim(printed, grid.trials).answer == "no"
+    assert study.judge_claim(ours, grid.trials).answer == "yes"
+    assert study.judge_claim(replace(ours, pairs=tuple((b, a) for a, b in ours.pairs)), grid.trials).answer == "no"
+    chance = [t.accuracy for t in study.at(grid.trials, Point("HAR, M = 1000", "soft", "paper", 1.0))]
+    assert max(chance) < 0.45
