@@ -14,5 +14,5 @@ class InputError(ValueError):
 
 def shown(value: object) -> str:
     """A value as it may stand in a message: quoted, on one line, cut after 40 characters."""
-    text = repr(value)
+    text = " ".join(repr(value).split("\n"))
     return text if len(text) <= _SHOWN else text[: _SHOWN - 4] + "..." + text[-1]

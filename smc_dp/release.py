@@ -186,7 +186,7 @@ def _has_test_keys(parameters: Mapping[str, Any]) -> bool:
 
 def _privacy(document: dict[str, Any]) -> dict[str, Any]:
     """The statement as it was, once it has been seen to be one."""
-    strict.keys("privacy", document, {field.name for field in fields(PrivacyStatement)})
+    strict.keys("privacy", document, {field.name for field in fields(PrivacyStatement)} - {"rho"}, {"rho"})
     caveats = tuple(strict.texts("privacy caveats", document["caveats"]))
     try:
         return PrivacyStatement(**{**document, "caveats": caveats}).as_dict()

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from smc_dp.errors import InputError, shown
 from smc_dp.unit_ball import Array, first_outside
 
-_NAMELESS = "party {}"
+MOST_CLASSES = 1000
+_LONGEST_NAME = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,12 +46,15 @@ class Federation:
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.classes < 2:
-            raise InputError(f"classes: wanted at least 2, got {self.classes}")
+        if type(self.classes) is not int or not 2 <= self.classes <= MOST_CLASSES:
+            raise InputError(f"classes: wanted a number from 2 to {MOST_CLASSES}, got {shown(self.classes)}")
+        if not isinstance(self.parties, tuple) or not all(isinstance(rows, Rows) for rows in self.parties):
+            raise InputError(f"parties: wanted a tuple of Rows, one for each party, got {shown(self.parties)}")
         if not self.parties:
             raise InputError("parties: wanted at least one, got none")
-        if self.names and len(self.names) != len(self.parties):
-            raise InputError(f"names: wanted {len(self.parties)}, one for each party, got {len(self.names)}")
+        if self.names and not (isinstance(self.names, tuple) and len(set(self.names)) == len(self.parties)):
+            raise InputError(f"names: wanted {len(self.parties)} different texts, one for each party")
+        check_features(self.parties[0].X, None, self.name(0))
         width = self.parties[0].X.shape[1:]
         for j, rows in enumerate(self.parties):
             check_rows(rows, self.classes, width, self.name(j))
@@ -61,7 +65,7 @@ class Federation:
 
     def name(self, party: int) -> str:
         """What to call the party with this number (from 0) in a message."""
-        return f"party {self.names[party]}" if self.names else _NAMELESS.format(party + 1)
+        return f"party {plain_name(self.names[party])}" if self.names else f"party {party + 1}"
 
     @property
     def dimension(self) -> int:
@@ -81,6 +85,8 @@ class Federation:
 def check_rows(rows: Rows, classes: int, width: tuple[int, ...], whose: str) -> None:
     """Raises InputError unless these are labelled rows of the unit ball."""
     check_features(rows.X, width, whose)
+    if not isinstance(rows.y, np.ndarray):
+        raise InputError(f"{whose}: wanted an array of class numbers, got {shown(rows.y)}")
     if rows.y.shape != (len(rows.X),) or rows.y.dtype.kind not in "iu":
         raise InputError(f"{whose}: wanted {len(rows.X)} class numbers, got shape {rows.y.shape} of {rows.y.dtype}")
     if rows.y.min() < 0 or rows.y.max() >= classes:
@@ -88,18 +94,28 @@ def check_rows(rows: Rows, classes: int, width: tuple[int, ...], whose: str) -> 
         raise InputError(f"{whose}: row {i + 1}: wanted a class from 0 to {classes - 1}, got {shown(int(rows.y[i]))}")
 
 
-def check_features(X: Array, width: tuple[int, ...], whose: str) -> None:
-    """Raises InputError unless X holds at least one row of this width, finite and in the unit ball."""
-    if X.ndim != 2 or X.shape[1:] != width or not X.shape[1]:
+def check_features(X: Array, width: tuple[int, ...] | None, whose: str) -> None:
+    """Raises InputError unless X holds at least one row, of this width if given, finite and in the unit ball."""
+    if type(X) is not np.ndarray or X.dtype != np.float64:
+        came = f"an array of {X.dtype}" if isinstance(X, np.ndarray) else shown(type(X).__name__)
+        raise InputError(f"{whose}: wanted rows as an array of float64, got {came}")
+    if X.ndim != 2 or not X.shape[1] or width not in (None, X.shape[1:]):
         raise InputError(f"{whose}: wanted rows of width {width[0] if width else 'd'}, got shape {X.shape}")
     if not len(X):
         raise InputError(f"{whose}: has no rows, wanted at least one")
     finite = np.isfinite(X)
     if not finite.all():
-        raise InputError(f"{whose}: row {int(np.argmin(finite.all(axis=1))) + 1}: wanted finite numbers")
+        i, k = np.argwhere(~finite)[0]
+        raise InputError(f"{whose}: row {i + 1}: column {k + 1}: wanted a finite number, got {X[i, k]}")
     i = first_outside(X)
     if i is not None:
         raise InputError(
             f"{whose}: row {i + 1}: wanted a Euclidean norm of at most 1, got {float(np.linalg.norm(X[i])):.6g}: "
             "clip the rows to a public bound first"
         )
+
+
+def plain_name(name: object) -> str:
+    """A name as it may stand in a message: on one line, printable, cut after 64 characters."""
+    text = "".join(c if c.isprintable() else " " for c in str(name))
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 3] + "..."

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import ClassVar, Protocol
 
+import numpy as np
+
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, shown
 from smc_dp.methods.model import Release
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -66,7 +68,7 @@ def check_sizes(federation: Federation) -> None:
             raise InputError(f"{federation.name(j)}: wanted at most {LARGEST_N} rows, got {n}")
 
 
-def check_modulus(lam: float, name: str = "lambda") -> None:
+def check_modulus(lam: object, name: str = "lambda") -> None:
     """Raises InputError unless this regularisation is a number for which minimisers are certified."""
-    if not 2.0**-29 <= lam <= 1e6:
-        raise InputError(f"{name}: wanted a number from 2**-29 to 1e6, got {lam!r}")
+    if not isinstance(lam, int | float | np.floating) or not 2.0**-29 <= lam <= 1e6:
+        raise InputError(f"{name}: wanted a number from 2**-29 to 1e6, got {shown(lam)}")

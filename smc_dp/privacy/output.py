@@ -12,7 +12,7 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.statement import Adjacency, Kind, PrivacyStatement, Unit, round_up, shown
+from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit, round_up, shown
 from smc_dp.privacy.target import Target, epsilon_for
 from smc_dp.unit_ball import Array
 
@@ -82,18 +82,17 @@ def statement(
         return nothing(unit, adjacency, "No noise was asked for (epsilon = inf).")
     if rng.insecure:
         return nothing(unit, adjacency, "All randomness comes from a seed: whoever guesses it has the noise.")
-    true = noise.rounded_epsilon()
-    kind: Kind = "pure"
     if isinstance(noise.law, DiscreteGaussian):
-        kind = "zcdp"
-        implied = round_up(_implied(noise.law.rho(noise.sensitivity), target))
-        caveats += (f"It implies epsilon = {shown(implied)} with delta = {float(target.delta):g}.",)
+        rho = noise.law.rho(noise.sensitivity)
+        implied, delta = round_up(_implied(rho, target)), round_up(target.delta)
+        return PrivacyStatement("zcdp", implied, delta, unit, adjacency, adversary, caveats, round_up(rho))
+    true = round_up(noise.law.epsilon(noise.sensitivity))
     if target.calibration == "paper":
         caveats += (
-            f"The noise is the paper's: its nominal epsilon is {shown(float(target.wanted))}, what it really gives "
-            f"is {shown(true)}.",
+            f"The noise is the paper's: its nominal epsilon is {shown(float(target.wanted))}, what it is "
+            f"proved to give is at most {shown(true)}.",
         )
-    return PrivacyStatement(kind, true, 0.0, unit, adjacency, adversary, caveats)
+    return PrivacyStatement("pure", true, 0.0, unit, adjacency, adversary, caveats)
 
 
 def _implied(rho: Fraction, target: Target) -> Fraction:

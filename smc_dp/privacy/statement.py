@@ -23,9 +23,9 @@ _CHANGE: dict[str, str] = {
 class PrivacyStatement:
     """The guarantee of one release: true figures, against whom, and what it does not cover.
 
-    kind `pure`: epsilon, delta = 0. `approx`: epsilon and 0 < delta < 1. `zcdp`: epsilon holds rho, delta =
-    0. `none`: no guarantee, epsilon is None. unit is what is protected, adjacency how neighbouring data sets
-    differ. adversary and caveats: English; the adversary completes "this holds against", each caveat is a
+    kind `pure`: epsilon, delta = 0. `approx`: epsilon and 0 < delta < 1. `zcdp`: rho, and an epsilon that it implies
+    at a 0 < delta < 1. `none`: no guarantee, epsilon is None. unit is what is protected, adjacency how neighbouring
+    data sets differ. adversary and caveats: English; the adversary completes "this holds against", each caveat is a
     sentence. ValueError: the fields contradict each other.
     """
 
@@ -36,6 +36,7 @@ class PrivacyStatement:
     adjacency: Adjacency
     adversary: str
     caveats: tuple[str, ...]
+    rho: float | None = None
 
     def __post_init__(self) -> None:
         for field, value, allowed in (
@@ -52,16 +53,21 @@ class PrivacyStatement:
                 raise ValueError(f"a statement of kind none has no epsilon, got {self.epsilon}")
         elif self.epsilon is None or not (math.isfinite(self.epsilon) and self.epsilon > 0):
             raise ValueError(f"epsilon is positive and finite for kind {self.kind!r}, got {self.epsilon}")
-        if self.kind == "approx" and not 0 < self.delta < 1:
-            raise ValueError(f"delta lies strictly between 0 and 1 for kind 'approx', got {self.delta}")
-        if self.kind != "approx" and self.delta != 0:
+        if self.kind in ("approx", "zcdp") and not 0 < self.delta < 1:
+            raise ValueError(f"delta lies strictly between 0 and 1 for kind {self.kind!r}, got {self.delta}")
+        if self.kind in ("pure", "none") and self.delta != 0:
             raise ValueError(f"delta is 0 for kind {self.kind!r}, got {self.delta}")
+        if (self.kind == "zcdp") != (self.rho is not None):
+            raise ValueError(f"rho is there for kind 'zcdp' and no other, got {self.rho} for kind {self.kind!r}")
+        if self.rho is not None and not 0 < self.rho < math.inf:
+            raise ValueError(f"rho is positive and finite, got {self.rho}")
         if not self.adversary.strip():
             raise ValueError("the adversary is not named")
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields as JSON values."""
-        return {**asdict(self), "caveats": list(self.caveats)}
+        """The fields as JSON values; rho where there is one."""
+        fields = {**asdict(self), "caveats": list(self.caveats)}
+        return fields if self.rho is not None else {name: fields[name] for name in fields if name != "rho"}
 
     def plain_words(self) -> str:
         """A few sentences for somebody who must answer for the data and is no mathematician."""
@@ -73,15 +79,15 @@ class PrivacyStatement:
 
     def _bound(self) -> str:
         figure = self.epsilon or 0.0
-        if self.kind == "zcdp":
-            return f"The release would look almost the same (zero-concentrated, rho = {shown(figure)})."
         certainty = math.ceil(1000 / (1 + math.exp(-figure))) / 10
         words = (
             "Whoever thought both versions equally likely before the release can afterwards be at most "
             f"{certainty:g} % sure of either (epsilon = {shown(figure)}, delta = {self.delta:g})."
         )
-        if self.kind == "approx":
+        if self.delta:
             words = words[:-1] + f", except with a probability of about {self.delta:g}."
+        if self.rho is not None:
+            words += f" The noise is zero-concentrated (rho = {shown(self.rho)}): every other delta has its epsilon."
         if certainty > 99:
             words += " So large an epsilon protects hardly at all."
         return words

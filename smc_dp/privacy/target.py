@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from numbers import Real
 from typing import Literal, TypeAlias, get_args
 
 from smc_dp.errors import InputError, shown
@@ -14,15 +16,17 @@ NoiseName: TypeAlias = Literal["knorm", "laplace", "gauss"]
 
 LOWEST, HIGHEST = Fraction(1, 10**9), Fraction(10**6)
 DEFAULT_DELTA = Fraction(1, 10**6)
+LEAST_DELTA = Fraction(1, 10**100)
 
 
 @dataclass(frozen=True)
 class Target:
     """What a release should guarantee, or under `paper` the printed figure that sets the noise.
 
-    `epsilon` lies in [1e-9, 1e6]; None asks for no noise at all, and no privacy. `noise`: `knorm` and `laplace` give
+    `epsilon` lies in [1e-9, 1e6] (also an int or a float, which becomes a fraction by `exact`); None, or infinity, asks
+    for no noise at all, and no privacy. `noise`: `knorm` and `laplace` give
     pure epsilon; `gauss` gives zCDP with the largest rho that implies (epsilon, delta). `delta` counts for `gauss`
-    only. Raises InputError otherwise.
+    only, and is at least 1e-100. Raises InputError otherwise.
     """
 
     epsilon: Fraction | None
@@ -31,16 +35,21 @@ class Target:
     delta: Fraction = DEFAULT_DELTA
 
     def __post_init__(self) -> None:
-        if self.epsilon is not None and not LOWEST <= self.epsilon <= HIGHEST:
-            raise InputError(
-                f"epsilon: wanted a number from {float(LOWEST):g} to {float(HIGHEST):g}, or inf for no noise, "
-                f"got {float(self.epsilon):g}"
-            )
+        if self.epsilon == math.inf:
+            object.__setattr__(self, "epsilon", None)
+        if self.epsilon is not None:
+            object.__setattr__(self, "epsilon", exact("epsilon", self.epsilon))
+            if not LOWEST <= self.epsilon <= HIGHEST:
+                raise InputError(
+                    f"epsilon: wanted a number from {float(LOWEST):g} to {float(HIGHEST):g}, or None for no noise, "
+                    f"got {figure(self.epsilon)}"
+                )
         for name, value, allowed in (("calibration", self.calibration, Calibration), ("noise", self.noise, NoiseName)):
-            if value not in get_args(allowed):
+            if not isinstance(value, str) or value not in get_args(allowed):
                 raise InputError(f"{name}: wanted one of {', '.join(get_args(allowed))}, got {shown(value)}")
-        if not 0 < self.delta < 1:
-            raise InputError(f"delta: wanted a number strictly between 0 and 1, got {float(self.delta):g}")
+        object.__setattr__(self, "delta", exact("delta", self.delta))
+        if not LEAST_DELTA <= self.delta < 1:
+            raise InputError(f"delta: wanted a number from {float(LEAST_DELTA):g} to below 1, got {figure(self.delta)}")
         if self.noise == "gauss" and self.calibration == "paper":
             raise InputError("noise: gauss is not in the papers, wanted it with calibration proven")
 
@@ -55,6 +64,23 @@ class Target:
     def rho(self) -> Fraction:
         """The largest rho with rho + 2 sqrt(rho ln(1/delta)) <= epsilon, rounded down (Bun and Steinke 2016)."""
         return rho_for(self.wanted, self.delta)
+
+
+def figure(value: Fraction) -> str:
+    """A number as it may stand in a message: a few digits."""
+    return f"{Context(prec=6).divide(Decimal(value.numerator), Decimal(value.denominator)):g}"
+
+
+def exact(name: str, value: object) -> Fraction:
+    """A number as a fraction; of a float the smaller of its decimal and its binary reading, to exceed neither.
+
+    Raises InputError, in the name of the parameter, for anything else, NaN and infinity.
+    """
+    if isinstance(value, int | Fraction):
+        return Fraction(value)
+    if not isinstance(value, Real) or not math.isfinite(value):
+        raise InputError(f"{name}: wanted a finite number, got {shown(value)}")
+    return min(Fraction(repr(float(value))), Fraction(float(value)))
 
 
 def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:

@@ -270,8 +270,8 @@ def test_gaussian_noise_is_stated_as_zcdp() -> None:
     for method in (PathakMean(LAM), Central(LAM), Local(LAM)):
         found = stated(method, target)
         assert found.kind == "zcdp"
-        assert found.epsilon == pytest.approx(float(target.rho))
-        assert "It implies epsilon = 1.0 with delta = 1e-06." in found.caveats
+        assert found.rho == pytest.approx(float(target.rho))
+        assert (found.epsilon, found.delta) == (1.0, pytest.approx(1e-6))
 
 
 def test_whom_the_others_hold_against() -> None:

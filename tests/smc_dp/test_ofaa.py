@@ -144,7 +144,7 @@ def test_statements_of_the_proven_form_do_not_grow_with_rounds():
         assert (privacy.kind, privacy.epsilon) == ("pure", 1.0)
     zcdp = trained[1].release(Target(Fraction(1), noise="gauss"), Stream.from_system()).privacy
     assert zcdp.kind == "zcdp"
-    assert zcdp.epsilon + 2 * sqrt(zcdp.epsilon * log(1e6)) == pytest.approx(1)
+    assert zcdp.rho + 2 * sqrt(zcdp.rho * log(1e6)) == pytest.approx(1)
     local = Ofaa(trust="local").train(federation(40)).release(Target(Fraction(1)), Stream.from_system()).privacy
     assert local.epsilon == 1.0
     assert "server included" in local.adversary

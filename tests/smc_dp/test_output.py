@@ -155,20 +155,29 @@ def test_gaussian_noise_is_stated_as_zcdp_and_never_as_pure() -> None:
     calibrated = proven(target, 3, DELTA)
     found = said(target, calibrated, Stream.from_system())
     assert found.kind == "zcdp"
-    assert found.epsilon is not None
-    assert Fraction(found.epsilon) >= target.rho
-    assert found.epsilon == pytest.approx(float(target.rho))
-    assert found.caveats[1] == "It implies epsilon = 1.0 with delta = 1e-06."
+    assert found.rho is not None
+    assert Fraction(found.rho) >= target.rho
+    assert found.rho == pytest.approx(float(target.rho))
+    assert found.epsilon == 1.0
+    assert Fraction(found.delta) >= target.delta
+    assert found.delta == pytest.approx(1e-6)
     weaker = said(Target(Fraction(1, 2), noise="gauss"), calibrated, Stream.from_system())
-    assert weaker.epsilon == found.epsilon
-    assert "epsilon = 1.00001 with" in weaker.caveats[1]  # from the noise, not from what was asked for
+    assert weaker.rho == found.rho
+    assert weaker.epsilon is not None
+    assert 1 < weaker.epsilon < 1 + 1e-9  # from the noise, not from what was asked for
+
+
+def test_a_delta_that_no_float_has_is_rounded_up() -> None:
+    third = Target(Fraction(1), noise="gauss", delta=Fraction(1, 10**6))
+    assert Fraction(said(third, proven(third, 3, DELTA), Stream.from_system()).delta) > third.delta
+    assert Fraction(float(third.delta)) < third.delta  # the twin: to nearest would flatter
 
 
 def test_the_paper_s_noise_is_stated_with_what_it_really_gives() -> None:
     target = Target(Fraction(1, 2), "paper", "knorm")
     found = said(target, printed(target, 3, DELTA, DELTA), Stream.from_system())
     assert found.epsilon == pytest.approx(1.0, rel=1e-6)  # and not the nominal 1/2
-    assert "its nominal epsilon is 0.5, what it really gives is 1.0000" in found.caveats[-1]
+    assert "its nominal epsilon is 0.5, what it is proved to give is at most 1.0000" in found.caveats[-1]
 
 
 def test_without_noise_and_with_a_known_seed_nothing_is_promised() -> None:

@@ -34,7 +34,11 @@ PURE = PrivacyStatement("pure", 0.5, 0.0, "record", "replace", "anyone but Charl
         ({"kind": "approx", "delta": 1.0}, "delta"),
         ({"kind": "none"}, "epsilon"),
         ({"kind": "none", "epsilon": None, "delta": 0.1}, "delta"),
-        ({"kind": "zcdp", "delta": 0.1}, "delta"),
+        ({"kind": "zcdp", "rho": 0.5}, "delta"),
+        ({"kind": "zcdp", "delta": 0.1}, "rho"),
+        ({"rho": 0.5}, "rho"),
+        ({"kind": "zcdp", "delta": 0.1, "rho": 0.0}, "rho"),
+        ({"kind": "zcdp", "delta": 0.1, "rho": math.nan}, "rho"),
         ({"adversary": " "}, "adversary"),
     ],
 )
@@ -78,7 +82,7 @@ def test_plain_words_of_the_other_kinds() -> None:
     assert "no privacy guarantee" in nothing.plain_words()
     assert "Suppose" not in nothing.plain_words()
     assert "except with a probability of about 1e-06" in replace(PURE, kind="approx", delta=1e-6).plain_words()
-    assert "rho = 0.5" in replace(PURE, kind="zcdp").plain_words()
+    assert "rho = 0.5" in replace(PURE, kind="zcdp", rho=0.5, delta=1e-6).plain_words()
     assert "hardly at all" in replace(PURE, epsilon=8.0).plain_words()
     assert "hardly at all" not in PURE.plain_words()
     party = replace(PURE, unit="party", adjacency="party")

@@ -89,13 +89,22 @@ def test_known_figures() -> None:
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "no privacy at all": ({"epsilon": HIGHEST * 2}, "epsilon: wanted a number from 1e-09 to 1e+06, or inf"),
+    "no privacy at all": ({"epsilon": HIGHEST * 2}, "epsilon: wanted a number from 1e-09 to 1e+06, or None"),
     "too private": ({"epsilon": LOWEST / 2}, "got 5e-10"),
     "negative": ({"epsilon": Fraction(-1)}, "got -1"),
     "calibration": ({"calibration": "printed"}, "calibration: wanted one of proven, paper, got 'printed'"),
     "noise": ({"noise": "exponential"}, "noise: wanted one of knorm, laplace, gauss, got 'exponential'"),
-    "delta 0": ({"delta": Fraction(0)}, "delta: wanted a number strictly between 0 and 1, got 0"),
-    "delta 1": ({"delta": Fraction(1)}, "delta: wanted a number strictly between 0 and 1, got 1"),
+    "delta 0": ({"delta": Fraction(0)}, "delta: wanted a number from 1e-100 to below 1, got 0"),
+    "delta 1": ({"delta": Fraction(1)}, "delta: wanted a number from 1e-100 to below 1, got 1"),
+    "delta of nothing": ({"delta": Fraction(1, 10**400)}, "got 1e-400"),
+    "epsilon as text": ({"epsilon": "1"}, "epsilon: wanted a finite number, got '1'"),
+    "epsilon in a list": ({"epsilon": [1]}, "epsilon: wanted a finite number, got [1]"),
+    "no number": ({"epsilon": float("nan")}, "epsilon: wanted a finite number, got nan"),
+    "complex": ({"epsilon": 1j}, "epsilon: wanted a finite number, got 1j"),
+    "huge": ({"epsilon": 10**400}, "got 1.00000e+400"),
+    "delta as text": ({"delta": "x"}, "delta: wanted a finite number, got 'x'"),
+    "no delta": ({"delta": None}, "delta: wanted a finite number, got None"),
+    "noise in a list": ({"noise": ["knorm"]}, "noise: wanted one of knorm"),
     "not printed": ({"noise": "gauss", "calibration": "paper"}, "gauss is not in the papers"),
 }
 
@@ -106,6 +115,13 @@ def test_what_is_not_a_target_is_refused(name: str) -> None:
     with pytest.raises(InputError) as caught:
         Target(**{"epsilon": Fraction(1)} | changes)
     assert words in str(caught.value)
+
+
+def test_a_float_is_never_exceeded_by_either_reading() -> None:
+    assert Target(0.1).epsilon == Fraction(1, 10) < Fraction(0.1)  # the decimal is smaller
+    assert Target(0.3).epsilon == Fraction(0.3) < Fraction(3, 10)  # the binary value is smaller
+    assert (Target(1).epsilon, Target(2.0).epsilon, Target(math.inf).epsilon) == (1, 2, None)
+    assert Target(1, noise="gauss", delta=1e-6).delta <= Fraction(1, 10**6)
 
 
 def test_without_noise_there_is_no_epsilon() -> None:
