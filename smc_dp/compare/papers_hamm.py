@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 from smc_dp.compare.plan import Entry, Plan, Setting
@@ -29,7 +30,8 @@ _PRINTED = (
 )
 _AUXILIARY = (
     "The paper does not say which rows its PCA and scaling are fitted on. Here they come from the auxiliary rows "
-    "alone, which are public; rows beyond their largest norm are clipped."
+    "alone, which are public; rows beyond the median of their norms are clipped, so that most rows are as long as the "
+    "theorems allow."
 )
 
 
@@ -57,7 +59,7 @@ def _panels(settings: tuple[str, ...]) -> tuple[Panel, ...]:
 
 def figure2() -> Study:
     """Activity recognition on UCI HAR, 1000 parties."""
-    name = "HAR, M = 1000"
+    name, likely = "HAR, M = 1000", "HAR, M = 1000, largest norm and a constant"
     deal = Deal(parties=1000, per_party=6, auxiliary=1352, components=50)
     values = {"batch": 0.90, "indiv": 0.47, "vote": 0.79, "soft": 0.76, "avg": 0.67}
     quotations = {
@@ -73,10 +75,15 @@ def figure2() -> Study:
         "Hamm, Cao and Belkin 2016, Figure 2: activity recognition",
         "Test accuracy of ensembles of 1000 parties with 6 rows each, against the privacy level 1/ε, on six "
         "activities.",
-        Plan((Setting(name, "har", deal),), _entries(), _REPEATS),
-        _panels((name,)),
+        Plan(
+            (Setting(name, "har", deal), Setting(likely, "har", replace(deal, bias=1.0, radius="largest"))),
+            _entries(),
+            _REPEATS,
+        ),
+        _panels((name, likely)),
         tuple(
-            Stated(Point(name, m, "paper" if m in ("vote", "soft", "avg") else "none"), v, "accuracy", quotations[m])
+            Stated(Point(s, m, "paper" if m in ("vote", "soft", "avg") else "none"), v, "accuracy", quotations[m])
+            for s in (likely, name)
             for m, v in values.items()
         ),
         (
@@ -89,6 +96,14 @@ def figure2() -> Study:
                 "“soft and avg are better than indiv until 1/ε = 1” (section 6.1)",
                 "accuracy",
                 tuple((Point(name, m, "paper", e), indiv) for m in ("soft", "avg") for e in (10.0, 1.0)),
+            ),
+            Claim(
+                "Ours, not the paper's: without noise every method does better in the first setting",
+                "accuracy",
+                tuple(
+                    (Point(name, m, c), Point(likely, m, c))
+                    for m, c in (("batch", "none"), ("indiv", "none"), *((m, "paper") for m in ("soft", "avg", "vote")))
+                ),
             ),
             Claim(
                 "Ours, not the paper's: soft_ss and avg_clip are better than indiv at 1/ε = 0.1 and 1",
@@ -104,6 +119,9 @@ def figure2() -> Study:
             _NOISE,
             _PRINTED,
             _AUXILIARY,
+            "The second setting scales the rows by the largest norm of a public row instead and gives them a constant "
+            "column of 1. The paper says nothing of either. That its accuracies without noise come out there, and not "
+            "in the first, suggests that this is what was done.",
             "The paper's auxiliary set is “the remaining 1K samples”: here all 1352 rows that the 1000 parties leave.",
         ),
     )

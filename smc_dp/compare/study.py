@@ -134,7 +134,7 @@ def judge_number(stated: Stated, trials: Sequence[Trial]) -> Verdict:
         return Verdict(stated.quotation, paper, "did not run", "no data")
     measured = summary(found, stated.measure)
     answer: Literal["yes", "no"] = "yes" if abs(measured.mean - stated.value) <= stated.within else "no"
-    return Verdict(stated.quotation, paper, in_words(measured), answer)
+    return Verdict(stated.quotation, paper, f"{stated.point.setting}: {in_words(measured)}", answer)
 
 
 def judge_claim(claim: Claim, trials: Sequence[Trial]) -> Verdict:

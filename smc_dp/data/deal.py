@@ -16,7 +16,7 @@ import numpy.typing as npt
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import even, parse_split, sizes
 from smc_dp.data.points import Features, Points, Pool
-from smc_dp.data.projection import Projection, principal
+from smc_dp.data.projection import Projection, Radius, principal
 from smc_dp.errors import InputError
 from smc_dp.unit_ball import Array, into_ball, with_bias
 
@@ -31,7 +31,8 @@ class Deal:
     `per_party`: rows of each party, the rest is left out; None deals everything, in equal parts or in the percentages
     of `split`, such as "15,20,20,20,25". `auxiliary`: how many training rows become public and lose their labels
     (Hamm, Cao and Belkin). `labelled`: how many become public with their labels (the aggregator of the feature
-    method). `components`: the columns left by a PCA fitted on public rows. `features`: use the first columns only.
+    method). `components`: the columns left by a PCA fitted on public rows, and `radius` where rows are clipped then.
+    `features`: use the first columns only.
     `sample`: the part of the training rows that is used at all, in (0, 1]. `bias`: the constant appended to each
     row, 0 for none; None takes the data set's own. `held_out`: percent of a data set without a test set to test on.
     Raises InputError for counts below 1 and for what contradicts itself.
@@ -46,6 +47,7 @@ class Deal:
     features: int | None = None
     sample: Fraction = Fraction(1)
     bias: float | None = None
+    radius: Radius = "median"
     held_out: Fraction = Fraction(20)
 
     def __post_init__(self) -> None:
@@ -162,7 +164,7 @@ def _chart(pool: Pool, deal: Deal, dealt: Dealt) -> _Chart:
     public = pool.public if pool.public is not None else pool.train.X[np.concatenate([dealt.labelled, dealt.auxiliary])]
     if deal.features is not None:
         public = public[:, : deal.features]
-    projection, radius = principal(public, deal.components)
+    projection, radius = principal(public, deal.components, deal.radius)
     return _Chart(deal.features, projection, radius, bias)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,9 @@ import scipy.sparse
 from smc_dp.data.points import Features
 from smc_dp.errors import InputError
 from smc_dp.unit_ball import Array
+
+Radius: TypeAlias = Literal["median", "largest"]
+"""Of the norms of the projected public rows: where rows are clipped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +36,11 @@ class Projection:
         return np.asarray(chosen @ self.axes.T)
 
 
-def principal(public: Features, components: int) -> tuple[Projection, float]:
-    """The projection on the first principal components of the public rows, and the median of their norms in it.
+def principal(public: Features, components: int, radius: Radius = "median") -> tuple[Projection, float]:
+    """The projection on the first principal components of the public rows, and the median or largest of their norms.
 
-    Rows are clipped to that radius. The largest norm would clip no public row, and leave most rows so short that a
-    regularised model hardly sees them.
+    Rows are clipped to that radius. The largest clips no public row, and leaves most rows so short that a regularised
+    model hardly sees them.
 
     Sparse rows are not centred (a truncated singular value decomposition), so that they stay sparse, and columns in
     which all public rows are 0 are left out. The signs of the axes are fixed: the entry of largest size is positive.
@@ -46,10 +50,11 @@ def principal(public: Features, components: int) -> tuple[Projection, float]:
     largest = np.abs(projection.axes).argmax(axis=1)
     signs = np.sign(projection.axes[np.arange(components), largest])
     projection = replace(projection, axes=np.ascontiguousarray(projection.axes * signs[:, np.newaxis]))
-    radius = float(np.median(np.linalg.norm(projection.of(public), axis=1)))
-    if not radius > 0:
+    norms = np.linalg.norm(projection.of(public), axis=1)
+    length = float(np.median(norms) if radius == "median" else norms.max())
+    if not length > 0:
         raise InputError("components: all public rows are equal, a projection needs different ones")
-    return projection, radius
+    return projection, length
 
 
 def _dense(public: Array, components: int) -> Projection:

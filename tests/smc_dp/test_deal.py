@@ -192,6 +192,15 @@ def sparse(pool: Pool) -> Pool:
     return replace(pool, train=thin(pool.train), test=thin(pool.test), coordinate=1.0)
 
 
+def test_the_largest_norm_clips_no_public_row_and_the_median_half_of_them(pool):
+    norms = {}
+    for name in ("median", "largest"):
+        projection, radius = principal(pool.train.X, 4, name)
+        norms[name] = np.linalg.norm(projection.of(pool.train.X), axis=1) / radius
+    assert norms["largest"].max() == pytest.approx(1)
+    assert np.mean(norms["median"] > 1) == pytest.approx(0.5, abs=0.02)
+
+
 def test_sparse_rows_are_projected_on_singular_vectors_of_the_public_rows(pool):
     thin = sparse(pool)
     federation, test = deal_pool(thin, replace(HAMM, bias=0.0, labelled=None), 4)

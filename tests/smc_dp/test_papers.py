@@ -88,9 +88,9 @@ def test_the_papers_parameters():
     def option(name: str, label: str, key: str) -> object:
         return next(dict(e.options)[key] for e in papers.study(name).plan.entries if e.label == label)
 
-    (har,) = deals("hamm-fig2").values()
-    assert (har.parties, har.per_party, har.components) == (1000, 6, 50)
-    assert har.auxiliary == 7352 - 6000
+    for har in deals("hamm-fig2").values():
+        assert (har.parties, har.per_party, har.components) == (1000, 6, 50)
+        assert har.auxiliary == 7352 - 6000
     assert {(d.parties, d.per_party, d.auxiliary) for d in deals("hamm-fig3").values()} == {
         *((5000, 22, 43_000), (10_000, 22, 43_000), (20_000, 22, 43_000)),
     }
@@ -146,10 +146,13 @@ def test_har_comes_out_as_the_page_says(tmp_path):
     assert grid.failures == ()
     expected = {"batch": 0.90, "indiv": 0.49, "vote": 0.84, "soft": 0.81, "avg": 0.81}
     for stated in shown.stated:
-        at_hand = replace(stated, value=expected[stated.point.method], within=0.04)
-        assert study.judge_number(at_hand, grid.trials).answer == "yes", stated.point.method
+        first = stated.point.setting == "HAR, M = 1000"
+        # The paper's own numbers come out where rows are scaled by the largest norm and have a constant column.
+        at_hand = replace(stated, value=expected[stated.point.method] if first else stated.value, within=0.04)
+        assert study.judge_number(at_hand, grid.trials).answer == "yes", stated.point
         assert study.judge_number(replace(at_hand, value=at_hand.value - 0.1), grid.trials).answer == "no"
-    useless, printed, ours = shown.claims
+    useless, printed, better, ours = shown.claims
+    assert study.judge_claim(better, grid.trials).answer == "yes"
     assert study.judge_claim(useless, grid.trials).answer == "yes"
     assert study.judge_claim(printed, grid.trials).answer == "no"
     assert study.judge_claim(ours, grid.trials).answer == "yes"
