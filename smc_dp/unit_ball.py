@@ -20,7 +20,7 @@ def into_ball(X: Array, radius: float) -> Array:
     huge = ~np.isfinite(norms[:, 0])
     if huge.any():  # their squares overflow, so they are shortened first
         X, norms = X.copy(), norms.copy()
-        X[huge] *= radius / np.abs(X[huge]).max(axis=1, keepdims=True)
+        X[huge] /= np.abs(X[huge]).max(axis=1, keepdims=True)
         X[huge] *= radius / np.linalg.norm(X[huge], axis=1, keepdims=True)
         norms[huge] = radius
     inside: Array = X / np.maximum(1.0, norms / radius) / radius * _INSIDE
@@ -37,6 +37,7 @@ def with_bias(X: Array, bias: float) -> Array:
 
 def first_outside(X: Array) -> int | None:
     """The number of the first row of X whose norm exceeds 1, decided exactly; None if there is none."""
+    X = X.astype(np.float64, copy=False)  # squares of shorter numbers may overflow or be rounded away
     with np.errstate(over="ignore", under="ignore"):
         squares = np.einsum("ij,ij->i", X, X)
     # Where floats cannot tell, rationals can.

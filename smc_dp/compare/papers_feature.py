@@ -29,7 +29,7 @@ _READ = (
     "The regulariser is Λ|f|² as printed, so objective perturbation gets 2Λ as the coefficient of |f|²/2; the "
     "aggregator uses the same Λ.",
     "The paper does not say which rows its PCA is fitted on. Here they are the 3s and 7s of MNIST's own test images, "
-    "which the paper's experiments do not use; rows beyond their largest norm are clipped.",
+    "which the paper's experiments do not use; rows beyond the median of their norms are clipped.",
 )
 _CLIFF = (
     "The printed rule of objective perturbation has a cliff: just above ε = 2 log(1 + c/(2nΛ)) it stops adding to the "

@@ -1,15 +1,18 @@
 """scikit-learn estimators: every family of methods behind `fit`, `predict` and the statement `privacy_`.
 
 `fit(X, y, parties=...)` takes labels that say whose row each is (metadata routing knows them), `fit_parties` the
-parties' own (X, y), and `fit(X, y)` deals the rows evenly to n_parties. Parameters that all families have:
+parties' own (X, y), in a list or by name, and `fit(X, y)` deals the rows evenly to n_parties. Public rows (`auxiliary`
+of EnsembleClassifier, `public_X` of FeatureMethodClassifier) are routed too, but earlier steps of a pipeline do not
+transform them unless it is told to: `Pipeline(..., transform_input=["auxiliary"])`, in scikit-learn from 1.6. Nothing
+warns where that is forgotten. Parameters that all families have:
 
 * method: its name, as everywhere; epsilon: a float, taken as the decimal that it prints as, or inf for no noise and no
-  privacy; delta: for noise `gauss` only; calibration: `proven`, or `paper` for the printed scale of the noise, whose
-  true epsilon privacy_ states; noise: `knorm`, `laplace` or `gauss`.
-* radius: the public bound to which rows are clipped before they are divided by it; bias: the constant coordinate that
-  is added then. Rows are clipped, not refused. radius must not come from private rows, and no earlier step of a
-  pipeline may be fitted on them: such a step is outside the guarantee. Public constants or a step that was fitted on
-  public rows and frozen are fine.
+  privacy; delta: for noise `gauss` only; calibration: `proven`, or `paper` for the printed scale of the noise: privacy_
+  states what that is proved to give at most; noise: `knorm`, `laplace` or `gauss`.
+* radius: the public bound, from 1e-150 to 1e150, to which rows are clipped before they are divided by it; bias: the
+  constant coordinate that is added then. Rows are clipped, not refused. radius must not come from private rows, and no
+  earlier step of a pipeline may be fitted on them: such a step is outside the guarantee. Public constants or a step
+  that was fitted on public rows and frozen are fine.
 * classes: the public list of classes; None reads them off the labels, which privacy_ then says.
 * insecure_seed: an integer makes the noise reproducible, and takes the guarantee away; for tests and demonstrations.
 

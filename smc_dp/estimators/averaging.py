@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.rows import number
+from smc_dp.estimators.given import number
 from smc_dp.privacy.target import Calibration, NoiseName
 
 
@@ -15,8 +15,11 @@ class AveragingClassifier(FederatedClassifier):
 
     method: `wsum`, the mean of the parties' models weighted by their sizes; `prr_mean`, the plain mean (Pathak, Rane
     and Raj 2010); `local`, the mean of models that each party made noisy by itself; `central`, one model of all rows.
-    lam: the regulariser is lam |w|^2. calibration: `proven`, or `paper` for the printed scale of the noise, whose
-    true epsilon privacy_ states.
+    lam: the regulariser is lam |w|^2; a larger one needs less noise, so the default is ten times that of the methods.
+    calibration: `proven`, or `paper` for the printed scale of the noise; privacy_ states what that is proved to give at
+    most.
+
+    The other parameters: help(smc_dp.estimators).
     """
 
     methods: ClassVar[tuple[str, ...]] = ("wsum", "prr_mean", "local", "central")
@@ -30,7 +33,7 @@ class AveragingClassifier(FederatedClassifier):
         delta: float = 1e-6,
         calibration: Calibration = "proven",
         noise: NoiseName = "knorm",
-        lam: float = 1e-3,
+        lam: float = 1e-2,
         n_parties: int = 5,
         radius: float = 1.0,
         bias: float = 1.0,

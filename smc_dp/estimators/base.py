@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError, shown
-from smc_dp.estimators.rows import Ball, Labels, Parts, exact, federation, joined, known_classes, number, whole
+from smc_dp.estimators.given import Labels, exact, number, whole
+from smc_dp.estimators.rows import Ball, Parts, federation, joined, known_classes
 from smc_dp.methods.method import Method, check_target
 from smc_dp.methods.registry import find
 from smc_dp.privacy.statement import PrivacyStatement
@@ -32,6 +33,10 @@ CLASSES_READ = (
 )
 DEALT = "The parties are a simulation: the rows of one table, dealt by a public seed."
 ONE_FIT = "This speaks of one fit: further fits add up, and scores on private rows are not covered."
+REFUSED = "That a fit is refused because of private rows is not covered."
+_FIELDS = MappingProxyType({"lambda": "lam"})  # what messages of methods call a parameter, where it is not its name
+
+Pair: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]
 
 
 @runtime_checkable
@@ -83,8 +88,8 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         dealt = parties is None
         return self._release(self._federation(X, y, parties), dealt)
 
-    def fit_parties(self, parties: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], **public: Any) -> Self:
-        """As `fit`, from each party's (X, y); public rows are passed on by name."""
+    def fit_parties(self, parties: Iterable[Pair] | Mapping[Any, Pair], **public: Any) -> Self:
+        """As `fit`, from a list of each party's (X, y), or a mapping from names; public rows are passed on by name."""
         X, y, whose = joined(parties)
         fitted: Self = self.fit(X, y, parties=whose, **public)
         return fitted
@@ -132,8 +137,17 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
                 raise InputError(f"{parameter}: {self.method} has no such setting, wanted None, got {shown(value)}")
             if value is not None:
                 given[name] = value
-        method: Method = kind(**given)
+        try:
+            method: Method = kind(**given)
+        except InputError as wrong:
+            raise InputError(self._in_own_names(str(wrong))) from wrong
         return method
+
+    def _in_own_names(self, message: str) -> str:
+        """A method's message about one of its fields, with the name that the parameter has here."""
+        field, colon, rest = message.partition(":")
+        names = {name: parameter for parameter, name in self.renamed.items()} | _FIELDS
+        return names.get(field, field) + colon + rest
 
     def _target(self) -> Target:
         delta = exact("delta", self.delta)
@@ -178,7 +192,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         release = self._method(**settings).train(data).release(self._target(), self._stream())
         if not isinstance(release.model, Scored):
             raise TypeError(f"{self.method} releases no model that scores rows")
-        more = [(CLASSES_READ, self.classes is None), (DEALT, dealt), (ONE_FIT, True)]
+        more = [(CLASSES_READ, self.classes is None), (DEALT, dealt), (ONE_FIT, True), (REFUSED, True)]
         caveats = (*release.privacy.caveats, *(caveat for caveat, holds in more if holds))
         self.model_, self.privacy_ = release.model, replace(release.privacy, caveats=caveats)
         return self

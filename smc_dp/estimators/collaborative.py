@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.rows import number, whole
+from smc_dp.estimators.given import number, whole
 from smc_dp.privacy.target import Calibration, NoiseName
 
 
@@ -18,6 +18,8 @@ class CollaborativeClassifier(FederatedClassifier):
     calibration `paper`; that of `ofpa` is not private, which privacy_ says. rounds: how often the server averages; a
     round costs its share of epsilon in `ofpa`, and nothing in the proven `ofaa`. lam: the regulariser is
     lam |theta|^2; None leaves it to the method, and `ofaa` has none. The methods have a bias of their own.
+
+    The other parameters: help(smc_dp.estimators).
     """
 
     methods: ClassVar[tuple[str, ...]] = ("ofpa", "ofaa", "param_laplace")

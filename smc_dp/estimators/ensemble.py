@@ -9,11 +9,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_array
 
-from smc_dp.errors import InputError
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.rows import number
+from smc_dp.estimators.given import number, public_rows
 from smc_dp.methods.ensemble import Learner
 from smc_dp.privacy.target import Calibration, NoiseName
 from smc_dp.unit_ball import Array
@@ -25,12 +23,19 @@ _POINTS_SEED = 0  # public
 class EnsembleClassifier(FederatedClassifier):
     """Two classes or more; all rows of one party are protected together, so many parties are needed.
 
+    The noise pays for all that a party can say, however many rows it has, and shrinks with the number of parties: five,
+    the default so that the smallest tables can be dealt, teach little at epsilon 1. Where a table stands for
+    many small holders deal it to many: `EnsembleClassifier(n_parties=500)` for some thousand rows.
+
     Each party trains a classifier of its own rows. method: `soft_ss`, `soft`, `vote`, `soft_aux` have these label
     public auxiliary rows and train one model on the labels; `avg`, `avg_clip` average the parties' linear models.
     learner: what a party trains, a scikit-learn classifier, a callable (X, y) -> predict, or one of them for each
-    party; None is logistic regression. lam: the regulariser is (lam/2) |w|^2. lam_global: that of `soft_ss` for the
-    common model, clip: the norm to which `avg_clip` clips; None leaves both to the method. Parties that a table is
+    party; None is logistic regression. It is given rows of the unit ball and class numbers 0, ..., C-1, places in
+    classes_, and must predict such numbers. lam: the regulariser is (lam/2) |w|^2. lam_global: that of `soft_ss` for
+    the common model, clip: the norm to which `avg_clip` clips; None leaves both to the method. Parties that a table is
     dealt to stand for groups of its rows; a guarantee for real parties needs `parties` or `fit_parties`.
+
+    The other parameters: help(smc_dp.estimators).
     """
 
     methods: ClassVar[tuple[str, ...]] = ("soft_ss", "soft", "soft_aux", "vote", "avg", "avg_clip")
@@ -81,7 +86,8 @@ class EnsembleClassifier(FederatedClassifier):
         """As `FederatedClassifier.fit`. auxiliary: (N, d), public rows without labels, which are not protected.
 
         Without any, 1000 points of the ball take their place, drawn by a public seed: as private, but local
-        classifiers then meet the common model only where no data are, and it is less accurate.
+        classifiers then meet the common model only where no data are, and it is less accurate. Earlier steps of a
+        pipeline transform them only if it is told to: `Pipeline(..., transform_input=["auxiliary"])`.
         """
         data = self._federation(X, y, parties)
         public = self.ball_.rows(self._auxiliary(auxiliary))
@@ -93,13 +99,9 @@ class EnsembleClassifier(FederatedClassifier):
         return {"lam": number("lam", self.lam), "learner": self.learner, **numbers}
 
     def _auxiliary(self, given: npt.ArrayLike | None) -> Array:
-        d = self.n_features_in_
         if given is None:
-            return self.ball_.radius * points_of_the_ball(d)
-        rows: Array = check_array(given, dtype=np.float64, input_name="auxiliary")
-        if rows.shape[1] != d:
-            raise InputError(f"auxiliary: wanted rows of width {d}, got {rows.shape[1]}")
-        return rows
+            return self.ball_.radius * points_of_the_ball(self.n_features_in_)
+        return public_rows("auxiliary", given, self.n_features_in_)
 
 
 def points_of_the_ball(d: int) -> Array:

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_X_y
 
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError, shown
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.rows import class_numbers, number
+from smc_dp.estimators.given import few, labels_of, number, public_rows
+from smc_dp.estimators.rows import class_numbers
 from smc_dp.methods.feature_method import LossName
 from smc_dp.privacy.target import Calibration, NoiseName
 
@@ -25,6 +24,8 @@ class FeatureMethodClassifier(FederatedClassifier):
     them from labelled rows of its own; `avg_agg`, their mean. lam: the regulariser is lam |f|^2. loss: `huber` or
     `logistic`. aggregator: the label of the party whose rows `feat_agg` learns the combination from, and protects like
     the others, where `fit` gets no public rows; None is the last one, if the parties are dealt.
+
+    The other parameters: help(smc_dp.estimators).
     """
 
     methods: ClassVar[tuple[str, ...]] = ("feat_agg", "avg_agg")
@@ -73,9 +74,11 @@ class FeatureMethodClassifier(FederatedClassifier):
         """As `FederatedClassifier.fit`. public_X: (m, d), public_y: (m,), public labelled rows, are not protected.
 
         `feat_agg` learns the combination from them, and without them from the rows of the aggregator; `avg_agg` does
-        not look at them.
+        not look at them. Earlier steps of a pipeline transform public_X only if it is told to:
+        `Pipeline(..., transform_input=["public_X"])`.
         """
         data, dealt = self._federation(X, y, parties), parties is None
+        self._check_roles(public_X, public_y)
         if self.method == "avg_agg":
             return self._release(data, dealt)
         if public_X is None or public_y is None:
@@ -85,10 +88,19 @@ class FeatureMethodClassifier(FederatedClassifier):
     def _settings(self) -> dict[str, Any]:
         return {"lam": number("lam", self.lam), "loss": self.loss}
 
+    def _check_roles(self, public_X: object, public_y: object) -> None:
+        """Raises InputError for half of the public rows, and for an aggregator without a task."""
+        for name, one, other in (("public_X", public_X, public_y), ("public_y", public_y, public_X)):
+            if one is None and other is not None:
+                raise InputError(f"{name}: wanted both public_X and public_y, or neither, got None")
+        if self.aggregator is not None and self.method == "avg_agg":
+            raise InputError(f"aggregator: avg_agg has none, wanted None, got {shown(self.aggregator)}")
+        if self.aggregator is not None and public_X is not None:
+            raise InputError(f"aggregator: public rows take its place, wanted None, got {shown(self.aggregator)}")
+
     def _public(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Rows:
-        rows, labels = check_X_y(X, y, dtype=np.float64)
-        if rows.shape[1] != self.n_features_in_:
-            raise InputError(f"public_X: wanted rows of width {self.n_features_in_}, got {rows.shape[1]}")
+        rows = public_rows("public_X", X, self.n_features_in_)
+        labels = labels_of("public_y", y, len(rows), f"the {len(rows)} rows of public_X")
         return Rows(self.ball_.rows(rows), class_numbers(labels, self.classes_, lambda i: f"public_y: row {i + 1}"))
 
     def _with_aggregator(self, data: Federation, dealt: bool) -> Federation:
@@ -99,7 +111,7 @@ class FeatureMethodClassifier(FederatedClassifier):
         if self.aggregator is None and not dealt:
             raise InputError("aggregator: wanted the label of a party, or public_X and public_y, got neither")
         if name not in data.names:
-            raise InputError(f"aggregator: wanted the label of a party, got {shown(self.aggregator)}")
+            raise InputError(f"aggregator: wanted one of the parties {few(data.names)}, got {shown(self.aggregator)}")
         k = data.names.index(name)
         sites, names = (data.parties[:k] + data.parties[k + 1 :], data.names[:k] + data.names[k + 1 :])
         return Federation(sites, data.classes, labelled=data.parties[k], names=names)

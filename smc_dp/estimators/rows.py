@@ -1,13 +1,10 @@
-"""From what scikit-learn's users pass to a federation: exact parameters, rows in the unit ball, who holds which."""
+"""From what scikit-learn's users pass to a federation: rows in the unit ball, class numbers, who holds which rows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,27 +12,28 @@ import numpy.typing as npt
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import deal, even
 from smc_dp.errors import InputError, shown
+from smc_dp.estimators.given import Labels, array, check_finite, described, few, labels_of
 from smc_dp.unit_ball import Array, into_ball, with_bias
 
 IntArray = npt.NDArray[np.int64]
-Labels = npt.NDArray[Any]
 
 _DEALING_SEED = 0  # public: who gets which row must not depend on the rows
+_SMALLEST, _LARGEST = 1e-150, 1e150  # of a radius: the squares of rows that are as long are floats
 
 
 @dataclass(frozen=True)
 class Ball:
     """How a row gets into the unit ball: clipped to the public radius, scaled, a constant coordinate added.
 
-    The radius is positive and finite; a bias of 0 adds no coordinate. Raises InputError otherwise.
+    The radius lies in [1e-150, 1e150]; a bias of 0 adds no coordinate. Raises InputError otherwise.
     """
 
     radius: float
     bias: float
 
     def __post_init__(self) -> None:
-        if not 0 < self.radius < math.inf:
-            raise InputError(f"radius: wanted a positive finite number, got {self.radius}")
+        if not _SMALLEST <= self.radius <= _LARGEST:
+            raise InputError(f"radius: wanted a number from {_SMALLEST:g} to {_LARGEST:g}, got {self.radius}")
         if not 0 <= self.bias < math.inf:
             raise InputError(f"bias: wanted a finite number, not negative, got {self.bias}")
 
@@ -44,39 +42,9 @@ class Ball:
         return with_bias(into_ball(X, self.radius), self.bias)
 
 
-def number(name: str, value: object) -> float:
-    """The value of a parameter as a float; InputError unless it is a real number."""
-    if not isinstance(value, Real):
-        raise InputError(f"{name}: wanted a number, got {shown(value)}")
-    try:
-        return float(value)
-    except OverflowError as huge:
-        raise InputError(f"{name}: wanted a number below 1e308, got {shown(value)}") from huge
-
-
-def whole(name: str, value: object) -> int:
-    """The value of a parameter as an integer; InputError unless it is a whole number."""
-    if not isinstance(value, Integral):
-        raise InputError(f"{name}: wanted a whole number, got {shown(value)}")
-    return int(value)
-
-
-def exact(name: str, value: object) -> Fraction | None:
-    """A positive parameter as a fraction, None for inf; a float is the decimal that it prints as, or less.
-
-    The smaller of the decimal and the binary value is taken, so that neither reading of the float is exceeded.
-    """
-    real = number(name, value)
-    if not real > 0:
-        raise InputError(f"{name}: wanted a positive number, got {shown(value)}")
-    if real == math.inf:
-        return None
-    return value if isinstance(value, Fraction) else min(Fraction(repr(real)), Fraction(real))
-
-
 def known_classes(given: npt.ArrayLike, *, once: bool) -> Labels:
     """The classes sorted, at least two; InputError for fewer, for a mixture, and for one named twice where once."""
-    listed = np.asarray(given)
+    listed = array("classes", given, "a list with every class once")
     try:
         classes = np.unique(listed)
     except TypeError as mixed:
@@ -93,8 +61,8 @@ def class_numbers(y: Labels, classes: Labels, place: Callable[[int], str]) -> In
     number_of = {label: k for k, label in enumerate(classes.tolist())}
     numbers = [number_of.get(label, -1) for label in y.tolist()]
     if -1 in numbers:
-        i, wanted = numbers.index(-1), ", ".join(map(str, number_of))
-        raise InputError(f"{place(i)}: wanted one of the classes {wanted}, got {shown(y.tolist()[i])}")
+        i = numbers.index(-1)
+        raise InputError(f"{place(i)}: wanted one of the classes {few(number_of)}, got {shown(y.tolist()[i])}")
     return np.array(numbers, dtype=np.int64)
 
 
@@ -121,10 +89,8 @@ class Parts:
     @classmethod
     def labelled(cls, n: int, labels: npt.ArrayLike) -> Parts:
         """The parties are the values of the labels, sorted; InputError unless there is one for each of n rows."""
-        given = np.asarray(labels)
-        if given.shape != (n,):
-            raise InputError(f"parties: wanted a label for each of the {n} rows, got shape {given.shape}")
-        missing = [i for i, label in enumerate(given.tolist()) if label is None or label != label]
+        given = labels_of("parties", labels, n, f"the {n} rows")
+        missing = [i for i, label in enumerate(given.tolist()) if _missing(label)]
         if missing:
             raise InputError(f"parties: row {missing[0] + 1}: wanted a label, got {shown(given.tolist()[missing[0]])}")
         try:
@@ -144,27 +110,43 @@ class Parts:
 
     def check_finite(self, X: Array) -> None:
         """Raises InputError naming the party and the row if an entry of X: (n, d) is NaN or infinite."""
-        wrong = np.flatnonzero(~np.isfinite(X).all(axis=1))
-        if len(wrong):
-            entry = X[wrong[0]][~np.isfinite(X[wrong[0]])][0]
-            came = "NaN" if np.isnan(entry) else str(entry)
-            raise InputError(f"{self.place(wrong[0])}: wanted finite numbers, got {came}")
+        check_finite(X, self.place)
 
 
-def joined(
-    parties: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]],
-) -> tuple[Labels, Labels, IntArray]:
-    """All rows, all labels and the number of the party, from 1, for each; InputError names the party."""
-    pairs = [(np.asarray(X), np.asarray(y)) for X, y in parties]
-    if not pairs:
+def joined(parties: object) -> tuple[Labels, Labels, Labels]:
+    """All rows, all labels and whose each row is: a name of the mapping, or a number from 1 in any other iterable.
+
+    Raises InputError, which names the party, for what is no pair (X, y) of rows of one width with a label for each.
+    """
+    if not isinstance(parties, Iterable) or isinstance(parties, str):
+        raise InputError(f"parties: wanted a list of pairs (X, y), or a mapping to them, got {described(parties)}")
+    named = dict(parties) if isinstance(parties, Mapping) else dict(enumerate(parties, 1))
+    if not named:
         raise InputError("parties: wanted at least one, got none")
-    for j, (X, y) in enumerate(pairs, 1):
-        if X.ndim != 2 or X.shape[1:] != pairs[0][0].shape[1:]:
-            width = pairs[0][0].shape[1] if pairs[0][0].ndim == 2 else "d"
-            raise InputError(f"party {j}: wanted rows of width {width}, got shape {X.shape}")
-        if not len(X):
-            raise InputError(f"party {j}: has no rows, wanted at least one")
-        if y.shape != (len(X),):
-            raise InputError(f"party {j}: wanted a label for each of its {len(X)} rows, got shape {y.shape}")
-    whose = np.repeat(np.arange(1, len(pairs) + 1), [len(X) for X, _ in pairs])
+    pairs: list[tuple[Labels, Labels]] = []
+    for name, pair in named.items():
+        pairs.append(_pair(f"party {name}", pair, pairs[0][0].shape[1] if pairs else None))
+    names = np.fromiter(named, dtype=object, count=len(named))  # as they are: mixed kinds would become texts
+    whose = np.repeat(names, [len(X) for X, _ in pairs])
     return np.concatenate([X for X, _ in pairs]), np.concatenate([y for _, y in pairs]), whose
+
+
+def _pair(name: str, given: object, width: int | None) -> tuple[Labels, Labels]:
+    """Rows of this width, if it is known, and a label for each."""
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise InputError(f"{name}: wanted a pair (X, y), got {described(given)}")
+    wanted = f"rows of width {width or 'd'}"
+    X = array(name, given[0], wanted)
+    if X.ndim != 2 or (width is not None and X.shape[1] != width):
+        raise InputError(f"{name}: wanted {wanted}, got shape {X.shape}")
+    if not len(X):
+        raise InputError(f"{name}: has no rows, wanted at least one")
+    return X, labels_of(name, given[1], len(X), f"its {len(X)} rows")
+
+
+def _missing(label: object) -> bool:
+    """Whether this is no label: None, NaN, or what cannot be compared with itself."""
+    try:
+        return label is None or bool(label != label)
+    except Exception:
+        return True

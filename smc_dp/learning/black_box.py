@@ -39,9 +39,9 @@ def fit_all(
     is cloned for each party and keeps its `random_state`. A party with one class is the learner's business. Raises
     InputError naming the party whose learner raises, with what it raised, and for no or too many learners.
     """
-    each = learners if isinstance(learners, Sequence) else [learners]
+    each = learners if isinstance(learners, Sequence) and not isinstance(learners, str) else [learners]
     if not 1 <= len(each) <= len(parties):
-        raise InputError(f"learners: wanted from 1 to {len(parties)}, at most one for each party, got {len(each)}")
+        raise InputError(f"learner: wanted from 1 to {len(parties)}, at most one for each party, got {len(each)}")
     named = zip(parties, names, strict=True)
     return tuple(_fit(learner, X, y, name) for learner, ((X, y), name) in zip(cycle(each), named, strict=False))
 
@@ -63,24 +63,26 @@ def answers_of(predictor: Predictor, X: Array, classes: int, name: str) -> IntAr
     try:
         answers = np.asarray(predictor(X.copy()))  # nobody's predictor changes the rows of the next
     except Exception as error:
-        raise InputError(f"{name}: the learner's predictions failed with {_told(error)}") from error
+        raise InputError(f"{name}: learner: its predictions failed with {_told(error)}") from error
     if answers.shape != (len(X),) or answers.dtype.kind not in "biuf":
         raise InputError(
-            f"{name}: the learner's predictions: wanted {len(X)} class numbers, "
+            f"{name}: learner: its predictions: wanted {len(X)} class numbers, "
             f"got shape {answers.shape} of {answers.dtype}"
         )
     known = np.isin(answers, np.arange(classes))
     if not known.all():
         wrong = answers[~known][0].item()
         raise InputError(
-            f"{name}: the learner's predictions: wanted a class from 0 to {classes - 1}, got {shown(wrong)}"
+            f"{name}: learner: its predictions: wanted a class from 0 to {classes - 1}, got {shown(wrong)}"
         )
     return answers.astype(np.int64)
 
 
 def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
     if not callable(learner) and not hasattr(learner, "fit"):
-        raise InputError(f"{name}: wanted a scikit-learn classifier or a function of (X, y), got {shown(learner)}")
+        raise InputError(
+            f"{name}: learner: wanted a scikit-learn classifier or a function of (X, y), got {shown(learner)}"
+        )
     predictor: Any
     try:
         if hasattr(learner, "fit"):
@@ -88,9 +90,9 @@ def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
         else:
             predictor = learner(X.copy(), y.copy())
     except Exception as error:
-        raise InputError(f"{name}: the learner failed with {_told(error)}") from error
+        raise InputError(f"{name}: learner: its training failed with {_told(error)}") from error
     if not callable(predictor):
-        raise InputError(f"{name}: the learner: wanted a function that predicts, got {shown(predictor)}")
+        raise InputError(f"{name}: learner: wanted a function that predicts, got {shown(predictor)}")
     checked: Predictor = predictor
     return checked
 

@@ -29,8 +29,8 @@ from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.unit_ball import Array
 
 _PRECISION = 128
-_STEPS = 200
-_PATIENCE = 20  # steps without a shorter gradient after which floats gain nothing more
+_PATIENCE = 20  # steps without a shorter gradient after which floats are left for balls
+_ENDLESS = 10_000  # such steps in balls: the objective falls at each, and the gradient has to follow
 _HALVINGS = 100
 _ROUNDS = 50
 _TRIFLE = 2.0**-40
@@ -101,7 +101,7 @@ def minimise(loss: Loss, X: Array, y: Array, modulus: float, *, tolerance: float
     Not certified, for releases without noise. X: (n, d), finite; y: (n,) in {-1, +1}; modulus positive.
     """
     problem = _Problem(loss, y[:, np.newaxis] * X, modulus, np.zeros(len(y)))
-    u, _ = _descend(np.zeros(X.shape[1]), problem.evaluate, problem.hessian, tolerance)
+    u, _ = _descend(np.zeros(X.shape[1]), problem.evaluate, problem.hessian, tolerance, _PATIENCE)
     return u
 
 
@@ -117,7 +117,7 @@ def minimise_perturbed(
     rows = y[:, np.newaxis] * X
     floats = np.array([float(c) for c in centre])
     problem = _Problem(loss, rows, modulus, rows @ floats)
-    u, size = _descend(np.zeros(len(floats)), problem.evaluate, problem.hessian, tau / 8)
+    u, size = _descend(np.zeros(len(floats)), problem.evaluate, problem.hessian, tau / 8, _PATIENCE)
     point = _moved(centre, u)
     if size + _rounding_charge(problem, float(np.linalg.norm(floats)), u) <= tau:
         return point
@@ -158,13 +158,16 @@ class _Problem:
         return H + (self.modulus + _TRIFLE * float(np.trace(H))) * np.eye(len(u))
 
 
-def _descend(u: Array, evaluate: Evaluate, hessian: Callable[[Array], Array], target: float) -> tuple[Array, float]:
-    """Newton steps from u until the gradient is short enough or gets no shorter: the best point, and its bound."""
+def _descend(
+    u: Array, evaluate: Evaluate, hessian: Callable[[Array], Array], target: float, patience: int
+) -> tuple[Array, float]:
+    """Newton steps from u until the gradient is short enough, or for long gets no shorter: the best point, its bound.
+
+    A step that lowers the objective may lengthen the gradient, many times over where the regulariser is weak.
+    """
     gradient, size = evaluate(u)
     best, shortest, since = u, size, 0
-    for _ in range(_STEPS):
-        if shortest <= target or since > _PATIENCE:
-            break
+    while shortest > target and since <= patience:
         direction = -scipy.linalg.cho_solve(scipy.linalg.cho_factor(hessian(u)), gradient)
         candidate = u + direction
         new_gradient, size = evaluate(candidate)
@@ -235,7 +238,7 @@ def _continued(
     with ctx.workprec(bits):
         margins = _margins_in_balls(problem.rows, [_exact(f) for f in start])
     near = _Problem(problem.loss, problem.rows, problem.modulus, np.array([float(m.mid()) for m in margins]))
-    u, bound = _descend(np.zeros(len(start)), evaluate, near.hessian, tau)
+    u, bound = _descend(np.zeros(len(start)), evaluate, near.hessian, tau, _ENDLESS)
     return _moved(start, u), bound
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from smc_dp.data.federation import Federation
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, shown
 from smc_dp.methods.ensemble import Ensemble, ensemble
 from smc_dp.methods.method import check_modulus
 from smc_dp.methods.output_perturbation import TrainedWeights, clipped
@@ -37,8 +37,8 @@ class ClippedAverage:
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
-        if not _SMALLEST <= self.radius <= _LARGEST:
-            raise InputError(f"radius: wanted a number from 2**-20 to 1e6, got {self.radius!r}")
+        if not isinstance(self.radius, int | float) or not _SMALLEST <= self.radius <= _LARGEST:
+            raise InputError(f"radius: wanted a number from 2**-20 to 1e6, got {shown(self.radius)}")
 
     @property
     def sensitivity(self) -> Fraction:

@@ -15,10 +15,11 @@ import numpy.typing as npt
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, shown
 from smc_dp.methods.model import LinearModel, Release, area_under_curve
 from smc_dp.privacy.output import nothing
-from smc_dp.privacy.statement import PrivacyStatement, round_up, shown
+from smc_dp.privacy.statement import PrivacyStatement, round_up
+from smc_dp.privacy.statement import shown as figure
 from smc_dp.privacy.target import Target
 from smc_dp.unit_ball import Array, with_bias
 
@@ -97,9 +98,10 @@ def pure(epsilon: Fraction, target: Target, adversary: str, caveats: tuple[str, 
         return nothing("record", "replace", "All randomness comes from a seed: whoever guesses it has the noise.")
     true = round_up(epsilon)
     if target.calibration == "paper":
-        nominal = shown(float(target.wanted))
+        nominal = figure(float(target.wanted))
         caveats += (
-            f"The noise is the paper's: its nominal epsilon is {nominal}, what it is proved to give is {shown(true)}.",
+            f"The noise is the paper's: its nominal epsilon is {nominal}, what it is proved to give is "
+            f"at most {figure(true)}.",
         )
     return PrivacyStatement("pure", true, 0.0, "record", "replace", adversary, caveats)
 
@@ -107,7 +109,7 @@ def pure(epsilon: Fraction, target: Target, adversary: str, caveats: tuple[str, 
 def check_rounds(rounds: int, epochs: int, reading: str) -> None:
     """Raises InputError for settings of a method with rounds that make no sense."""
     for name, value in (("rounds", rounds), ("epochs", epochs)):
-        if not 1 <= value <= _MOST_ROUNDS:
-            raise InputError(f"{name}: wanted a number from 1 to {_MOST_ROUNDS}, got {value!r}")
+        if type(value) is not int or not 1 <= value <= _MOST_ROUNDS:  # no integer of numpy, which could overflow
+            raise InputError(f"{name}: wanted an int from 1 to {_MOST_ROUNDS}, got {shown(value)}")
     if reading not in ("exact", "truncated"):
-        raise InputError(f"reading: wanted exact or truncated, got {reading!r}")
+        raise InputError(f"reading: wanted exact or truncated, got {shown(reading)}")

@@ -22,9 +22,16 @@ from smc_dp.methods.method import Method
 from smc_dp.unit_ball import Array
 
 Learner: TypeAlias = LocalLearner | Sequence[LocalLearner] | None
-"""What a party trains: None is logistic regression in one batch; else one learner for all, or one for each party."""
+"""What a party trains: None is logistic regression in one batch; else one learner for all, or one for each party.
 
-_REFUSAL = "If a party's learner fails there is a refusal that names the party, and that refusal is not covered."
+A learner may depend on the rows of its party and on nothing that another party's rows could change.
+"""
+
+_BLACK_BOXES = (
+    "It is assumed that what a party's learner does depends on that party's rows only: learners share no generator, no "
+    "seed and no memory.",
+    "If a party's learner fails there is a refusal that names the party, and that refusal is not covered.",
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +58,7 @@ class Ensemble:
     @property
     def caveats(self) -> tuple[str, ...]:
         """What is not covered because of the kind of the classifiers."""
-        return () if isinstance(self.classifiers, np.ndarray) else (_REFUSAL,)
+        return () if isinstance(self.classifiers, np.ndarray) else _BLACK_BOXES
 
     def models(self, method: Method) -> Array:
         """V: (M, p, d); InputError, in the name of the method, where all that is known of a classifier are votes."""

@@ -43,7 +43,8 @@ ADVERSARY = (
 SIZES = "The sizes of the data sets are constants of the neighbourhood: they are not protected."
 PUBLIC = "The aggregator's labelled rows count as public: they are not protected."
 PRIVATE = (
-    "The aggregator's labelled rows are protected like those of a site, but not from the aggregator, who holds them."
+    "The aggregator's labelled rows are protected like those of a site, but not from the aggregator, who holds them; "
+    "what was fitted to them before, such as a projection, is not covered."
 )
 EXTRA = (
     "That includes an epsilon/100 for noise on each solution, which the paper does not have: with it the proof holds "
@@ -102,6 +103,8 @@ class FeatureMethod:
         _check_settings(self)
         if self.scale not in get_args(Scale):
             raise InputError(f"scale: wanted one of {', '.join(get_args(Scale))}, got {shown(self.scale)}")
+        if not isinstance(self.private_labelled, bool):
+            raise InputError(f"private_labelled: wanted True or False, got {shown(self.private_labelled)}")
 
     def train(self, federation: Federation) -> TrainedSites:
         """Checks only, as for `AverageMethod`; InputError without labelled rows of the aggregator."""
@@ -179,7 +182,7 @@ class TrainedSites:
             caveats += (f"For the rows of each site alone epsilon is: {listed}.",)
         if target.calibration == "paper":
             nominal = figure(float(target.epsilon))
-            true = f"its nominal epsilon is {nominal}, what it really gives is {figure(worst)}"
+            true = f"its nominal epsilon is {nominal}, what it is proved to give is at most {figure(worst)}"
             caveats += (f"The noise is the paper's: {true}. {EXTRA}",)
         return PrivacyStatement("pure", worst, 0.0, "record", "replace", ADVERSARY, caveats)
 
@@ -192,13 +195,16 @@ def printed_error(model: LinearModel, test: Rows) -> float:
 
 def _check_settings(method: AverageMethod | FeatureMethod) -> None:
     check_modulus(method.lam)
-    if not 2.0**-10 <= method.h <= 2.0**10:
-        raise InputError(f"h: wanted a number from 2**-10 to 2**10, got {method.h!r}")
+    if not isinstance(method.h, int | float) or not 2.0**-10 <= method.h <= 2.0**10:
+        raise InputError(f"h: wanted a number from 2**-10 to 2**10, got {shown(method.h)}")
     if method.loss not in get_args(LossName):
         raise InputError(f"loss: wanted one of {', '.join(get_args(LossName))}, got {shown(method.loss)}")
-    for share in method.site_epsilons or ():
-        if not 2.0**-20 <= share <= 2.0**20:
-            raise InputError(f"site_epsilons: wanted multiples of epsilon from 2**-20 to 2**20, got {share!r}")
+    shares = () if method.site_epsilons is None else method.site_epsilons
+    if not isinstance(shares, tuple | list):
+        raise InputError(f"site_epsilons: wanted a tuple with a number for each site, or None, got {shown(shares)}")
+    for share in shares:
+        if not isinstance(share, int | float) or not 2.0**-20 <= share <= 2.0**20:
+            raise InputError(f"site_epsilons: wanted multiples of epsilon from 2**-20 to 2**20, got {shown(share)}")
 
 
 def _check_sites(method: AverageMethod | FeatureMethod, federation: Federation) -> None:

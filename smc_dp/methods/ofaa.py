@@ -21,7 +21,7 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, shown
 from smc_dp.methods.collaborative import (
     SERVER,
     SIZES,
@@ -75,9 +75,9 @@ class Ofaa:
     def __post_init__(self) -> None:
         check_rounds(self.rounds, self.epochs, self.reading)
         if self.trust not in ("central", "local"):
-            raise InputError(f"trust: wanted central or local, got {self.trust!r}")
+            raise InputError(f"trust: wanted central or local, got {shown(self.trust)}")
         if self.repair not in ("project", "trim"):
-            raise InputError(f"repair: wanted project or trim, got {self.repair!r}")
+            raise InputError(f"repair: wanted project or trim, got {shown(self.repair)}")
 
     def train(self, federation: Federation) -> TrainedPolynomials:
         """Every party's coefficients, for rows as printed and for rows of the unit ball."""
@@ -104,7 +104,10 @@ class TrainedPolynomials:
 
     def _as_printed(self, target: Target, rng: Stream) -> RoundsRelease:
         if target.epsilon is not None and target.noise != "laplace":
-            raise InputError(f"noise: the printed form of ofaa has laplace, got {target.noise}")
+            raise InputError(
+                f"noise: the printed form of ofaa has laplace, got {target.noise}; give noise laplace with calibration "
+                "paper"
+            )
         d, rounds = self.federation.dimension, self.method.rounds
         theta, uploads, unsolved = np.zeros(d + 1), [], 0
         for _ in range(rounds):
@@ -159,7 +162,7 @@ def deviation(law: Law) -> float:
 
 
 def printed_statement(target: Target, d: int, rounds: int, rng: Stream) -> PrivacyStatement:
-    """What the printed noise gives: rounds (S_1/scale_1 + S_2/scale_2), the degrees and the rounds added up."""
+    """What the printed noise gives at most: rounds (S_1/scale_1 + S_2/scale_2), the degrees and the rounds added up."""
     if target.epsilon is None:
         return nothing("record", "replace", "No noise was asked for (epsilon = inf).")
     degrees = zip(l1_sensitivities(d, 2), printed_scales(d, target.epsilon), strict=True)

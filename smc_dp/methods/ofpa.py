@@ -118,7 +118,10 @@ class RoundsOfPerturbation:
         check_target(target, self.method)
         wanted: NoiseName = "laplace" if target.calibration == "paper" else "knorm"
         if target.epsilon is not None and target.noise != wanted:
-            raise InputError(f"noise: {target.calibration} ofpa has {wanted}, got {target.noise}")
+            raise InputError(
+                f"noise: {target.calibration} ofpa has {wanted}, got {target.noise}; give noise {wanted} with "
+                f"calibration {target.calibration}"
+            )
         privacy, upload = (self._printed if target.calibration == "paper" else self._proven)(target, rng)
         theta, uploads, unsolved = np.zeros(self.federation.dimension + 1), [], 0
         for _ in range(self.method.rounds):
@@ -140,8 +143,10 @@ class RoundsOfPerturbation:
 
         if target.epsilon is None:
             return nothing("record", "replace", _NO_NOISE), upload
-        rounds = f"Even if one round were private, {method.rounds} of them, each with new noise, would add up."
-        return nothing("record", "replace", _WHY[method.reading], _UNBOUNDED, rounds), upload
+        why = [_WHY[method.reading], _UNBOUNDED]
+        if method.rounds > 1:
+            why.append(f"Even if one round were private, {method.rounds} of them, each with new noise, would add up.")
+        return nothing("record", "replace", *why), upload
 
     def _proven(self, target: Target, rng: Stream) -> tuple[PrivacyStatement, Upload]:
         rows = [(scaled(party.X), 2 * party.y.astype(np.float64) - 1) for party in self.federation.parties]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from protocols.arithmetic.rng import KEY_BYTES, Stream
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, shown
 from smc_dp.learning.votes import count_votes
 from smc_dp.methods.ensemble import Ensemble, Learner, ensemble
 from smc_dp.methods.method import check_modulus, check_target
@@ -114,8 +114,8 @@ class NoisyMax:
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
-        if not 1 <= self.queries <= _MOST_QUERIES:
-            raise InputError(f"queries: wanted a number from 1 to {_MOST_QUERIES}, got {self.queries!r}")
+        if type(self.queries) is not int or not 1 <= self.queries <= _MOST_QUERIES:  # no int64, which would overflow
+            raise InputError(f"queries: wanted an int from 1 to {_MOST_QUERIES}, got {shown(self.queries)}")
 
     def noise(self, target: Target, classes: int) -> Calibrated:
         """The noise of the counts of one query, with the distance that all queries together can move.
@@ -170,12 +170,24 @@ class Service:
     left: int
 
     def predict(self, X: Array) -> npt.NDArray[np.int64]:
-        """Class numbers: (n,). Each row is one query; InputError, and no answer, for more rows than are left."""
+        """Class numbers: (n,). Each row is one query.
+
+        InputError, and no query is spent, for more rows than are left, of another width or not finite.
+        """
+        self._check(X)
         if len(X) > self.left:
             raise InputError(f"queries: wanted at most {self.left}, which are left, got {len(X)}")
         self.left -= len(X)
         counts = self.ensemble.votes(X)
         return np.array([np.argmax(perturb(_units(votes), self.noise, self.rng)) for votes in counts], dtype=np.int64)
+
+    def _check(self, X: Array) -> None:
+        d = self.ensemble.federation.dimension
+        if X.ndim != 2 or X.shape[1] != d:
+            raise InputError(f"queries: wanted rows of width {d}, got shape {X.shape}")
+        finite = np.isfinite(X).all(axis=1)
+        if not finite.all():
+            raise InputError(f"queries: row {int(np.argmin(finite)) + 1}: wanted finite numbers")
 
     def accuracy(self, test: Rows) -> float:
         """The fraction of rows that are classified correctly; of the first `left` of them if there are more.

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, shown
 from smc_dp.learning.classes import code, coordinates, diameter
 from smc_dp.learning.softmax import SoftLabels, minimise
 from smc_dp.methods.ensemble import Ensemble, Learner, auxiliary, ensemble
@@ -62,9 +62,9 @@ class SoftStatistic:
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
-        check_modulus(self.lam_global, "lambda of the global model")
-        if not 1e-9 <= self.gamma <= 1:
-            raise InputError(f"gamma: wanted a number from 1e-9 to 1, got {self.gamma!r}")
+        check_modulus(self.lam_global, "lam_global")
+        if not isinstance(self.gamma, int | float) or not 1e-9 <= self.gamma <= 1:
+            raise InputError(f"gamma: wanted a number from 1e-9 to 1, got {shown(self.gamma)}")
 
     def train(self, federation: Federation) -> TrainedStatistic:
         """Local classifiers, their votes, and the statistic."""

@@ -97,8 +97,8 @@ def guarantee(
     if calibration == "paper":
         true = _true_epsilon_of_paper(parties, dimension, epsilon, lam, noise, grid, tau, largest_n)
         caveats += (
-            f"The noise is the paper's: its nominal epsilon is {shown(float(epsilon))}, what it really gives "
-            f"is {shown(round_up(true))}, for data sets of at most {largest_n} records.",
+            f"The noise is the paper's: its nominal epsilon is {shown(float(epsilon))}, what it is proved to give "
+            f"is at most {shown(round_up(true))}, for data sets of at most {largest_n} records.",
         )
     return PrivacyStatement("pure", round_up(true), 0.0, "record", "replace", _ADVERSARY, caveats)
 

@@ -59,7 +59,7 @@ def test_learners_of_mixed_kinds_are_taken_in_turn() -> None:
     assert np.array_equal(answers_of(predictors[2], X, 3, "party 3"), network.fit(*data[2]).predict(X))
     assert np.array_equal(answers_of(predictors[3], X, 3, "party 4"), GaussianNB().fit(*data[3]).predict(X))
     for wrong in ([], [majority] * 5):
-        with pytest.raises(InputError, match=rf"learners: wanted from 1 to 4, .* got {len(wrong)}"):
+        with pytest.raises(InputError, match=rf"^learner: wanted from 1 to 4, .* got {len(wrong)}"):
             fit_all(wrong, data, NAMES)
 
 
@@ -98,20 +98,21 @@ def test_a_learner_that_raises_is_named_with_its_party() -> None:
         fit_all([majority, failing], parties(), NAMES)
     told = "no luck with these " + "x" * 98 + "..."
     assert len(told) == 120
-    assert str(caught.value) == f"party 2: the learner failed with ZeroDivisionError: {told}"
+    assert str(caught.value) == f"party 2: learner: its training failed with ZeroDivisionError: {told}"
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     one_class = [(x, np.zeros_like(y)) for x, y in parties()]
-    with pytest.raises(InputError, match=r"^party 1: the learner failed with ValueError: .* at least 2 classes"):
+    with pytest.raises(InputError, match=r"^party 1: learner: its training failed with ValueError: .* 2 classes"):
         fit_all(LogisticRegression(), one_class, NAMES)
 
 
 def test_what_is_no_learner_is_refused() -> None:
     for learner, message in (
-        ("forest", "party 1: wanted a scikit-learn classifier or a function of .* got 'f'"),
-        (7, "party 1: wanted a scikit-learn classifier or a function of .* got 7"),
-        (lambda X, y: None, "party 1: the learner: wanted a function that predicts, got None"),
-        (LogisticRegression, "party 1: the learner failed with TypeError"),
-        (StandardScaler(), "party 1: the learner failed with AttributeError"),
+        ("forest", "party 1: learner: wanted a scikit-learn classifier or a function of .* got 'forest'"),
+        (["forest"], "party 1: learner: wanted a scikit-learn classifier or a function of .* got 'forest'"),
+        (7, "party 1: learner: wanted a scikit-learn classifier or a function of .* got 7"),
+        (lambda X, y: None, "party 1: learner: wanted a function that predicts, got None"),
+        (LogisticRegression, "party 1: learner: its training failed with TypeError"),
+        (StandardScaler(), "party 1: learner: its training failed with AttributeError"),
     ):
         with pytest.raises(InputError, match=message):
             fit_all(learner, parties() * 2, [*NAMES, *NAMES])  # type: ignore[arg-type]
@@ -134,7 +135,7 @@ def test_what_is_no_learner_is_refused() -> None:
 )
 def test_answers_that_are_no_classes_are_refused(answer: object, message: str) -> None:
     predictors = fit_all([majority, lambda X, y: lambda X: answer], parties(), NAMES)  # type: ignore[list-item, return-value]
-    with pytest.raises(InputError, match=f"^party 2: the learner's predictions:? {message}"):
+    with pytest.raises(InputError, match=f"^party 2: learner: its predictions:? {message}"):
         votes_of(predictors, rows(), 3, NAMES)
 
 
@@ -154,5 +155,5 @@ def test_a_predictor_that_raises_is_named_with_its_party() -> None:
         return predict
 
     predictors = fit_all([majority, majority, refuses], parties(), NAMES)
-    with pytest.raises(InputError, match="party 3: the learner's predictions failed with RuntimeError: out of order"):
+    with pytest.raises(InputError, match="party 3: learner: its predictions failed with RuntimeError: out of order"):
         votes_of(predictors, rows(), 3, NAMES)

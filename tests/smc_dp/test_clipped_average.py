@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,7 +102,7 @@ def test_statement() -> None:
         trained.release(Target(Fraction(1), "paper"), Stream.from_system())
 
 
-@pytest.mark.parametrize("radius", [0.0, -1.0, math.nan, math.inf, 1e7])
-def test_wrong_radius_is_refused(radius: float) -> None:
+@pytest.mark.parametrize("radius", [0.0, -1.0, math.nan, math.inf, 1e7, "x", None, [1.0], 1j])
+def test_wrong_radius_is_refused(radius: Any) -> None:
     with pytest.raises(InputError, match="radius: wanted"):
         ClippedAverage(radius=radius)

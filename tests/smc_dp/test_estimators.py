@@ -14,12 +14,12 @@ import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_breast_cancer, make_blobs
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -35,11 +35,13 @@ from smc_dp import (
     PrivacyStatement,
     Rows,
     Target,
+    estimators,
 )
 from smc_dp.estimators import expected_failed_checks
-from smc_dp.estimators.base import CLASSES_READ, DEALT, ONE_FIT, FederatedClassifier
+from smc_dp.estimators.base import CLASSES_READ, DEALT, ONE_FIT, REFUSED, FederatedClassifier
 from smc_dp.estimators.ensemble import points_of_the_ball
-from smc_dp.estimators.rows import Ball, Parts, exact
+from smc_dp.estimators.given import exact
+from smc_dp.estimators.rows import Ball, Parts
 from smc_dp.unit_ball import first_outside
 
 FAMILIES = (AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier)
@@ -144,7 +146,9 @@ def test_the_estimator_is_the_method_of_that_name(family: type[FederatedClassifi
     X = Ball(2.0, estimator.bias).rows(BLOBS)
     rows = {name: Rows(X[who], LABELS[who]) for name in ("east", "north", "south") if (who := name == WHO).any()}
     held = rows.pop("east") if method == "feat_agg" else None
-    settings = {"private_labelled": True} if method == "feat_agg" else {}
+    settings: dict[str, Any] = {"private_labelled": True} if method == "feat_agg" else {}
+    if family is AveragingClassifier:
+        settings = {"lam": 1e-2}
     auxiliary = Ball(2.0, estimator.bias).rows(2 * points_of_the_ball(3))
     data = Federation(tuple(rows.values()), 2, auxiliary, held, tuple(rows))
     target = Target(Fraction(1), noise=METHODS[method].noises[0])
@@ -158,12 +162,20 @@ def test_the_estimator_is_the_method_of_that_name(family: type[FederatedClassifi
     assert not np.allclose(estimator.model_.scores(X), scores(6), rtol=1e-3)
 
 
+def test_every_family_says_where_the_other_parameters_are() -> None:
+    for family in FAMILIES:
+        assert str(family.__doc__).rstrip().endswith("The other parameters: help(smc_dp.estimators).")
+        assert all(name in str(estimators.__doc__) for name in ("radius", "classes", "insecure_seed"))
+
+
 def test_parties_are_labels_or_a_list_or_dealt() -> None:
     names = sorted(set(WHO))
     by_label = AveragingClassifier(epsilon=math.inf).fit(BLOBS, LABELS, parties=WHO)
     listed = [(BLOBS[name == WHO], LABELS[name == WHO]) for name in names]
     by_list = AveragingClassifier(epsilon=math.inf).fit_parties(listed)
     np.testing.assert_array_equal(by_label.model_.W, by_list.model_.W)
+    by_name = AveragingClassifier(epsilon=math.inf).fit_parties(dict(zip(names, listed, strict=True)))
+    np.testing.assert_array_equal(by_label.model_.W, by_name.model_.W)
     shuffled = AveragingClassifier(epsilon=math.inf).fit(BLOBS, LABELS, parties=WHO[np.argsort(LABELS, kind="stable")])
     dealt = AveragingClassifier(epsilon=math.inf, n_parties=3).fit(BLOBS, LABELS)
     for other in (shuffled, dealt):
@@ -196,7 +208,9 @@ def test_rows_of_any_length_are_inside_the_ball() -> None:
     X = np.random.default_rng(0).standard_normal((200, 6)) * 10.0 ** np.arange(-100, 100)[:, np.newaxis]
     X[0] = 1e200
     for bias in (0.0, 0.1, 1.0, 30.0):
-        assert first_outside(Ball(2.5, bias).rows(X)) is None
+        for bound, given_rows in ((2.5, X), (1e-150, X[1:]), (1e150, X)):
+            assert np.isfinite(rows := Ball(bound, bias).rows(given_rows)).all()
+            assert first_outside(rows) is None
     assert first_outside(X / 2.5) is not None  # the twin: divided, but not clipped
 
 
@@ -258,9 +272,9 @@ def test_zcdp_and_no_noise_say_so() -> None:
 
 def test_what_the_interface_adds_is_in_the_caveats() -> None:
     plain = AveragingClassifier().fit(BLOBS, LABELS).privacy_.caveats
-    assert {CLASSES_READ, DEALT, ONE_FIT} <= set(plain)
+    assert {CLASSES_READ, DEALT, ONE_FIT, REFUSED} <= set(plain)
     public = AveragingClassifier(classes=[0, 1]).fit(BLOBS, LABELS, parties=WHO).privacy_.caveats
-    assert set(public) & {CLASSES_READ, DEALT, ONE_FIT} == {ONE_FIT}
+    assert set(public) & {CLASSES_READ, DEALT, ONE_FIT, REFUSED} == {ONE_FIT, REFUSED}
 
 
 def test_noise_is_fresh_and_a_seed_takes_the_guarantee() -> None:
@@ -377,6 +391,24 @@ def test_a_pipeline_transforms_public_rows_with_the_others() -> None:
     assert not np.allclose(found, direct.fit(np.tanh(BLOBS), LABELS, WHO, auxiliary).model_.W, rtol=1e-6)
 
 
+def test_a_pipeline_transforms_the_aggregator_s_public_rows_only_where_it_is_told_to() -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = {}
+        for told in (["public_X"], None):
+            pipeline = make_pipeline(
+                FunctionTransformer(np.tanh), FeatureMethodClassifier(epsilon=math.inf), transform_input=told
+            )
+            pipeline.fit(BLOBS, LABELS, parties=WHO, public_X=BLOBS[:50], public_y=LABELS[:50])
+            found[told is None] = pipeline[-1].model_.W
+    direct = FeatureMethodClassifier(epsilon=math.inf)
+    for silent, public in ((False, np.tanh(BLOBS[:50])), (True, BLOBS[:50])):
+        wanted = direct.fit(np.tanh(BLOBS), LABELS, WHO, public, LABELS[:50]).model_.W
+        np.testing.assert_allclose(found[silent], wanted, rtol=1e-9)
+    assert not np.allclose(found[True], found[False], rtol=1e-6)
+    for documented in (estimators, EnsembleClassifier.fit, FeatureMethodClassifier.fit):
+        assert "transform_input=[" in str(documented.__doc__)  # nothing warns, so it must be said
+
+
 # Families.
 
 
@@ -403,6 +435,18 @@ def test_many_parties_learn_at_epsilon_one() -> None:
 
     assert score(400) > 0.9
     assert score(2) < 0.9  # the twin: two parties, protected each as a whole
+
+
+def test_the_default_regulariser_of_averages_is_worth_it_at_epsilon_one() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit(X[:100]).transform(X)
+
+    def score(lam: float) -> float:
+        """The mean of eight fits."""
+        fits = (AveragingClassifier(lam=lam, radius=5.0, insecure_seed=seed) for seed in range(8))
+        return float(np.mean([fit.fit(X[100:400], y[100:400]).score(X[400:], y[400:]) for fit in fits]))
+
+    assert score(AveragingClassifier().lam) > score(1e-3) + 0.1  # the default of the methods
 
 
 def test_points_of_the_ball_are_uniform_and_fixed() -> None:
@@ -462,6 +506,27 @@ def listed(*parties: Any) -> Callable[[], object]:
     return lambda: AveragingClassifier().fit_parties(parties)
 
 
+def all_parties(parties: Any) -> Callable[[], object]:
+    """A fit of whatever this is."""
+    return lambda: AveragingClassifier().fit_parties(parties)
+
+
+class NotAvailable:
+    """As the missing value of pandas: no comparison of it has an answer."""
+
+    def __init__(self, error: type[Exception] = TypeError) -> None:
+        self.error = error
+
+    def __eq__(self, other: object) -> bool:
+        raise self.error("boolean value of NA is ambiguous")
+
+    __ne__ = __lt__ = __eq__
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "<NA>"
+
+
 def spoilt(row: int, entry: float) -> Any:
     X = BLOBS.copy()
     X[row, 1] = entry
@@ -478,20 +543,32 @@ def missing(label: object) -> Any:
     return who
 
 
-REFUSED = {
+WRONG = {
     "epsilon 0": (at(epsilon=0.0), "epsilon: wanted a positive number, got 0.0"),
     "epsilon nan": (at(epsilon=math.nan), "epsilon: wanted a positive number, got nan"),
     "epsilon text": (at(epsilon="1"), "epsilon: wanted a number, got '1'"),
     "epsilon huge": (at(epsilon=10**400), "epsilon: wanted a number below 1e308, got 10000"),
     "epsilon out of range": (at(epsilon=1e-12), "epsilon: wanted a number from 1e-09"),
-    "delta": (at(delta=1.0), "delta: wanted a number strictly between 0 and 1"),
+    "delta": (at(delta=1.0), "delta: wanted a number from 1e-100 to below 1, got 1"),
     "delta inf": (at(delta=math.inf), "delta: wanted a number strictly between 0 and 1"),
     "method": (at(method="soft"), "method: wanted one of wsum, prr_mean, local, central, got 'soft'"),
     "calibration": (at(calibration="paper"), "calibration: wsum has proven, got paper"),
     "noise": (at(noise="white"), "noise: wanted one of knorm, laplace, gauss, got 'white'"),
-    "lam": (at(lam=0.0), "lambda: wanted a number from"),
+    "lam": (at(lam=0.0), "lam: wanted a number from"),
     "lam text": (at(lam="x"), "lam: wanted a number, got 'x'"),
-    "radius": (at(radius=0), "radius: wanted a positive finite number, got 0"),
+    "radius": (at(radius=0), "radius: wanted a number from 1e-150 to 1e+150, got 0"),
+    "radius small": (at(radius=1e-160), "radius: wanted a number from 1e-150 to 1e+150, got 1e-160"),
+    "radius large": (at(radius=1e160), "radius: wanted a number from 1e-150 to 1e+150, got 1e+160"),
+    "radius nan": (at(radius=math.nan), "radius: wanted a number from 1e-150 to 1e+150, got nan"),
+    "radius bool": (at(radius=True), "radius: wanted a number, got True"),
+    "clip": (ensemble(method="avg_clip", clip=0), "clip: wanted a number from 2**-20 to 1e6, got 0.0"),
+    "lam of an ensemble": (ensemble(lam=0), "lam: wanted a number from 2**-29 to 1e6, got 0.0"),
+    "lam_global": (ensemble(lam_global=0), "lam_global: wanted a number from 2**-29 to 1e6, got 0.0"),
+    "rounds": (lambda: CollaborativeClassifier(rounds=2.0).fit(BLOBS, LABELS), "rounds: wanted a whole number, got 2"),
+    "printed noise": (
+        lambda: CollaborativeClassifier(calibration="paper").fit(BLOBS, LABELS),
+        "noise: paper ofpa has laplace, got knorm; give noise laplace",
+    ),
     "bias": (at(bias=-1), "bias: wanted a finite number, not negative, got -1"),
     "seed": (at(insecure_seed=0.5), "insecure_seed: wanted a whole number, got 0.5"),
     "n_parties 0": (at(n_parties=0), "n_parties: wanted a number from 1 to 240"),
@@ -503,9 +580,15 @@ REFUSED = {
     "classes mixed": (at(classes=[0, None]), "classes: wanted labels of one kind"),
     "one class": (given_rows(y=np.ones(240)), "classes: wanted at least 2, got 1 class"),
     "unknown class": (given_rows(classes=[0, 7]), "party south: row 1: wanted one of the classes 0, 7, got 1"),
+    "class as text": (given_rows(classes=["0", "1"]), "party north: row 1: wanted one of the classes '0', '1', got 0"),
+    "one of many classes": (
+        lambda: EnsembleClassifier(classes=range(1, 9)).fit(BLOBS, LABELS, WHO),
+        "wanted one of the classes 1, 2, 3, 4, 5, ..., got 0",
+    ),
+    "classes ragged": (at(classes=[[0], [1, 2]]), "classes: wanted a list with every class once, got entries of"),
     "unknown class, other kind": (
         given_rows(classes=["no", "yes"]),
-        "party north: row 1: wanted one of the classes no",
+        "party north: row 1: wanted one of the classes 'no', 'yes', got 0",
     ),
     "NaN": (given_rows(spoilt(5, math.nan)), "party east: row 2: wanted finite numbers, got NaN"),
     "inf": (given_rows(spoilt(0, -math.inf)), "party north: row 1: wanted finite numbers, got -inf"),
@@ -513,24 +596,85 @@ REFUSED = {
     "label None": (given_rows(parties=missing(None)), "parties: row 5: wanted a label, got None"),
     "label nan": (given_rows(parties=missing(math.nan)), "parties: row 5: wanted a label, got nan"),
     "labels mixed": (given_rows(parties=missing(5)), "parties: wanted labels of one kind"),
+    "label NA": (given_rows(parties=missing(NotAvailable())), "parties: row 5: wanted a label, got <NA>"),
+    "label that raises": (
+        given_rows(parties=missing(NotAvailable(RuntimeError))),
+        "parties: row 5: wanted a label, got <NA>",
+    ),
+    "labels ragged": (
+        given_rows(parties=[["a"], ["a", "b"]] * 120),
+        "parties: wanted a label for each of the 240 rows, got entries of different lengths",
+    ),
     "no parties": (listed(), "parties: wanted at least one, got none"),
+    "no parties by name": (all_parties({}), "parties: wanted at least one, got none"),
+    "None for parties": (all_parties(None), "parties: wanted a list of pairs (X, y), or a mapping to them, got None"),
+    "a number for parties": (all_parties(5), "parties: wanted a list of pairs (X, y), or a mapping to them, got 5"),
+    "a number for a party": (listed(5), "party 1: wanted a pair (X, y), got 5"),
+    "None for a party": (listed((BLOBS, LABELS), None), "party 2: wanted a pair (X, y), got None"),
+    "a bare pair": (all_parties((BLOBS, LABELS)), "party 1: wanted a pair (X, y), got ndarray of shape (240, 3)"),
+    "rows only": (all_parties([BLOBS, BLOBS]), "party 1: wanted a pair (X, y), got ndarray of shape (240, 3)"),
+    "triple": (listed((BLOBS, LABELS, WHO)), "party 1: wanted a pair (X, y), got a tuple of length 3"),
+    "named None": (
+        all_parties({"north": (BLOBS, LABELS), "south": None}),
+        "party south: wanted a pair (X, y), got None",
+    ),
+    "named NaN": (
+        all_parties({"north": (BLOBS, LABELS), "south": (spoilt(3, math.nan), LABELS)}),
+        "party south: row 4: wanted finite numbers, got NaN",
+    ),
+    "names mixed": (all_parties({"1": (BLOBS, LABELS), 1: (BLOBS, LABELS)}), "parties: wanted labels of one kind"),
+    "ragged rows": (
+        listed((BLOBS, LABELS), ([[1.0, 2.0, 3.0], [1.0]], [0, 1])),
+        "party 2: wanted rows of width 3, got entries of different lengths",
+    ),
+    "ragged labels": (
+        listed((BLOBS[:2], [[0], [0, 1]])),
+        "party 1: wanted a label for each of its 2 rows, got entries of different lengths",
+    ),
     "width": (listed((BLOBS, LABELS), (BLOBS[:, :2], LABELS)), "party 2: wanted rows of width 3, got shape (240, 2)"),
     "no rows": (listed((BLOBS, LABELS), (BLOBS[:0], LABELS[:0])), "party 2: has no rows, wanted at least one"),
     "labels of a party": (listed((BLOBS, LABELS), (BLOBS, LABELS[1:])), "party 2: wanted a label for each of its 240"),
     "auxiliary width": (ensemble(BLOBS[:, :2]), "auxiliary: wanted rows of width 3, got 2"),
     "no such setting": (ensemble(method="avg", learner=GaussianNB()), "learner: avg has no such setting, wanted None"),
-    "learner raises": (ensemble(learner=raising), "party east: the learner failed with RuntimeError"),
+    "learner raises": (ensemble(learner=raising), "party east: learner: its training failed with RuntimeError"),
     "no aggregator": (feature(), "aggregator: wanted the label of a party, or public_X and public_y, got neither"),
-    "unknown aggregator": (feature(aggregator="west"), "aggregator: wanted the label of a party, got 'west'"),
+    "unknown aggregator": (
+        feature(aggregator="west"),
+        "aggregator: wanted one of the parties 'east', 'north', 'south'",
+    ),
+    "unknown aggregator of many": (
+        feature(parties=None, n_parties=8, aggregator=9),
+        "aggregator: wanted one of the parties '1', '2', '3', '4', '5', ..., got 9",
+    ),
+    "aggregator of a mean": (
+        feature(method="avg_agg", aggregator="east"),
+        "aggregator: avg_agg has none, wanted None, got 'east'",
+    ),
+    "aggregator and public rows": (
+        feature(BLOBS, LABELS, aggregator="east"),
+        "aggregator: public rows take its place, wanted None, got 'east'",
+    ),
+    "public rows without labels": (feature(BLOBS), "public_y: wanted both public_X and public_y, or neither, got None"),
+    "public labels without rows": (
+        feature(None, LABELS, method="avg_agg"),
+        "public_X: wanted both public_X and public_y, or neither, got None",
+    ),
+    "public NaN": (feature(spoilt(2, math.nan), LABELS), "public_X: row 3: wanted finite numbers, got NaN"),
+    "public shape": (feature(BLOBS[0], LABELS), "public_X: wanted rows of width 3, got: Expected 2D array"),
+    "public labels short": (
+        feature(BLOBS, LABELS[1:]),
+        "public_y: wanted a label for each of the 240 rows of public_X, got shape (239,)",
+    ),
+    "auxiliary NaN": (ensemble(spoilt(2, math.nan)), "auxiliary: row 3: wanted finite numbers, got NaN"),
     "lone aggregator": (feature(parties=None, n_parties=1), "parties: wanted at least 2, a site and the aggregator"),
     "public width": (feature(BLOBS[:, :2], LABELS), "public_X: wanted rows of width 3, got 2"),
     "public class": (feature(BLOBS, LABELS + 5), "public_y: row 1: wanted one of the classes 0, 1"),
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", WRONG)
 def test_wrong_input_is_named(name: str) -> None:
-    attempt, message = REFUSED[name]
+    attempt, message = WRONG[name]
     with pytest.raises(InputError) as caught:
         attempt()
     assert message in str(caught.value)

@@ -255,7 +255,7 @@ def test_the_papers_noise_is_stated_with_what_it_gives() -> None:
     federation, _ = sites(2, 40, 3)
     privacy = AverageMethod().train(federation).release(Target(Fraction(1, 2), "paper"), Stream.from_system()).privacy
     assert privacy.epsilon == pytest.approx(0.25 + 0.125 + 0.005, rel=1e-9)
-    assert any("nominal epsilon is 0.5, what it really gives is 0.38" in c for c in privacy.caveats)
+    assert any("nominal epsilon is 0.5, what it is proved to give is at most 0.38" in c for c in privacy.caveats)
 
 
 def test_every_site_has_its_own_epsilon_and_the_worst_is_stated() -> None:
@@ -338,6 +338,11 @@ def test_sites_with_one_class_or_one_row_are_of_use() -> None:
         ({"loss": "hinge"}, "loss: wanted one of huber, logistic, got 'hinge'"),
         ({"site_epsilons": (1.0, 0.0)}, r"site_epsilons: wanted multiples of epsilon from .* got 0\.0"),
         ({"site_epsilons": (math.inf,)}, "site_epsilons: wanted multiples of epsilon from .* got inf"),
+        ({"site_epsilons": ("x",)}, "site_epsilons: wanted multiples of epsilon from .* got 'x'"),
+        ({"site_epsilons": 2.0}, r"site_epsilons: wanted a tuple with a number for each site, or None, got 2\.0"),
+        ({"site_epsilons": "12"}, "site_epsilons: wanted a tuple with a number for each site, or None, got '12'"),
+        ({"h": "x"}, "h: wanted a number from .* got 'x'"),
+        ({"h": None}, "h: wanted a number from .* got None"),
     ],
 )
 def test_settings_out_of_range_are_refused(cls: Any, settings: dict[str, Any], message: str) -> None:
@@ -349,6 +354,9 @@ def test_what_is_missing_or_wrong_is_named() -> None:
     federation, _ = sites(2, 20, 3)
     with pytest.raises(InputError, match="scale: wanted one of none, unit, got 'norm'"):
         FeatureMethod(scale="norm")  # type: ignore[arg-type]
+    for answer in ("x", 1, None):
+        with pytest.raises(InputError, match=f"private_labelled: wanted True or False, got {answer!r}"):
+            FeatureMethod(private_labelled=answer)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="the public labelled rows: feat_agg wants some at the aggregator, got none"):
         FeatureMethod().train(replace(federation, labelled=None))
     AverageMethod().train(replace(federation, labelled=None))

@@ -104,7 +104,6 @@ def test_proven_noise_is_what_was_asked_for_and_half_of_it_is_not(noise):
         assert deviation(law) == pytest.approx(1 / sqrt(2 * target.rho))
     else:
         assert law.epsilon(sensitivity) == Fraction(1, 2)
-        assert law.epsilon(2 * sensitivity) > Fraction(1, 2)  # the twin: a record that moves twice as far
 
 
 @pytest.mark.parametrize("noise", ["knorm", "laplace", "gauss"])
@@ -159,7 +158,7 @@ def test_statements_of_the_printed_form_add_up_degrees_and_rounds(d):
     assert privacy[0].epsilon == pytest.approx(one, rel=1e-9)
     assert privacy[1].epsilon == pytest.approx(10 * one, rel=1e-9)
     assert (privacy[0].epsilon > 0.8) == (d == 1)
-    assert any("nominal epsilon is 0.8" in c for c in privacy[0].caveats)
+    assert any("nominal epsilon is 0.8, what it is proved to give is at most" in c for c in privacy[0].caveats)
     assert any("10 rounds" in c for c in privacy[1].caveats)
     assert not any("rounds" in c for c in privacy[0].caveats)
     assert printed_statement(target, d, 1, stream(0)).kind == "none"
@@ -298,7 +297,9 @@ def test_noise_of_each_party_is_sqrt_of_their_number_times_that_of_one():
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        ({"rounds": 0}, "rounds: wanted a number from 1 to 10000, got 0"),
+        ({"rounds": 0}, "rounds: wanted an int from 1 to 10000, got 0"),
+        ({"rounds": 1.5}, "rounds: wanted an int from 1 to 10000, got 1.5"),
+        ({"epochs": 2.0}, "epochs: wanted an int from 1 to 10000, got 2.0"),
         ({"epochs": 0}, "epochs: wanted"),
         ({"reading": "x"}, "reading: wanted exact or truncated, got 'x'"),
         ({"trust": "x"}, "trust: wanted central or local, got 'x'"),
@@ -311,7 +312,7 @@ def test_settings_that_make_no_sense_are_refused(settings, why):
 
 
 def test_the_printed_form_has_no_other_noise_and_there_are_two_classes():
-    with pytest.raises(InputError, match="the printed form of ofaa has laplace, got knorm"):
+    with pytest.raises(InputError, match="the printed form of ofaa has laplace, got knorm; give noise laplace"):
         Ofaa().train(federation(20)).release(Target(Fraction(1), "paper", "knorm"), stream(0))
     with pytest.raises(InputError, match="ofaa is for two classes, got 3"):
         Ofaa().train(Federation((rows(5, 2, 0),), 3))

@@ -206,6 +206,8 @@ def test_the_printed_form_is_stated_to_guarantee_nothing_and_why(reading, why):
     assert why in privacy.caveats[0]
     assert "Jacobian" in privacy.caveats[1]
     assert "10 of them" in privacy.caveats[2]
+    once = Ofpa(1, reading).train(fed).release(Target(Fraction(1), **PRINTED), Stream.from_system()).privacy
+    assert once.caveats == privacy.caveats[:2]  # what is said of several rounds is left out
 
 
 # With a proof.
@@ -344,7 +346,12 @@ def test_models_for_plain_rows_score_as_models_for_scaled_rows():
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda: Ofpa(rounds=0), "rounds: wanted a number from 1"),
+        (lambda: Ofpa(rounds=0), "rounds: wanted an int from 1 to 10000, got 0"),
+        (lambda: Ofpa(rounds=1.5), "rounds: wanted an int from 1 to 10000, got 1.5"),
+        (lambda: Ofpa(rounds=2.0), "rounds: wanted an int from 1 to 10000, got 2.0"),
+        (lambda: Ofpa(rounds=True), "rounds: wanted an int from 1 to 10000, got True"),
+        (lambda: Ofpa(rounds="2"), "rounds: wanted an int from 1 to 10000, got '2'"),
+        (lambda: Ofpa(epochs=1.5), "epochs: wanted an int from 1 to 10000, got 1.5"),
         (lambda: Ofpa(reading="both"), "reading: wanted exact or truncated"),
         (lambda: Ofpa(lam=0), "lambda: wanted a number"),
         (lambda: ParamLaplace(lam=-1), "lambda: wanted a number"),
@@ -360,8 +367,12 @@ def test_what_makes_no_sense_is_refused(make, why):
 @pytest.mark.parametrize(
     ("method", "target", "why"),
     [
-        (Ofpa(), Target(Fraction(1), "paper", "knorm"), "noise: paper ofpa has laplace, got knorm"),
-        (Ofpa(), Target(Fraction(1), "proven", "laplace"), "noise: proven ofpa has knorm, got laplace"),
+        (Ofpa(), Target(Fraction(1), "paper", "knorm"), "noise: paper ofpa has laplace, got knorm; give noise laplace"),
+        (
+            Ofpa(),
+            Target(Fraction(1), "proven", "laplace"),
+            "noise: proven ofpa has knorm, got laplace; give noise knorm",
+        ),
         (Ofpa(), Target(Fraction(1), noise="gauss"), "noise: ofpa has"),
         (ParamLaplace(), Target(Fraction(1), **PRINTED), "calibration: param_laplace has proven"),
         (ParamLaplace(), Target(Fraction(1)), "noise: param_laplace has laplace, got knorm"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,21 +148,31 @@ def test_answers_of_neighbours_are_as_close_as_promised(noise: NoiseName) -> Non
     # of the second class is known: P(difference of two > 1) = e^(-1/b) (2 + 1/b)/4.
     X = np.array([[1.0]])
     party = Rows(X, np.zeros(1, dtype=np.int64))
-    epsilon, n = Fraction(1), 3000
-    shares = []
-    for sign in (-1.0, 1.0):
-        voters = Ensemble(Federation((party,), 2), np.array([[[sign]]]))
-        model = service(NoisyMax(queries=n), voters, Target(epsilon * n, noise=noise), Stream.insecure_from_seed(4))
-        shares.append(int(model.predict(np.repeat(X, n, axis=0)).sum()))
+    n = 3000
+
+    def answers(epsilon: Fraction) -> list[int]:
+        """How often the second class is answered, with the noise for this epsilon, on either of two neighbours."""
+        found = []
+        for sign in (-1.0, 1.0):
+            voters = Ensemble(Federation((party,), 2), np.array([[[sign]]]))
+            model = service(NoisyMax(queries=n), voters, Target(epsilon * n, noise=noise), Stream.insecure_from_seed(4))
+            found.append(int(model.predict(np.repeat(X, n, axis=0)).sum()))
+        return found
+
+    def exceeds(shares: list[int]) -> bool:
+        """Whether the ratio surely exceeds e^1, by the intervals of Clopper and Pearson."""
+        low = scipy.stats.binomtest(shares[1], n).proportion_ci(1 - 1e-6).low
+        high = scipy.stats.binomtest(shares[0], n).proportion_ci(1 - 1e-6).high
+        return bool(low > math.exp(1) * high)
+
+    shares = answers(Fraction(1))
     if noise == "laplace":
         p = math.exp(-0.5) * 2.5 / 4
         assert scipy.stats.binomtest(shares[0], n, p).pvalue > 1e-6
         twin = math.exp(-1.0) * 3 / 4  # half the noise
         assert scipy.stats.binomtest(shares[0], n, twin).pvalue < 1e-12
-    # Clopper and Pearson: the ratio does not exceed e^epsilon beyond chance
-    low = scipy.stats.binomtest(shares[1], n).proportion_ci(1 - 1e-6).low
-    high = scipy.stats.binomtest(shares[0], n).proportion_ci(1 - 1e-6).high
-    assert low <= math.exp(1) * high
+    assert not exceeds(shares)
+    assert exceeds(answers(Fraction(4)))  # the twin: a quarter of the noise
 
 
 def test_statement_covers_all_answers() -> None:
@@ -169,5 +180,28 @@ def test_statement_covers_all_answers() -> None:
     privacy = NoisyMax(queries=12).train(federation).release(Target(Fraction(1)), Stream.from_system()).privacy
     assert (privacy.kind, privacy.epsilon, privacy.unit) == ("pure", 1.0, "party")
     assert any("12 answers" in caveat for caveat in privacy.caveats)
-    with pytest.raises(InputError, match="queries: wanted"):
-        NoisyMax(queries=0)
+
+
+@pytest.mark.parametrize("queries", [0, 1.5, 2.0, "5", None, True, np.int64(5)])
+def test_wrong_numbers_of_queries_are_refused(queries: Any) -> None:
+    """Of numpy's integers too: 2^41 times a hundred million of them would wrap round, and with it the noise."""
+    with pytest.raises(InputError, match="queries: wanted an int from 1 to 1000000000, got"):
+        NoisyMax(queries=queries)
+    assert NoisyMax(queries=5).queries == 5
+
+
+def test_rows_that_cannot_be_answered_spend_nothing() -> None:
+    federation, test = a_simulation()
+    model = service(NoisyMax(queries=5), ensemble(federation, 0.1), Target(Fraction(5)), Stream.insecure_from_seed(2))
+    spoilt = test.X[:3].copy()
+    spoilt[1, 0] = math.nan
+    for X, message in (
+        (test.X[:3, :2], r"queries: wanted rows of width 3, got shape \(3, 2\)"),
+        (test.X[0], r"queries: wanted rows of width 3, got shape \(3,\)"),
+        (spoilt, "queries: row 2: wanted finite numbers"),
+    ):
+        with pytest.raises(InputError, match=message):
+            model.predict(X)
+        assert model.left == 5
+    assert len(model.predict(test.X[:3])) == 3
+    assert model.left == 2  # what can be answered is spent

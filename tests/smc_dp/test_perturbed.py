@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from smc_dp.learning import perturbed
 from smc_dp.learning.perturbed import Huber, Logistic, Loss, minimise, minimise_perturbed
 from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.unit_ball import into_ball
 
 Array = npt.NDArray[np.float64]
 LOSSES = (Huber(0.5), Huber(0.1), Huber(2.0**-10), Logistic())
@@ -182,3 +183,30 @@ def test_full_steps_alone_go_round_in_circles(monkeypatch: pytest.MonkeyPatch) -
         except ArithmeticError:
             failures += 1
     assert failures > 0
+
+
+@pytest.mark.parametrize(
+    ("loss", "problems"),
+    [
+        (Huber(0.5), 2),
+        pytest.param(Huber(0.5), 12, marks=pytest.mark.slow),
+        pytest.param(Logistic(), 12, marks=pytest.mark.slow),
+    ],
+)
+def test_a_weak_regulariser_is_no_reason_to_refuse(loss: Loss, problems: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the objective falls for many steps before the gradient gets shorter; the twin gives up after twenty."""
+    monkeypatch.setattr(perturbed, "_ROUNDS", 2)
+    rng = np.random.default_rng(0)
+    patient, hasty = perturbed._ENDLESS, perturbed._PATIENCE
+    refused = {patient: 0, hasty: 0}
+    for _ in range(problems):
+        X, y = into_ball(rng.standard_normal((40, 20)), 1.0), rng.choice([-1.0, 1.0], 40)
+        linear = [Fraction(v) for v in rng.standard_normal(20) * 0.1 / 40]
+        for patience in refused:
+            monkeypatch.setattr(perturbed, "_ENDLESS", patience)
+            try:
+                minimise_perturbed(loss, X, y, 2e-7, linear)
+            except ArithmeticError:
+                refused[patience] += 1
+    assert refused[patient] == 0
+    assert refused[hasty] > 0

@@ -216,17 +216,19 @@ def test_statement_and_large_noise() -> None:
     assert any("secure sum" in caveat for caveat in release.privacy.caveats)
     gauss = trained.release(Target(Fraction(1), noise="gauss"), Stream.from_system()).privacy
     assert gauss.kind == "zcdp"
-    assert gauss.epsilon == pytest.approx(float(Target(Fraction(1)).rho), rel=1e-9)
+    assert gauss.rho == pytest.approx(float(Target(Fraction(1)).rho), rel=1e-9)
     assert trained.release(Target(None), Stream.from_system()).privacy.kind == "none"
     for epsilon in (Fraction(1, 10**9), Fraction(1, 10**4)):  # whatever the noise, there is a model
         assert 0 <= trained.release(Target(epsilon), Stream.from_system()).model.accuracy(test) <= 1
 
 
 def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(InputError, match="gamma: wanted"):
-        SoftStatistic(gamma=0.0)
-    with pytest.raises(InputError, match="lambda of the global model: wanted"):
-        SoftStatistic(lam_global=0.0)
+    for gamma in (0.0, math.nan, "x", None, [0.1]):
+        with pytest.raises(InputError, match="gamma: wanted a number from 1e-9 to 1, got"):
+            SoftStatistic(gamma=gamma)  # type: ignore[arg-type]
+    for lam_global in (0.0, "x"):
+        with pytest.raises(InputError, match="lam_global: wanted"):
+            SoftStatistic(lam_global=lam_global)  # type: ignore[arg-type]
     voters, _ = a_simulation(2.0)
     with pytest.raises(InputError, match="needs public rows"):
         SoftStatistic().train(Federation(voters.federation.parties, 3))

@@ -44,12 +44,21 @@ def test_short_rows_are_only_scaled() -> None:
 def test_a_row_whose_square_overflows_is_clipped_like_any_other() -> None:
     X = np.array([[3e200, 4e200], [0.3, 0.4]])
     np.testing.assert_allclose(into_ball(X, 1.0), [[0.6, 0.8], [0.3, 0.4]], rtol=1e-11)
+    np.testing.assert_allclose(into_ball(X[:1], 1e-150), [[0.6, 0.8]], rtol=1e-11)
 
 
 def test_the_bias_is_a_column_of_every_row() -> None:
     rows = with_bias(np.array([[1.0, 0.0], [0.0, 0.5]]), 0.5)
     np.testing.assert_allclose(rows[:, -1], 0.5 / math.hypot(1, 0.5), rtol=1e-11)
     assert with_bias(rows, 0) is rows
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.float16, np.float32])
+def test_rows_of_short_numbers_are_measured_all_the_same(dtype: type) -> None:
+    long = np.full((1, 2), 256 if dtype is np.int16 else 16, dtype)
+    assert first_outside(long) == 0
+    if np.issubdtype(dtype, np.integer):
+        assert np.einsum("ij,ij->i", long, long) == 0  # the twin: their squares overflow to 0
 
 
 @pytest.mark.parametrize(("row", "outside"), [([1.0, 0.0], None), ([1.0, 1e-9], 0), ([math.nextafter(1.0, 2), 0.0], 0)])

@@ -1,0 +1,104 @@
+"""What scikit-learn's users pass, checked: numbers as exact ones, labels, public rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_array
+
+from smc_dp.errors import InputError, shown
+from smc_dp.privacy.target import exact as as_fraction
+from smc_dp.unit_ball import Array
+
+Labels = npt.NDArray[Any]
+
+_FEW = 5  # of a list in a message
+
+
+def number(name: str, value: object) -> float:
+    """The value of a parameter as a float; InputError unless it is a real number."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputError(f"{name}: wanted a number, got {shown(value)}")
+    try:
+        return float(value)
+    except OverflowError as huge:
+        raise InputError(f"{name}: wanted a number below 1e308, got {shown(value)}") from huge
+
+
+def whole(name: str, value: object) -> int:
+    """The value of a parameter as an integer; InputError unless it is a whole number."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InputError(f"{name}: wanted a whole number, got {shown(value)}")
+    return int(value)
+
+
+def exact(name: str, value: object) -> Fraction | None:
+    """A positive parameter as a fraction, None for inf; a float is the decimal that it prints as, or less.
+
+    The smaller of the decimal and the binary value is taken, so that neither reading of the float is exceeded.
+    """
+    real = number(name, value)
+    if not real > 0:
+        raise InputError(f"{name}: wanted a positive number, got {shown(value)}")
+    if real == math.inf:
+        return None
+    return as_fraction(name, value)
+
+
+def array(name: str, given: object, wanted: str) -> Labels:
+    """The values as an array of any shape; InputError where they have none, such as rows of different lengths."""
+    try:
+        return np.asarray(given)
+    except (TypeError, ValueError) as ragged:
+        raise InputError(f"{name}: wanted {wanted}, got entries of different lengths") from ragged
+
+
+def labels_of(name: str, given: object, n: int, rows: str) -> Labels:
+    """A label for each of n rows, which a message calls `rows`: (n,); InputError otherwise."""
+    wanted = f"a label for each of {rows}"
+    labels = array(name, given, wanted)
+    if labels.shape != (n,):
+        raise InputError(f"{name}: wanted {wanted}, got shape {labels.shape}")
+    return labels
+
+
+def few(values: Iterable[object]) -> str:
+    """The first values, as they stand in a message: `1` and `'1'` differ."""
+    listed = [shown(value) for value in values]
+    return ", ".join([*listed[:_FEW], *(["..."] if len(listed) > _FEW else [])])
+
+
+def check_finite(X: Array, place: Callable[[int], str]) -> None:
+    """Raises InputError saying at which place a row of X: (n, d) has an entry that is NaN or infinite."""
+    wrong = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    if len(wrong):
+        entry = X[wrong[0]][~np.isfinite(X[wrong[0]])][0]
+        came = "NaN" if np.isnan(entry) else str(entry)
+        raise InputError(f"{place(int(wrong[0]))}: wanted finite numbers, got {came}")
+
+
+def public_rows(name: str, given: npt.ArrayLike, width: int) -> Array:
+    """Rows that a fit gets under this name: (m, width), finite; InputError otherwise."""
+    try:
+        rows: Array = check_array(given, dtype=np.float64, input_name=name, ensure_all_finite=False)
+    except (TypeError, ValueError) as wrong:
+        raise InputError(f"{name}: wanted rows of width {width}, got: {str(wrong).splitlines()[0]}") from wrong
+    if rows.shape[1] != width:
+        raise InputError(f"{name}: wanted rows of width {width}, got {rows.shape[1]}")
+    check_finite(rows, lambda i: f"{name}: row {i + 1}")
+    return rows
+
+
+def described(value: object) -> str:
+    """What came, on one line."""
+    kind = type(value).__name__
+    if isinstance(value, tuple | list):
+        return f"a {kind} of length {len(value)}"
+    shape = getattr(value, "shape", None)
+    return shown(value) if shape is None else f"{kind} of shape {shape}"
