@@ -22,9 +22,10 @@ from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.methods.averages import SIZES, models_of
 from smc_dp.methods.method import TRUSTED, check_modulus, check_target
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.privacy.output import GRID, Calibrated, perturb, proven, statement
+from smc_dp.privacy.output import GRID, perturb, proven, statement
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, replace_one
+from smc_dp.privacy.statement import Adjacency
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 from smc_dp.unit_ball import Array
 
@@ -55,7 +56,8 @@ class WeightedSum:
 
     def train(self, federation: Federation) -> TrainedSum:
         """Each party's model; a party with one class only is of use too."""
-        return TrainedSum(self, models_of(federation, self, self.lam), federation.sizes)
+        w, sizes = models_of(federation, self, self.lam), federation.sizes
+        return TrainedSum(self, w, sizes, "replace", int(sizes.sum()), CAVEATS)
 
 
 @dataclass(frozen=True)
@@ -75,47 +77,30 @@ class WeightedSumAddRemove:
         """Of the sum, in L2, to one record more or less, and what the solver's tolerance adds for n_j rows."""
         return add_remove(2 * Fraction(self.lam), LARGEST_N * PUBLIC_TAU)
 
-    def train(self, federation: Federation) -> TrainedSumAddRemove:
+    def train(self, federation: Federation) -> TrainedSum:
         """Each party's model; a party with one class only is of use too."""
-        return TrainedSumAddRemove(self, models_of(federation, self, self.lam), federation.sizes)
+        w, sizes = models_of(federation, self, self.lam), federation.sizes
+        return TrainedSum(self, w, sizes, "addremove", LARGEST_N, ANY_SIZE)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedSum:
-    """w: (K, d), every party's model; sizes: (K,)."""
+    """w: (K, d), every party's model; sizes: (K,). divisor: of the sum, the number of rows or a public constant."""
 
-    method: WeightedSum
+    method: WeightedSum | WeightedSumAddRemove
     w: Array
     sizes: np.ndarray[tuple[int], np.dtype[np.int64]]
+    adjacency: Adjacency
+    divisor: int
+    caveats: tuple[str, ...]
 
     def release(self, target: Target, rng: Stream) -> Release:
-        """Noise on the sum, then the mean over all n rows."""
+        """Noise on the sum, then the division."""
         check_target(target, self.method)
-        noise = _noise(target, self.method.sensitivity, self.w)
-        weights = perturb(_sum(self.w, self.sizes), noise, rng, divisor=int(self.sizes.sum()))
-        privacy = statement(noise, target, "record", "replace", TRUSTED, CAVEATS, rng=rng)
+        noise = None if target.epsilon is None else proven(target, self.w.shape[1], self.method.sensitivity)
+        weights = perturb(_sum(self.w, self.sizes), noise, rng, self.divisor)
+        privacy = statement(noise, target, "record", self.adjacency, TRUSTED, self.caveats, rng=rng)
         return Release(LinearModel.from_coordinates(weights[np.newaxis], 2), privacy)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainedSumAddRemove:
-    """w: (K, d), every party's model; sizes: (K,)."""
-
-    method: WeightedSumAddRemove
-    w: Array
-    sizes: np.ndarray[tuple[int], np.dtype[np.int64]]
-
-    def release(self, target: Target, rng: Stream) -> Release:
-        """Noise on the sum, divided by a public constant."""
-        check_target(target, self.method)
-        noise = _noise(target, self.method.sensitivity, self.w)
-        weights = perturb(_sum(self.w, self.sizes), noise, rng, divisor=LARGEST_N)
-        privacy = statement(noise, target, "record", "addremove", TRUSTED, ANY_SIZE, rng=rng)
-        return Release(LinearModel.from_coordinates(weights[np.newaxis], 2), privacy)
-
-
-def _noise(target: Target, sensitivity: Fraction, w: Array) -> Calibrated | None:
-    return None if target.epsilon is None else proven(target, w.shape[1], sensitivity)
 
 
 def _sum(w: Array, sizes: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[int]:
