@@ -8,9 +8,10 @@ from math import log, sqrt
 import numpy as np
 import pytest
 import scipy.stats
+from hospitals import federation, rows
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError
 from smc_dp.methods import ofaa
 from smc_dp.methods.collaborative import BiasedModel, scaled, with_one
@@ -31,18 +32,6 @@ from smc_dp.privacy.target import Target
 LAPLACE = {"calibration": "paper", "noise": "laplace"}
 
 
-def rows(n: int, d: int, seed: int) -> Rows:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    X /= np.linalg.norm(X, axis=1, keepdims=True) * (1 + 1e-9)
-    y = (4 * X[:, 0] + 0.5 + rng.logistic(size=n) > 0).astype(np.int64)
-    return Rows(X, y)
-
-
-def federation(n: int = 400, d: int = 3) -> Federation:
-    return Federation((rows(n, d, 1), rows(n // 2, d, 2), rows(n // 4, d, 3)), 2)
-
-
 def stream(seed: int | str) -> Stream:
     return Stream.insecure_from_seed(seed)
 
@@ -56,7 +45,7 @@ def taylor_minimiser(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def test_without_noise_the_proven_form_is_least_squares_on_all_rows():
-    fed = federation()
+    fed = federation(400)
     pooled = fed.pooled()
     wanted = taylor_minimiser(scaled(pooled.X), pooled.y) / sqrt(2)
     found = Ofaa().train(fed).release(Target(None), stream(0)).model.theta
@@ -66,7 +55,7 @@ def test_without_noise_the_proven_form_is_least_squares_on_all_rows():
 
 
 def test_without_noise_the_printed_form_averages_by_size():
-    fed = federation()
+    fed = federation(400)
     released = Ofaa(rounds=2).train(fed).release(Target(None, "paper", "laplace"), stream(0))
     models = np.array([taylor_minimiser(with_one(p.X), p.y) for p in fed.parties])
     assert released.uploads[0] == pytest.approx(models, abs=1e-3)
@@ -190,7 +179,7 @@ def test_printed_noise_has_the_printed_scales_and_not_that_of_one_coefficient(mo
 
 
 def test_every_round_of_the_proven_form_uses_the_same_polynomial_and_the_printed_form_does_not():
-    fed = federation()
+    fed = federation(400)
     once = Ofaa(rounds=5).train(fed).release(Target(Fraction(1)), stream(0)).uploads
     assert once.shape == (5, 1, 4)
     assert all(u.tobytes() == once[0].tobytes() for u in once)
@@ -222,7 +211,7 @@ def test_the_printed_minimum_mostly_does_not_exist_and_the_party_keeps_what_it_d
     lengths = np.linalg.norm(truncated.uploads, axis=2)
     assert lengths.max() <= 1000 * (1 + 1e-12)
     assert lengths.max() > 999
-    assert Ofaa(rounds=4).train(federation()).release(Target(Fraction(200), **LAPLACE), stream(0)).unsolved == 0
+    assert Ofaa(rounds=4).train(federation(400)).release(Target(Fraction(200), **LAPLACE), stream(0)).unsolved == 0
 
 
 @pytest.mark.parametrize("repair", ["project", "trim"])

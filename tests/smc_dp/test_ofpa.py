@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.stats
+from hospitals import federation, rows
 from sklearn.linear_model import LogisticRegression
 
 from protocols.arithmetic.rng import Stream
@@ -22,18 +23,6 @@ from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.target import Target
 
 PRINTED = {"calibration": "paper", "noise": "laplace"}
-
-
-def rows(n: int, d: int, seed: int) -> Rows:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    X /= np.linalg.norm(X, axis=1, keepdims=True) * (1 + 1e-9)
-    y = (4 * X[:, 0] + 0.5 + rng.logistic(size=n) > 0).astype(np.int64)
-    return Rows(X, y)
-
-
-def federation(n: int = 600, d: int = 3) -> Federation:
-    return Federation((rows(n, d, 1), rows(n // 2, d, 2), rows(n // 4, d, 3)), 2)
 
 
 def stream(seed: int | str) -> Stream:
@@ -69,7 +58,7 @@ def test_the_minimiser_is_that_of_another_solver_wherever_one_starts():
 
 
 def test_the_printed_objective_without_noise_is_unpenalised_logistic_regression():
-    fed = federation()
+    fed = federation(600)
     released = Ofpa().train(fed).release(Target(None, **PRINTED), stream(0))
     for party, upload in zip(fed.parties, released.uploads[0], strict=True):
         model = LogisticRegression(C=inf, tol=1e-10, max_iter=1000).fit(party.X, party.y)
@@ -150,7 +139,7 @@ def test_the_printed_noise_is_laplace_of_scale_4_over_epsilon_on_w_alone():
 
 
 def test_the_bias_equation_of_every_upload_holds_exactly():
-    fed = federation()
+    fed = federation(600)
     released = Ofpa(rounds=3).train(fed).release(Target(Fraction(1), **PRINTED), stream(0))
     assert released.unsolved == 0
     for j, party in enumerate(fed.parties):
@@ -165,7 +154,7 @@ def test_the_bias_equation_of_every_upload_holds_exactly():
 
 def test_downloading_the_average_changes_nothing_in_the_exact_reading():
     """With the same noise the second round's uploads do not depend on the first round's."""
-    fed, target = federation(), Target(Fraction(1), **PRINTED)
+    fed, target = federation(600), Target(Fraction(1), **PRINTED)
     first = Ofpa(rounds=2).train(fed).release(target, stream(0))
     rng = stream(0)
     for _ in fed.parties:
@@ -195,7 +184,7 @@ def test_minimisers_that_do_not_exist_are_counted_and_stay_finite():
     released = Ofpa(rounds=3).train(fed).release(Target(Fraction(1, 10), **PRINTED), stream(0))
     assert released.unsolved == 9
     assert np.linalg.norm(released.uploads, axis=2).max() <= 3 * 1000
-    assert Ofpa(rounds=3).train(federation()).release(Target(Fraction(10), **PRINTED), stream(0)).unsolved == 0
+    assert Ofpa(rounds=3).train(federation(600)).release(Target(Fraction(10), **PRINTED), stream(0)).unsolved == 0
 
 
 @pytest.mark.parametrize(("reading", "why"), [("exact", "whole record"), ("truncated", "hardly ever coincide")])
