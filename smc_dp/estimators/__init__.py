@@ -16,6 +16,9 @@ warns where that is forgotten. Parameters that all families have:
 * classes: the public list of classes; None reads them off the labels, which privacy_ then says.
 * insecure_seed: an integer makes the noise reproducible, and takes the guarantee away; for tests and demonstrations.
 
+Settings that only some methods have (sites with epsilons of their own, the scale of features, the reading of OFPA, the
+repair of OFAA), and the methods wsum_ar, release_all and noisy_max, are reached through `smc_dp.METHODS`.
+
 After a fit: classes_, n_features_in_, privacy_ (a `PrivacyStatement`) and model_, which is what was released. Each fit
 spends its epsilon again: cross-validation and grid search on private rows are for experiments, or for epsilon = inf on
 public rows. Parameters and rows that are wrong raise `InputError`, a ValueError, that names the party and the row.

@@ -60,7 +60,6 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
 
     methods: ClassVar[tuple[str, ...]]
     binary: ClassVar[bool]
-    renamed: ClassVar[Mapping[str, str]] = MappingProxyType({})
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"parties": True}
 
     method: str
@@ -131,10 +130,9 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
             raise InputError(f"method: wanted one of {', '.join(self.methods)}, got {shown(self.method)}")
         kind: Any = find(self.method)
         known, given = {field.name for field in fields(kind)}, {}
-        for parameter, value in (self._settings() | settings).items():
-            name = self.renamed.get(parameter, parameter)
+        for name, value in (self._settings() | settings).items():
             if value is not None and name not in known:
-                raise InputError(f"{parameter}: {self.method} has no such setting, wanted None, got {shown(value)}")
+                raise InputError(f"{name}: {self.method} has no such setting, wanted None, got {shown(value)}")
             if value is not None:
                 given[name] = value
         try:
@@ -146,8 +144,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
     def _in_own_names(self, message: str) -> str:
         """A method's message about one of its fields, with the name that the parameter has here."""
         field, colon, rest = message.partition(":")
-        names = {name: parameter for parameter, name in self.renamed.items()} | _FIELDS
-        return names.get(field, field) + colon + rest
+        return _FIELDS.get(field, field) + colon + rest
 
     def _target(self) -> Target:
         delta = exact("delta", self.delta)

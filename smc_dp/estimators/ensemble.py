@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -40,7 +39,6 @@ class EnsembleClassifier(FederatedClassifier):
 
     methods: ClassVar[tuple[str, ...]] = ("soft_ss", "soft", "soft_aux", "vote", "avg", "avg_clip")
     binary: ClassVar[bool] = False
-    renamed: ClassVar[Mapping[str, str]] = MappingProxyType({"clip": "radius"})
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"auxiliary": True}
 
     def __init__(

@@ -32,7 +32,7 @@ def count_votes(V: Array, X: Array, classes: int) -> IntArray:
     classes w.x <= 0 means class 0.
     """
     counts = np.zeros((len(X), classes), dtype=np.int64)
-    for rows, _, answers in _answers(V, X, classes):
+    for rows, answers in _answers(V, X, classes):
         for k in range(1, classes):
             chosen = (answers == k).view(np.uint8)
             counts[rows, k] += np.add.reduce(chosen, axis=0, dtype=np.uint8)
@@ -40,23 +40,15 @@ def count_votes(V: Array, X: Array, classes: int) -> IntArray:
     return counts
 
 
-def correct_per_classifier(V: Array, X: Array, y: IntArray, classes: int) -> Array:
-    """The fraction of the rows X: (N, d), y: (N,) that each of the classifiers V: (M, p, d) gets right: (M,)."""
-    correct = np.zeros(len(V), dtype=np.int64)
-    for rows, which, answers in _answers(V, X, classes):
-        correct[which] += [np.count_nonzero(right) for right in answers == y[rows]]
-    return correct / len(X)
-
-
-def _answers(V: Array, X: Array, classes: int) -> Iterator[tuple[slice, slice, Answers]]:
-    """Rows, classifiers, and their answers: (classifiers, rows), until every pair was met once."""
+def _answers(V: Array, X: Array, classes: int) -> Iterator[tuple[slice, Answers]]:
+    """Rows, and the answers of some classifiers to them: (classifiers, rows), until every pair was met once."""
     panel = _Panel.of(V, classes)
     for start in range(0, len(X), _ROWS):
         x = np.ascontiguousarray(X[start : start + _ROWS])
         single, doubt = x.astype(np.float32).T, panel.doubt(x)
         for first in range(0, len(V), _CLASSIFIERS):
             which = slice(first, min(first + _CLASSIFIERS, len(V)))
-            yield slice(start, start + len(x)), which, panel.answers(which, x, single, doubt)
+            yield slice(start, start + len(x)), panel.answers(which, x, single, doubt)
 
 
 @dataclass(frozen=True, eq=False)

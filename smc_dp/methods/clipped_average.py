@@ -24,26 +24,27 @@ _SMALLEST, _LARGEST = 2.0**-20, 1e6
 
 @dataclass(frozen=True)
 class ClippedAverage:
-    """radius: R, public, in [2^-20, 1e6]; lam in [2^-29, 1e6]: of the local models that `train` trains.
+    """clip: R, the norm that models are clipped to, public, in [2^-20, 1e6].
 
+    lam in [2^-29, 1e6]: of the local models that `train` trains.
     Models of another numeric learner, in the coordinates of `smc_dp.learning.classes`, go to `train_from`.
     """
 
     lam: float = 1e-4
-    radius: float = 10.0
+    clip: float = 10.0
     name: ClassVar[str] = "avg_clip"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
-        if not isinstance(self.radius, int | float) or not _SMALLEST <= self.radius <= _LARGEST:
-            raise InputError(f"radius: wanted a number from 2**-20 to 1e6, got {shown(self.radius)}")
+        if not isinstance(self.clip, int | float) or not _SMALLEST <= self.clip <= _LARGEST:
+            raise InputError(f"clip: wanted a number from 2**-20 to 1e6, got {shown(self.clip)}")
 
     @property
     def sensitivity(self) -> Fraction:
         """In L2, of the sum of the M models: 2 R."""
-        return 2 * Fraction(self.radius)
+        return 2 * Fraction(self.clip)
 
     def train(self, federation: Federation) -> TrainedWeights:
         """Local logistic or softmax models, clipped."""
@@ -51,7 +52,7 @@ class ClippedAverage:
 
     def train_from(self, ensemble: Ensemble) -> TrainedWeights:
         """The mean of local models, however they were trained."""
-        V = clipped(ensemble.models(self), self.radius)
+        V = clipped(ensemble.models(self), self.clip)
         caveat = "The models are only added up: with a secure sum no trusted aggregator would be needed."
         return TrainedWeights(
             self, V, ensemble.federation.classes, self.lam, self.sensitivity, nominal=None, caveats=(caveat,)

@@ -68,7 +68,11 @@ class Ensemble:
 
 
 def ensemble(federation: Federation, lam: float, learner: Learner = None) -> Ensemble:
-    """Train every party's classifier on its own rows; logistic regression with (lam/2) |V|^2 without a learner."""
+    """Train every party's classifier on its own rows; logistic regression with (lam/2) |V|^2 without a learner.
+
+    Logistic regression can use a party with a single class. Most scikit-learn learners cannot, and are then an
+    InputError that names the party.
+    """
     parties = [(rows.X, rows.y) for rows in federation.parties]
     if learner is None:
         return Ensemble(federation, train_all(parties, federation.classes, lam))

@@ -74,7 +74,7 @@ class AverageMethod:
         _check_settings(self)
 
     def train(self, federation: Federation) -> TrainedSites:
-        """Checks only: the noise is part of the training, which happens at the release."""
+        """Checks only: the noise is part of the training, which happens at the release. One class is enough."""
         _check_sites(self, federation)
         return TrainedSites(self, federation)
 

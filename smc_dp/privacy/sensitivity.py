@@ -98,16 +98,6 @@ def largest_softmax_norm(classes: int, mu: Fraction | float) -> float:
     return min(math.sqrt(_lambert((classes - 1) / math.e) / below), math.sqrt(2) / below) * (1 + _ROUNDING)
 
 
-def replace_party(classes: int, mu: Fraction | float, tau: float) -> Fraction:
-    """L2 sensitivity of V to replacing all records of its party, |grad J(V)| <= tau: 2 (W + tau/mu).
-
-    W is `largest_softmax_norm`, and each approximate minimiser is within tau/mu of the exact one.
-    ValueError: as there, and tau negative or not finite.
-    """
-    _check_tolerance(tau)
-    return 2 * (Fraction(largest_softmax_norm(classes, mu)) + Fraction(tau) / Fraction(mu))
-
-
 def _check_tolerance(tau: float) -> None:
     if not (math.isfinite(tau) and tau >= 0):
         raise ValueError(f"the tolerance tau is finite and not negative, got {tau}")

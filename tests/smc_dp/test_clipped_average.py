@@ -41,27 +41,27 @@ def mean(method: ClippedAverage, V: Array) -> Array:
 def test_short_models_are_averaged_as_they_are() -> None:
     federation = a_federation(6)
     V = ensemble(federation, 0.1).models(Average())
-    W = mean(ClippedAverage(radius=100.0), V)
+    W = mean(ClippedAverage(clip=100.0), V)
     assert np.abs(W - LinearModel.from_coordinates(V.mean(axis=0), 3).W).max() < 1e-11
-    assert np.abs(mean(ClippedAverage(radius=0.1), V) - W).max() > 0.1  # twin: clipping that does something
+    assert np.abs(mean(ClippedAverage(clip=0.1), V) - W).max() > 0.1  # twin: clipping that does something
 
 
 def test_long_models_keep_their_direction() -> None:
     V = np.array([[[3.0, 4.0]], [[0.3, 0.4]]])
-    W = mean(ClippedAverage(radius=1.0), V)
+    W = mean(ClippedAverage(clip=1.0), V)
     assert np.allclose(W[1] - W[0], (np.array([0.6, 0.8]) + np.array([0.3, 0.4])) / 2, atol=1e-11)
 
 
 def test_models_that_are_no_numbers_count_as_zero() -> None:
     V = np.array([[[1.0, 0.5]], [[np.nan, 9.0]], [[np.inf, 0.0]], [[0.0, -np.inf]]])
-    W = mean(ClippedAverage(radius=5.0), V)
+    W = mean(ClippedAverage(clip=5.0), V)
     assert np.allclose(W[1] - W[0], np.array([1.0, 0.5]) / 4, atol=1e-11)
 
 
 @pytest.mark.parametrize("radius", [0.3, 7.0, 1e6])
 def test_no_party_moves_the_sum_beyond_two_radii(radius: float) -> None:
     rng = np.random.default_rng(1)
-    method, federation = ClippedAverage(radius=radius), a_federation(3)
+    method, federation = ClippedAverage(clip=radius), a_federation(3)
     far = 0.0
     for _ in range(60):
         V = rng.normal(size=(3, 2, 4)) * 10.0 ** rng.uniform(-3, 9)
@@ -104,5 +104,5 @@ def test_statement() -> None:
 
 @pytest.mark.parametrize("radius", [0.0, -1.0, math.nan, math.inf, 1e7, "x", None, [1.0], 1j])
 def test_wrong_radius_is_refused(radius: Any) -> None:
-    with pytest.raises(InputError, match="radius: wanted"):
-        ClippedAverage(radius=radius)
+    with pytest.raises(InputError, match="clip: wanted"):
+        ClippedAverage(clip=radius)

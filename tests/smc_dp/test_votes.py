@@ -10,7 +10,7 @@ import pytest
 
 from smc_dp.learning import votes
 from smc_dp.learning.classes import code, coordinates
-from smc_dp.learning.votes import correct_per_classifier, count_votes
+from smc_dp.learning.votes import count_votes
 
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -158,20 +158,10 @@ def test_the_doubt_covers_the_rounding_of_float32(d: int) -> None:
         assert (error > 2.0**-24 * np.linalg.norm(X, axis=1)).any()
 
 
-@pytest.mark.parametrize("classes", [2, 4])
-def test_how_often_each_classifier_is_right(classes: int) -> None:
-    V, X = panel(300, 1300, 15, classes)
-    y = np.random.default_rng(2).integers(0, classes, 1300)
-    right = correct_per_classifier(V, X, y, classes)
-    assert right == pytest.approx((answers(V, X, classes) == y).mean(axis=1), abs=1e-15)
-    assert right != pytest.approx(correct_per_classifier(V, X, y[::-1], classes), abs=1e-3)  # twin: others' labels
-
-
 def test_memory_is_bounded() -> None:
     V, X = panel(3000, 2000, 30, 2)
     tracemalloc.start()
     count_votes(V, X, 2)
-    correct_per_classifier(V, X, np.zeros(2000, dtype=np.int64), 2)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10e6  # all scores in float32 would be 24e6
