@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
-from smc_dp.methods import registry, tilted
+from smc_dp.methods import ofpa, registry, tilted
 from smc_dp.methods.collaborative import BiasedModel, average, for_plain_rows, scaled, with_one
 from smc_dp.methods.ofpa import Ofpa, printed_noise
 from smc_dp.methods.param_laplace import ParamLaplace
@@ -169,14 +169,35 @@ def test_downloading_the_average_changes_nothing_in_the_exact_reading():
         assert np.abs(warm - still).max() > 0.01  # the truncated reading does remember
 
 
-def test_averaging_a_party_s_uploads_shrinks_their_noise_as_one_over_sqrt_t():
-    party = rows(4000, 2, 1)
-    target = Target(Fraction(4), **PRINTED)
-    clean = Ofpa().train(Federation((party,), 2)).release(Target(None, **PRINTED), stream(0)).uploads[0, 0]
-    uploads = Ofpa(rounds=400).train(Federation((party,), 2)).release(target, stream(0)).uploads[:, 0]
-    single = np.sqrt(np.mean(np.sum((uploads - clean) ** 2, axis=1)))
-    averaged = np.linalg.norm(uploads.reshape(20, 20, 3).mean(axis=1) - clean, axis=1)
-    assert np.sqrt(np.mean(averaged**2)) / single == pytest.approx(1 / sqrt(20), rel=0.4)
+def errors_of_uploads(rounds: int) -> np.ndarray:
+    """What noise adds to the uploads of one party: (rounds, 3)."""
+    fed, method = Federation((rows(4000, 2, 1),), 2), Ofpa(rounds)
+    clean = Ofpa().train(fed).release(Target(None, **PRINTED), stream(0)).uploads[0, 0]
+    return method.train(fed).release(Target(Fraction(4), **PRINTED), stream(0)).uploads[:, 0] - clean
+
+
+def shrink(errors: np.ndarray, block: int) -> bool:
+    """Whether means of as many uploads as make a block have about 1/sqrt(block) of the error of one upload."""
+    averaged = errors.reshape(-1, block, 3).mean(axis=1)
+    left = np.sqrt((averaged**2).sum(axis=1).mean() / (errors**2).sum(axis=1).mean())
+    return bool(left == pytest.approx(1 / sqrt(block), rel=0.4))
+
+
+def test_averaging_a_party_s_uploads_shrinks_their_noise_as_one_over_sqrt_t(monkeypatch):
+    errors = errors_of_uploads(400)
+    assert shrink(errors, 5)
+    assert shrink(errors, 20)
+    # The twin: noise that is drawn once and kept is not averaged away, however many uploads there are.
+    first = {}
+
+    def kept(target, d, rng):
+        return first.setdefault(target, printed_noise(target, d, rng))
+
+    monkeypatch.setattr(ofpa, "printed_noise", kept)
+    same = errors_of_uploads(40)
+    assert not shrink(same, 5)
+    assert not shrink(same, 20)
+    assert np.linalg.norm(same.mean(axis=0)) == pytest.approx(np.linalg.norm(same[0]))
 
 
 def test_minimisers_that_do_not_exist_are_counted_and_stay_finite():
