@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any, get_args
 
 import typer
@@ -240,11 +244,12 @@ app.add_typer(cli_experiments.data, name="data")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command. The exit code: 0; 1, cells failed; 2, wrong options, files or messages; 130, Ctrl-C."""
+    """Run a command. Exit code: 0; 1, cells failed; 2, wrong options, files or messages; 130, Ctrl-C; 143, SIGTERM."""
     arguments = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     try:
-        job = app(args=arguments, prog_name="smc-dp", standalone_mode=False)
-        return (job() or 0) if callable(job) else 0  # no job after --help
+        with _terminable():
+            job = app(args=arguments, prog_name="smc-dp", standalone_mode=False)
+            return (job() or 0) if callable(job) else 0  # no job after --help
     except _UsageError as error:
         return _fail(error.format_message())
     except (InputError, ProtocolError) as error:
@@ -257,6 +262,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM ends the program as Ctrl-C does, so that worker processes are ended too."""
+    if threading.current_thread() is not threading.main_thread():  # the only one that may set it
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    sys.exit(128 + number)
 
 
 def _fail(message: str) -> int:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from smc_dp import screen
-from smc_dp.cli_options import Job, choice, count, new_run_folder, one_line, positive, several, whole
+from smc_dp.cli_options import Job, cells_failed, choice, count, new_run_folder, one_line, positive, several, whole
 from smc_dp.errors import InputError
 from smc_dp.privacy.target import Calibration, NoiseName
 
@@ -47,21 +49,38 @@ def compare(
         str, typer.Option(metavar="NUMBER,...", help="Where to measure; inf is no noise.")
     ] = "0.1,1,10,inf",
     calibrations: Annotated[
-        str, typer.Option(metavar="proven,paper", help="Noise as proven here, as printed in the paper, or both.")
+        str,
+        typer.Option(
+            "--calibrations",
+            "--calibration",
+            metavar="proven,paper",
+            help="Noise as proven here, as printed in the paper, or both.",
+        ),
     ] = "proven",
     noise: Annotated[
         str | None,
         typer.Option(metavar="knorm|laplace|gauss", help="The law of the noise [default: each method's own]."),
     ] = None,
     delta: Annotated[str, typer.Option(help="For Gaussian noise: the delta of (epsilon, delta).")] = "1e-6",
-    lam: Annotated[str | None, typer.Option("--lambda", help="Regularisation [default: each method's own].")] = None,
+    lam: Annotated[
+        str | None,
+        typer.Option(
+            "--lambda",
+            help="Regularisation [default: each method's own]: the factor of |w|^2 in methods for records (prr_mean, "
+            "wsum, feat_agg, ofpa, ...), of |w|^2/2 in methods for parties (soft, avg, ...) and baselines.",
+        ),
+    ] = None,
     repeats: Annotated[str, typer.Option(metavar="INTEGER", help="Deals of the rows to parties.")] = "10",
     draws: Annotated[str, typer.Option(metavar="INTEGER", help="Draws of the noise for each deal.")] = "1",
     parties: Annotated[str | None, typer.Option(metavar="INTEGER", help="Number of parties.")] = None,
     per_party: Annotated[str | None, typer.Option(metavar="INTEGER", help="Rows of each party.")] = None,
     split: Annotated[str | None, typer.Option(metavar="15,20,...", help="Each party's percentage of the rows.")] = None,
-    auxiliary: Annotated[str | None, typer.Option(metavar="INTEGER", help="Public rows without labels.")] = None,
-    labelled: Annotated[str | None, typer.Option(metavar="INTEGER", help="Public rows with labels.")] = None,
+    auxiliary: Annotated[
+        str | None, typer.Option(metavar="INTEGER", help="Public rows without labels; 0 for none.")
+    ] = None,
+    labelled: Annotated[
+        str | None, typer.Option(metavar="INTEGER", help="Public rows with labels; 0 for none.")
+    ] = None,
     components: Annotated[
         str | None, typer.Option(metavar="INTEGER", help="Columns after a PCA of public rows.")
     ] = None,
@@ -87,12 +106,17 @@ def compare(
     """
     from smc_dp.compare import study, usual
     from smc_dp.compare.plan import Plan, Setting
+    from smc_dp.data.pool import NAMES
+    from smc_dp.methods.registry import METHODS
 
     number = {"parties": parties, "per_party": per_party, "auxiliary": auxiliary}
     number |= {"labelled": labelled, "components": components}
-    counts = {name: count("--" + name.replace("_", "-"), text) for name, text in number.items()}
+    counts = {
+        name: count("--" + name.replace("_", "-"), text, least=0 if name in ("auxiliary", "labelled") else 1)
+        for name, text in number.items()
+    }
     entries, skipped = usual.entries(
-        several("--methods", methods),
+        [choice("--methods", name, tuple(METHODS)) for name in several("--methods", methods)],
         [choice("--calibrations", c, get_args(Calibration)) for c in several("--calibrations", calibrations)],
         _epsilons(epsilons),
         noise=None if noise is None else choice("--noise", noise, get_args(NoiseName)),
@@ -102,6 +126,7 @@ def compare(
     )
     if not entries:
         raise InputError(f"--methods: none is left: {'; '.join(skipped)}")
+    choice("--dataset", dataset, NAMES)
     setting = Setting(dataset, dataset, usual.dealt(dataset, split, **counts))
     plan = Plan((setting,), tuple(entries), count("--repeats", repeats) or 1, _seed(insecure_seed))
     shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(skipped))
@@ -260,8 +285,9 @@ def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | No
 
     folder = new_run_folder() if out is None else out
     start = time.perf_counter()
-    with screen.grid() as hear:
-        grid = runner.run(shown.plan, folder, runner.Source(data_dir, cache), jobs, hear)
+    with _going_on(folder), screen.grid() as hear:
+        made = (lambda: print(f"results go to {folder}", file=sys.stderr)) if out is None else None
+        grid = runner.run(shown.plan, folder, runner.Source(data_dir, cache), jobs, hear, made)
     written = page.write(shown, grid, folder, time.perf_counter() - start)
     screen.show_means(page.means(grid.trials))
     screen.show_verdicts(page.verdicts(shown, grid.trials))
@@ -270,5 +296,16 @@ def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | No
         print(f"failed: {page.where(failure)}: {one_line(failure['failure'])}", file=sys.stderr)
     if not grid.failures:
         return None
-    print(f"error: {len(grid.failures)} cells failed, all their parameters are in failures.json", file=sys.stderr)
+    print(f"error: {cells_failed(len(grid.failures))}, all parameters are in failures.json", file=sys.stderr)
     return 1
+
+
+@contextmanager
+def _going_on(folder: Path) -> Iterator[None]:
+    """Says how to go on when the block is stopped and something is there."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        if (folder / "plan.json").exists():
+            print(f"stopped: the same command with --out {folder} goes on", file=sys.stderr)
+        raise

@@ -42,13 +42,13 @@ def whole(option: str, text: str) -> int:
     return int(text)
 
 
-def count(option: str, text: str | None) -> int | None:
-    """A whole number of at least 1; None if the option was not given."""
+def count(option: str, text: str | None, least: int = 1) -> int | None:
+    """A whole number of at least this; None if the option was not given."""
     if text is None:
         return None
     value = whole(option, text)
-    if value < 1:
-        raise InputError(f"{option}: wanted at least 1, got {value}")
+    if value < least:
+        raise InputError(f"{option}: wanted at least {least}, got {value}")
     return value
 
 
@@ -78,6 +78,11 @@ def refuse(options: Mapping[str, object], why: str) -> None:
 def one_line(message: str) -> str:
     """The message on one line, and with nothing in it that a terminal would obey."""
     return "".join(c if c.isprintable() else " " for c in " ".join(message.split()))
+
+
+def cells_failed(number: int) -> str:
+    """In words."""
+    return f"{number} cell{'' if number == 1 else 's'} failed"
 
 
 def new_run_folder() -> Path:

@@ -140,9 +140,9 @@ def show_means(rows: Sequence[Mapping[str, object]]) -> None:
 
 
 def show_verdicts(verdicts: Sequence[Verdict]) -> None:
-    """Print what a paper says and whether it came out."""
+    """Print claims and whether they came out."""
     if verdicts:
-        print("What the paper says, and whether it came out:")
+        print("Claims, and whether they came out:")
     for verdict in verdicts:
         print(f"  {verdict.answer:<7}  {verdict.quotation}")
         print(f"           {verdict.paper}; here {verdict.here}")

@@ -170,7 +170,11 @@ class _Places:
 def _draw_line(axes: Axes, line: Curve, places: _Places) -> None:
     colour = shade(colour_of(line.method), line.shade)
     if line.is_baseline and places.panel.axis != "setting":
-        axes.axhline(line.points[0][1].mean, color=colour, linestyle=_dash(line), linewidth=1.4)
+        found = line.points[0][1]
+        axes.axhline(found.mean, color=colour, linestyle=_dash(line), linewidth=1.4)
+        if found.deviation > 0:  # neither a single trial nor nan
+            low, high = found.mean - found.deviation, found.mean + found.deviation
+            axes.axhspan(low, high, color=colour, alpha=0.1, linewidth=0)
         return
     points = sorted((places.of(at), found) for at, found in line.points)
     x = np.array([at for at, _ in points])

@@ -55,13 +55,14 @@ def render(study: Study, grid: Grid, images: Sequence[dict[str, str]], seconds: 
             {"title": s.name, "rows": means([t for t in grid.trials if t.dataset == s.name])}
             for s in study.plan.settings
         ],
+        undefined=any(math.isnan(trial.auc) for trial in grid.trials),
         notes=_notes(study),
         made=_made(study, grid, seconds),
     )
 
 
 def verdicts(study: Study, trials: Sequence[Trial]) -> list[Verdict]:
-    """What the paper says, judged: numbers first, then claims."""
+    """Numbers and claims, the paper's and ours, judged: numbers first."""
     numbers = [judge_number(stated, trials) for stated in study.stated]
     return numbers + [judge_claim(claim, trials) for claim in study.claims]
 
@@ -92,7 +93,9 @@ def means(trials: Sequence[Trial]) -> list[dict[str, Any]]:
 
 def _spread(trials: Sequence[Trial], measure: str) -> str:
     found = summary(trials, measure)
-    return "" if math.isnan(found.mean) else f"{found.mean:.3f} ± {found.deviation:.3f}"
+    if math.isnan(found.mean):
+        return ""
+    return f"{found.mean:.3f} ± {found.deviation:.3f}" if found.n > 1 else f"{found.mean:.3f}"
 
 
 def _infinite(epsilon: float) -> str:
@@ -153,6 +156,8 @@ def _made(study: Study, grid: Grid, seconds: float) -> list[str]:
         f"{len(grid.trials)} trials over {plan.repeats} deals of the rows by public seeds; noise from {seed}.",
         f"The last run of the command took {seconds:.0f} s (finished cells are kept from earlier runs). Training and "
         f"release, added up over the trials as if each had trained anew: {work:.0f} s.",
+        "λ multiplies |w|² in the methods with noise for records (prr_mean, central, local, wsum, wsum_ar, feat_agg, "
+        "avg_agg, ofpa, param_laplace), and |w|²/2 in those with noise for parties and in the baselines.",
         f"Plan: SHA-256 {plan.digest}, in plan.json.",
         f"Python {platform.python_version()}, " + ", ".join(f"{name} {_version(name)}" for name in _LIBRARIES) + ".",
     ]

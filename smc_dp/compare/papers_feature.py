@@ -33,8 +33,8 @@ _READ = (
 )
 _CLIFF = (
     "The printed rule of objective perturbation has a cliff: just above ε = 2 log(1 + c/(2nΛ)) it stops adding to the "
-    "regulariser and the noise explodes, so its error is not monotone in ε inside the paper's own range. The proven "
-    "rule has no cliff."
+    "regulariser, and the scale of the noise has no bound there. Where that ε lies in the range of a picture, the "
+    "error of the printed curves need not fall with ε. The proven rule has no cliff."
 )
 _FIXED_EPSILON = (
     "The ε of the pictures over m and N is not in the text; here it is 0.1. Each trial deals the rows anew."

@@ -17,10 +17,10 @@ _DRAWS = 10  # times 10 deals of the rows: the paper's 100 trials of private met
 _REPEATS = 10
 
 _NOISE = (
-    "Where the table above says no to a private curve, the noise of the paper's algorithms is larger than its figure "
-    "allows. Its norm follows a Gamma distribution of as many degrees as there are weights. A norm drawn from a "
-    "one-dimensional exponential distribution, a known slip, would be that many times smaller; which slip was made, if "
-    "any, cannot be known from the text."
+    "Where the table above says no to a private curve, less noise may have been drawn for the paper's figure than its "
+    "algorithms have. The norm of theirs follows a Gamma distribution of as many degrees as there are weights; a norm "
+    "drawn from a one-dimensional exponential distribution, a known slip, would have a mean that many times smaller. "
+    "Whether that was done cannot be known from the text."
 )
 _PRINTED = (
     "Curves marked paper have the noise of the paper's algorithms, curves marked proven what can be proved to be "
@@ -120,8 +120,8 @@ def figure2() -> Study:
             _PRINTED,
             _AUXILIARY,
             "The second setting scales the rows by the largest norm of a public row instead and gives them a constant "
-            "column of 1. The paper says nothing of either. That its accuracies without noise come out there, and not "
-            "in the first, suggests that this is what was done.",
+            "column of 1. The paper says nothing of either. Where its accuracies without noise come out there and not "
+            "in the first, this is probably what was done.",
             "The paper's auxiliary set is “the remaining 1K samples”: here all 1352 rows that the 1000 parties leave.",
         ),
     )

@@ -1,6 +1,6 @@
 """Runs a plan into a folder: in parallel through joblib, cell by cell, going on where an earlier run was stopped.
 
-The folder: plan.json (the plan and its digest), cells/ (a table and the statements of every finished cell),
+The folder: plan.json (plan, digest, our version), cells/ (a table and the statements of every finished cell),
 results.csv, statements.json, failures.json. Only the process that calls writes, so that workers may be anywhere:
 under `joblib.parallel_config("dask")`, or Ray's, the same grid spreads over a cluster.
 """
@@ -17,12 +17,15 @@ import joblib
 import numpy as np
 from joblib.parallel import BACKENDS, get_active_backend
 
+from smc_dp import __version__
 from smc_dp.compare import results
 from smc_dp.compare.plan import Cell, Plan, plain
+from smc_dp.compare.rehearsal import refuse_hopeless
 from smc_dp.compare.results import Trial
 from smc_dp.compare.task import Outcome, group, reason, work
 from smc_dp.data.pool import Points, Pool, load_pool
 from smc_dp.errors import InputError
+from smc_dp.strict import items, read_file
 
 MEMORY = 5 << 30
 """Bytes that a grid may take on one machine: where a data set is large, fewer workers run than there are cores."""
@@ -48,17 +51,27 @@ class Grid:
     failures: tuple[dict[str, Any], ...]
 
 
-def run(plan: Plan, folder: Path, data: Source, jobs: int | None = None, hear: Heard | None = None) -> Grid:
+def run(
+    plan: Plan,
+    folder: Path,
+    data: Source,
+    jobs: int | None = None,
+    hear: Heard | None = None,
+    made: Callable[[], None] | None = None,
+) -> Grid:
     """Run what is not finished yet, and assemble everything. jobs None: all cores, or what joblib is configured for.
 
+    `made` is called when a new folder has its plan and work begins.
+
     A failing cell does not stop the others; when the plan is run again, it is tried again. Raises InputError, before
-    anything is written, for a folder with other content and for a first data set that cannot be loaded.
+    anything is written, for a folder with other content, for a first data set that cannot be loaded, and for an entry
+    that cannot work on it.
     """
     check_folder(plan, folder)
     cells = plan.cells()
     todo = [cell for cell in cells if not _table(folder, cell).exists()]
     done, failures = len(cells) - len(todo), list[dict[str, Any]]()
-    for outcome in _outcomes(plan, folder, todo, data, jobs):
+    for outcome in _outcomes(plan, folder, todo, data, jobs, made):
         if outcome.failure is None:
             _keep(folder, outcome)
             done += 1
@@ -70,7 +83,7 @@ def run(plan: Plan, folder: Path, data: Source, jobs: int | None = None, hear: H
 
 
 def check_folder(plan: Plan, folder: Path) -> None:
-    """Raises InputError unless the folder is new, empty, or holds results of this very plan."""
+    """Raises InputError unless the folder is new, empty, or holds this version's results of this very plan."""
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -79,7 +92,10 @@ def check_folder(plan: Plan, folder: Path) -> None:
         return
     if not (folder / "plan.json").exists():
         raise InputError(f"{folder}: is not empty and has no plan.json, wanted a new folder or one to go on with")
-    if results.read_json(folder / "plan.json").get("digest") != plan.digest:
+    found = results.read_json(folder / "plan.json")
+    if found.get("version") != __version__:
+        raise InputError(f"{folder}: holds the results of another version than {__version__}, wanted a new folder")
+    if found.get("digest") != plan.digest:
         raise InputError(f"{folder}: holds the results of another plan, wanted a new folder or the same options")
 
 
@@ -89,22 +105,41 @@ def _start(plan: Plan, folder: Path) -> None:
     except OSError as error:
         raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
     if not (folder / "plan.json").exists():
-        results.write_json(folder / "plan.json", {"digest": plan.digest, "plan": plain(plan)})
+        results.write_json(folder / "plan.json", {"version": __version__, "digest": plan.digest, "plan": plain(plan)})
 
 
-def _outcomes(plan: Plan, folder: Path, todo: Sequence[Cell], data: Source, jobs: int | None) -> Iterator[Outcome]:
+def _outcomes(
+    plan: Plan,
+    folder: Path,
+    todo: Sequence[Cell],
+    data: Source,
+    jobs: int | None,
+    made: Callable[[], None] | None,
+) -> Iterator[Outcome]:
     """Data set by data set, so that one at a time is in memory."""
     for source in dict.fromkeys(cell.setting.source for cell in todo):
         cells = [cell for cell in todo if cell.setting.source == source]
+        fresh = not (folder / "plan.json").exists()
         try:
-            pool = load_pool(source[0], data.folder, ordinal=source[1], cache=data.cache)
+            pool = _load(source, data)
         except Exception as error:
-            if not (folder / "plan.json").exists():
+            if fresh:
                 raise
             yield from (Outcome(cell, failure=reason(error)) for cell in cells)
             continue
+        if fresh:
+            refuse_hopeless(plan, pool, source)
         _start(plan, folder)
+        if fresh and made is not None:
+            made()
         yield from _spread(plan, pool, group(cells), jobs)
+
+
+def _load(source: tuple[str, bool], data: Source) -> Pool:
+    try:
+        return load_pool(source[0], data.folder, ordinal=source[1], cache=data.cache)
+    except MemoryError as error:
+        raise InputError(f"data set {source[0]}: there is too little memory to load it") from error
 
 
 def _spread(plan: Plan, pool: Pool, groups: Sequence[list[Cell]], jobs: int | None) -> Iterator[Outcome]:
@@ -125,6 +160,19 @@ def _spread(plan: Plan, pool: Pool, groups: Sequence[list[Cell]], jobs: int | No
             "a worker process was killed, perhaps for want of memory: with fewer --jobs the same command goes on "
             "from the cells that are finished"
         ) from error
+    except Exception as error:  # not a cell's: those are outcomes
+        if not local:
+            raise
+        raise InputError(
+            f"rows cannot be handed to the workers: {_last_line(error.__cause__ or error)}; free space, set "
+            "JOBLIB_TEMP_FOLDER, or --jobs 1"
+        ) from error
+
+
+def _last_line(error: BaseException) -> str:
+    """What went wrong, where joblib gives a whole traceback as a text."""
+    lines = [line.strip(' "') for line in str(error).splitlines() if line.strip(' "')]
+    return lines[-1] if lines else type(error).__name__
 
 
 def _workers(pool: Pool, jobs: int | None) -> int:
@@ -160,12 +208,23 @@ def _keep(folder: Path, outcome: Outcome) -> None:
     results.write(table, results.to_csv(outcome.trials))
 
 
+def _finished(table: Path) -> tuple[list[Trial], list[Any]]:
+    """Trials and statements of a finished cell; InputError that says what to delete."""
+    document = table.with_suffix(".json")
+    try:
+        trials = results.from_csv(read_file(table), str(table))
+        return trials, items(f"{document}: statements", results.read_json(document).get("statements"))
+    except InputError as error:
+        raise InputError(f"{error}; delete {table}, and the same command makes both files of the cell anew") from error
+
+
 def _assemble(folder: Path, cells: Iterable[Cell], failures: list[dict[str, Any]]) -> Grid:
     trials, statements = list[Trial](), dict[str, dict[str, Any]]()
     for cell in cells:
         table = _table(folder, cell)
-        trials += results.from_csv(table.read_bytes(), str(table))
-        for found in results.read_json(table.with_suffix(".json"))["statements"]:
+        more, found_statements = _finished(table)
+        trials += more
+        for found in found_statements:
             names = {"dataset": cell.setting.name, "method": cell.entry.label}
             names |= {"calibration": cell.entry.shown_calibration, **found}
             statements.setdefault(repr(names), {**names, "repeats": []})["repeats"].append(cell.repeat)

@@ -16,6 +16,7 @@ from smc_dp.compare.results import Summary, Trial, summary
 Axis: TypeAlias = Literal["epsilon", "inverse epsilon", "setting"]
 Measure: TypeAlias = Literal["accuracy", "error", "auc", "seconds"]
 
+_FEWEST = 2  # trials that decide anything
 _MOST_SHOWN = 6  # of the places of a claim, whose means are all printed
 MEASURES = {"accuracy": "test accuracy", "error": "test error", "auc": "area under the ROC curve", "seconds": "seconds"}
 
@@ -102,7 +103,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a paper says, what came out, and `yes`, `no`, `open` (within two standard errors) or `no data`."""
+    """A claim, what came out, and `yes`, `no`, `open` (two standard errors, or a single trial) or `no data`."""
 
     quotation: str
     paper: str
@@ -133,7 +134,9 @@ def judge_number(stated: Stated, trials: Sequence[Trial]) -> Verdict:
     if not found:
         return Verdict(stated.quotation, paper, "did not run", "no data")
     measured = summary(found, stated.measure)
-    answer: Literal["yes", "no"] = "yes" if abs(measured.mean - stated.value) <= stated.within else "no"
+    answer: Literal["yes", "no", "open"] = "yes" if abs(measured.mean - stated.value) <= stated.within else "no"
+    if measured.n < _FEWEST:
+        answer = "open"
     return Verdict(stated.quotation, paper, f"{stated.point.setting}: {in_words(measured)}", answer)
 
 
@@ -154,8 +157,9 @@ def judge_claim(claim: Claim, trials: Sequence[Trial]) -> Verdict:
 
 
 def in_words(value: Summary) -> str:
-    """Mean and standard deviation with the number of trials."""
-    return f"{value.mean:.3f} (s.d. {value.deviation:.3f}, n = {value.n})"
+    """Mean and standard deviation with the number of trials; a single one has no deviation."""
+    spread = f"s.d. {value.deviation:.3f}, " if value.n > 1 else ""
+    return f"{value.mean:.3f} ({spread}n = {value.n})"
 
 
 def _where(pair: tuple[Point, Point]) -> str:
@@ -180,6 +184,8 @@ def _part(point: Point, name: str) -> str:
 
 
 def _better(first: Summary, second: Summary, claim: Claim) -> Literal["yes", "no", "open"]:
+    if min(first.n, second.n) < _FEWEST:
+        return "open"
     gain = first.mean - second.mean
     if claim.measure in ("error", "seconds"):
         gain = -gain

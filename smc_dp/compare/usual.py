@@ -12,6 +12,7 @@ from smc_dp.compare.plan import Entry, Option
 from smc_dp.data.deal import Deal
 from smc_dp.data.partition import parse_split
 from smc_dp.errors import InputError
+from smc_dp.methods.method import laws
 from smc_dp.methods.registry import find
 from smc_dp.privacy.target import Calibration, NoiseName
 
@@ -34,14 +35,14 @@ USUAL = MappingProxyType(
 """By the name of the data set; no paper deals breast_cancer and digits."""
 
 
-_PRINTED: MappingProxyType[str, NoiseName] = MappingProxyType({"ofpa": "laplace", "ofaa": "laplace"})
-"""The only noise of a printed form, where it is not the method's first."""
-
-
 def dealt(dataset: str, split: str | None = None, parties: int | None = None, **others: Any) -> Deal:
-    """The usual deal with changes; a split says how many parties there are, and that all rows are dealt."""
+    """The usual deal with changes; a split says how many parties there are, and that all rows are dealt.
+
+    `auxiliary` and `labelled` of 0 are no public rows.
+    """
     usual = USUAL.get(dataset, Deal())
     changes = {name: value for name, value in others.items() if value is not None}
+    changes |= {name: None for name in ("auxiliary", "labelled") if changes.get(name) == 0}
     if split is not None:
         shares = len(parse_split(split))
         if parties not in (None, shares):
@@ -76,21 +77,16 @@ def entries(
         if not method.calibrations:
             found.append(Entry(name, name, None, (None,), options=options))
         for calibration in calibrations if method.calibrations else ():
-            law = noise or (_PRINTED.get(name) if calibration == "paper" else None) or method.noises[0]
-            why = _missing(method, calibration, law)
-            if why:
-                skipped.append(f"{name} is skipped for calibration {calibration}: {why}")
+            known = laws(method, calibration)
+            if not known or noise not in (None, *known):
+                skipped.append(f"{name} is skipped for calibration {calibration}: {_missing(method, calibration)}")
                 continue
-            found.append(Entry(name, name, calibration, epsilons, law, delta, options, draws))
+            found.append(Entry(name, name, calibration, epsilons, noise or known[0], delta, options, draws))
     return found, skipped
 
 
-def _missing(method: Any, calibration: Calibration, noise: NoiseName) -> str | None:
-    if calibration not in method.calibrations:
+def _missing(method: Any, calibration: Calibration) -> str:
+    known = laws(method, calibration)
+    if not known:
         return f"it has {' and '.join(method.calibrations)}"
-    if noise not in method.noises:
-        return f"its noise is {' or '.join(method.noises)}"
-    printed = _PRINTED.get(method.name)
-    if calibration == "paper" and (noise == "gauss" or (printed and noise != printed)):
-        return f"the noise of the paper is {printed or 'knorm or laplace'}"
-    return None
+    return f"{'its noise' if calibration == 'proven' else 'the noise of the paper'} is {' or '.join(known)}"

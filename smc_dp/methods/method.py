@@ -7,6 +7,7 @@ target and may be called again and again, which an experiment does and nobody el
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -22,6 +23,15 @@ TRUSTED = (
     "anyone who sees the release, but not the one who computed it: in this form a trusted aggregator holds what the "
     "parties send"
 )
+
+
+_ONLY: MappingProxyType[tuple[str, Calibration], NoiseName] = MappingProxyType(
+    {
+        **{(name, "paper"): "knorm" for name in ("vote", "soft", "soft_aux", "avg")},
+        **{("ofpa", "paper"): "laplace", ("ofaa", "paper"): "laplace", ("ofpa", "proven"): "knorm"},
+    }
+)
+"""Where a calibration has one noise, although the method has several."""
 
 
 class Trained(Protocol):
@@ -42,6 +52,16 @@ class Method(Protocol):
     def train(self, federation: Federation) -> Trained:
         """Everything that needs no noise; raises InputError for data that void the theorem, naming the party."""
         ...
+
+
+def laws(method: Method | type[Method], calibration: Calibration) -> tuple[NoiseName, ...]:
+    """The noises of this calibration of the method, its own first: no paper here has Gaussian noise."""
+    if calibration not in method.calibrations:
+        return ()
+    only = _ONLY.get((method.name, calibration))
+    if only is not None:
+        return (only,)
+    return tuple(noise for noise in method.noises if calibration == "proven" or noise != "gauss")
 
 
 def check_target(target: Target, method: Method) -> None:

@@ -7,14 +7,20 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from protocols.arithmetic.rng import Stream
 from smc_dp import cli_experiments
 from smc_dp.cli import main
-from smc_dp.compare import papers, usual
+from smc_dp.compare import papers, runner, usual
 from smc_dp.data.deal import Deal
+from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
+from smc_dp.methods.method import laws
+from smc_dp.methods.registry import METHODS
 from smc_dp.methods.weighted_sum import WeightedSum
+from smc_dp.privacy.target import Target
 
 SMALL = ["compare", "--methods", "wsum,central", "--epsilons", "1,inf", "--repeats", "2", "--jobs", "1"]
 
@@ -44,7 +50,7 @@ def complaint(capsys, folder: Path, *argv: str) -> str:
 
 
 def test_compare_writes_a_table_pictures_and_a_page(folder, capsys):
-    both = [*SMALL, "--calibrations", "proven,paper", "--draws", "2", "--out", "out"]
+    both = [*SMALL, "--calibration", "proven,paper", "--draws", "2", "--out", "out"]
     assert main(both) == 0
     out, err = capsys.readouterr()
     assert err.count("note: ") == 1
@@ -74,6 +80,28 @@ def test_the_same_command_goes_on_and_another_is_refused(folder, capsys):
     assert "another plan" in line
 
 
+def test_a_folder_that_nobody_named_is_said_at_the_start(folder, capsys):
+    assert main(SMALL) == 0
+    err = capsys.readouterr().err
+    (made,) = (folder / "runs").iterdir()
+    assert err.startswith(f"results go to {Path('runs') / made.name}\n")
+
+
+def test_who_stops_a_run_is_told_how_to_go_on(folder, capsys, monkeypatch):
+    def stop(cells, pool, seed):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, "work", stop)
+    assert main([*SMALL, "--out", "out"]) == 130
+    assert "stopped: the same command with --out out goes on\n" in capsys.readouterr().err
+
+
+def test_public_rows_can_be_switched_off():
+    assert usual.dealt("breast_cancer").auxiliary == 100
+    dealt = usual.dealt("breast_cancer", auxiliary=0, labelled=0)
+    assert (dealt.auxiliary, dealt.labelled) == (None, None)
+
+
 def test_without_a_seed_the_noise_differs(folder):
     for name in ("a", "b"):
         assert main([*SMALL, "--epsilons", "0.5", "--out", name]) == 0
@@ -96,7 +124,12 @@ def test_failing_cells_give_exit_code_1_and_are_named(folder, capsys, monkeypatc
 @pytest.mark.parametrize(
     ("argv", "names"),
     [
-        (["--methods", "wsum,magic"], ["'magic'", "wsum"]),
+        (["--methods", "wsum,magic"], ["--methods", "'magic'", "wsum"]),
+        (["--auxiliary", "-1"], ["--auxiliary", "at least 0"]),
+        (["--dataset", "digits"], ["wsum cannot run on digits", "two classes"]),
+        (["--parties", "100000"], ["100000 parties"]),
+        (["--methods", "soft", "--auxiliary", "0"], ["soft cannot run", "auxiliary"]),
+        (["--methods", "soft,avg,soft_aux", "--calibration", "paper", "--noise", "laplace"], ["knorm"]),
         (["--methods", ""], ["--methods"]),
         (["--methods", "wsum,wsum"], ["--methods", "different"]),
         (["--epsilons", "0.1,zero"], ["--epsilons", "'zero'"]),
@@ -113,7 +146,7 @@ def test_failing_cells_give_exit_code_1_and_are_named(folder, capsys, monkeypatc
         (["--parties", "0"], ["--parties"]),
         (["--split", "50,20"], ["--split"]),
         (["--split", "50,50", "--parties", "3"], ["--split", "3"]),
-        (["--dataset", "mushrooms"], ["'mushrooms'"]),
+        (["--dataset", "mushrooms"], ["--dataset", "'mushrooms'"]),
         (["--dataset", "a9a"], ["a9a", "--data-dir"]),
         (["--jobs", "0"], ["--jobs"]),
         (["--insecure-seed", "x"], ["--insecure-seed"]),
@@ -202,18 +235,43 @@ def test_rows_are_dealt_as_usual_unless_options_say_otherwise():
 
 
 def test_each_method_has_its_own_noise_unless_one_is_asked_for():
-    def laws(methods: list[str], noise: str | None) -> tuple[dict, list[str]]:
+    def chosen(methods: list[str], noise: str | None) -> tuple[dict, list[str]]:
         both = ("proven", "paper")
         found, skipped = usual.entries(methods, both, (None,), noise=noise, delta=Fraction(1, 10**6), draws=1)
         return {(e.method, e.calibration): e.noise for e in found}, skipped
 
-    assert laws(["ofpa", "param_laplace", "batch"], None)[0] == {
+    assert chosen(["ofpa", "param_laplace", "batch"], None)[0] == {
         ("ofpa", "proven"): "knorm",
         ("ofpa", "paper"): "laplace",
         ("param_laplace", "proven"): "laplace",
         ("batch", None): "knorm",
     }
-    found, skipped = laws(["ofpa", "soft"], "knorm")
+    found, skipped = chosen(["ofpa", "soft"], "knorm")
     assert set(found) == {("ofpa", "proven"), ("soft", "proven"), ("soft", "paper")}
     assert skipped == ["ofpa is skipped for calibration paper: the noise of the paper is laplace"]
-    assert "knorm or laplace" in laws(["soft"], "gauss")[1][0]
+    assert chosen(["soft"], "gauss")[1] == ["soft is skipped for calibration paper: the noise of the paper is knorm"]
+    assert chosen(["prr_mean"], "gauss")[1][0].endswith("the noise of the paper is knorm or laplace")
+    found, skipped = chosen(["soft", "avg", "soft_aux", "vote", "ofpa"], "laplace")
+    assert set(found) == {*((m, "proven") for m in ("soft", "avg", "soft_aux", "vote")), ("ofpa", "paper")}
+    assert len(skipped) == 5
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("calibration", ["proven", "paper"])
+def test_a_noise_that_is_not_skipped_is_one_that_the_method_draws(name, calibration):
+    """And the methods refuse every other: `laws` is what they do."""
+    method = METHODS[name]
+    if not method.calibrations:
+        return
+    rng = np.random.default_rng(1)
+    parties = tuple(Rows(rng.normal(size=(20, 2)) / 10, rng.integers(0, 2, 20)) for _ in range(2))
+    trained = method().train(Federation(parties, 2, unlabelled=parties[0].X, labelled=parties[1]))
+
+    def drawn(noise: str) -> bool:
+        try:
+            trained.release(Target(Fraction(1), calibration, noise), Stream.insecure_from_seed(1))
+        except InputError:
+            return False
+        return True
+
+    assert {n for n in ("knorm", "laplace", "gauss") if drawn(n)} == set(laws(method, calibration))

@@ -153,6 +153,10 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path):
         run(replace(PLAN, repeats=3), tmp_path / "out")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("keep")
+    document = json.loads((tmp_path / "out" / "plan.json").read_text())
+    (tmp_path / "out" / "plan.json").write_text(json.dumps({**document, "version": "0.0.0"}))
+    with pytest.raises(InputError, match="another version than"):
+        run(PLAN, tmp_path / "out")
     with pytest.raises(InputError, match=r"no plan\.json"):
         run(PLAN, tmp_path / "mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
@@ -165,6 +169,59 @@ def test_data_that_are_not_there_leave_nothing_behind(tmp_path):
     with pytest.raises(InputError, match="a9a"):
         run(replace(PLAN, settings=(absent,)), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("entry", "dataset", "deal", "message"),
+    [
+        (WSUM, "digits", Deal(), "wsum cannot run on x: classes: wsum is for two classes, got 10"),
+        (Entry("mine", "soft", "proven", (None,)), "breast_cancer", Deal(), "mine cannot run on x: the auxiliary rows"),
+        (Entry("feat_agg", "feat_agg", "proven", (None,)), "breast_cancer", Deal(), "labelled rows"),
+        (WSUM, "breast_cancer", Deal(parties=100_000), "data set breast_cancer: 100000 parties"),
+        (WSUM, "breast_cancer", Deal(auxiliary=9, components=20), "components: 20"),
+    ],
+)
+def test_what_can_never_work_is_refused_and_leaves_nothing_behind(entry, dataset, deal, message, tmp_path):
+    plan = Plan((Setting("x", dataset, deal),), (Entry("batch", "batch", None, (None,)), entry), repeats=2)
+    with pytest.raises(InputError, match=message):
+        run(plan, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_workers_that_get_no_rows_are_one_sentence(tmp_path, monkeypatch):
+    def full(*args, **options):
+        def call(tasks):
+            raise OSError(28, "No space left on device")
+
+        return call
+
+    monkeypatch.setattr(joblib, "Parallel", full)
+    with pytest.raises(InputError, match=r"handed to the workers: .*No space left on device; free space, set JOBLIB_"):
+        run(PLAN, tmp_path / "out")
+
+
+def test_a_data_set_that_memory_does_not_hold_is_one_sentence(tmp_path, monkeypatch):
+    def large(*args, **options):
+        raise MemoryError
+
+    monkeypatch.setattr(runner, "load_pool", large)
+    with pytest.raises(InputError, match="breast_cancer: there is too little memory"):
+        run(PLAN, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("ending", ["csv", "json"])
+def test_a_spoilt_file_is_named_and_can_be_made_anew(ending, tmp_path):
+    first = run(PLAN, tmp_path / "out")
+    table = next((tmp_path / "out" / "cells").glob("*wsum*.csv"))
+    spoilt = table.with_suffix(f".{ending}")
+    spoilt.write_bytes(spoilt.read_bytes()[:-20])
+    with pytest.raises(InputError) as caught:
+        run(PLAN, tmp_path / "out")
+    assert str(spoilt) in str(caught.value)
+    assert f"delete {table}" in str(caught.value)
+    table.unlink()
+    assert figures_of(run(PLAN, tmp_path / "out")) == figures_of(first)
 
 
 def test_a_failing_cell_is_reported_and_does_not_stop_the_others(tmp_path, monkeypatch):
@@ -284,6 +341,38 @@ def test_a_killed_grid_goes_on_without_redoing_finished_cells(tmp_path):
     assert not list(out.rglob("*.partial"))
 
 
+def descendants(pid: int) -> set[int]:
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,stat="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in listed.splitlines()]
+    return {int(child) for child, parent, state in rows if int(parent) == pid and not state.startswith("Z")}
+
+
+def alive(pid: int) -> bool:
+    found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+    return bool(found.strip()) and not found.strip().startswith("Z")
+
+
+@pytest.mark.slow
+def test_sigterm_ends_the_workers_too(tmp_path):
+    out = tmp_path / "out"
+    command = ["compare", "--methods", "wsum", "--repeats", "5000", "--epsilons", "1", "--jobs", "2", "--out", str(out)]
+    process = subprocess.Popen([sys.executable, "-m", "smc_dp.cli", *command], cwd=ROOT, env=os.environ,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    deadline = time.monotonic() + 60
+    while len(stamps(out)) < 5 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    workers = descendants(process.pid)
+    assert len(workers) >= 2
+    process.terminate()
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 143
+    assert f"the same command with --out {out} goes on" in err
+    deadline = time.monotonic() + 10
+    while any(map(alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(alive, workers))
+
+
 def trial(method: str, epsilon: float, accuracy: float, repeat: int = 0, setting: str = "s", **other) -> Trial:
     calibration = other.get("calibration", "none" if method == "batch" else "proven")
     return Trial(setting, method, calibration, epsilon, 0.0, repeat, accuracy, 0.5, other.get("seconds", 1.0))
@@ -299,7 +388,8 @@ def some_study(**changes) -> Study:
 
 
 TRIALS = [trial("wsum", e, a, r) for r in (0, 1, 2) for e, a in ((1.0, 0.8 + r / 100), (math.inf, 0.9))]
-TRIALS += [trial("local", 1.0, 0.6 + r / 100, r) for r in (0, 1, 2)] + [trial("batch", math.inf, 0.95)]
+TRIALS += [trial("local", 1.0, 0.6 + r / 100, r) for r in (0, 1, 2)]
+TRIALS += [trial("batch", math.inf, 0.95, r) for r in (0, 1)]
 
 
 def test_a_stated_number_is_compared_with_the_mean():
@@ -327,6 +417,19 @@ def test_a_claim_is_judged_by_two_standard_errors():
     assert study.judge_claim(replace(better, pairs=((wsum, batch),), as_well=0.2), TRIALS).answer == "yes"
     assert study.judge_claim(replace(better, pairs=((wsum, batch),), as_well=0.1), TRIALS).answer == "no"
     assert study.judge_claim(replace(better, pairs=((wsum, Point("s", "vote", "paper")),)), TRIALS).answer == "no data"
+
+
+def test_a_single_trial_decides_nothing():
+    wsum, local = Point("s", "wsum", "proven", 1.0), Point("s", "local", "proven", 1.0)
+    single = [t for t in TRIALS if t.repeat == 0]
+    better, stated = Claim("better", "accuracy", ((wsum, local),)), Stated(wsum, 0.8, "accuracy", "“0.80”")
+    for claim in (better, replace(better, as_well=0.5)):
+        assert study.judge_claim(claim, TRIALS).answer == "yes"
+        assert study.judge_claim(claim, single).answer == "open"
+        assert study.judge_claim(claim, [t for t in TRIALS if t.method == "wsum" or t.repeat == 0]).answer == "open"
+    assert study.judge_number(stated, single).answer == "open"
+    assert study.judge_number(stated, single).here == "s: 0.800 (n = 1)"
+    assert {row["accuracy"] for row in page.means(single)} == {"0.800", "0.900", "0.600", "0.950"}
 
 
 def test_curves_have_the_means_of_their_own_trials():
@@ -384,6 +487,30 @@ def test_the_page_escapes_and_says_the_worst_guarantee():
     assert "wsum, proven on s, data repeat 3" in text
     assert "0.810 ± 0.010" in text
     assert "A &amp; B" in text
+    assert "<h2>1 cell failed</h2>" in text
+    assert "|w|²/2" in text
+
+
+def test_the_page_says_when_an_area_is_not_defined():
+    without = Grid((*TRIALS, replace(TRIALS[0], repeat=9, auc=math.nan)), (), ())
+    assert "not defined in some of the trials" in page.render(some_study(), without, [], 1.0)
+    assert "not defined" not in page.render(some_study(), Grid(tuple(TRIALS), (), ()), [], 1.0)
+
+
+def test_claims_of_ours_do_not_stand_under_the_paper():
+    claim = Claim("Ours, not the paper's: x", "accuracy", ((Point("s", "wsum", "proven", 1.0),) * 2,))
+    text = page.render(some_study(claims=(claim,)), Grid(tuple(TRIALS), (), ()), [], 1.0)
+    assert "<th>claim</th>" in text
+    assert "<th>The paper</th>" not in text
+
+
+def test_the_spread_of_a_baseline_is_a_band():
+    def drawn(trials):
+        return figures.draw(Panel("p", ("s",), methods=("batch", "wsum")), some_study(), trials)
+
+    same = [t for t in TRIALS if t.method != "batch"]
+    wide = [*same, trial("batch", math.inf, 0.93), trial("batch", math.inf, 0.97, 1)]
+    assert drawn(wide) != drawn([*same, trial("batch", math.inf, 0.95), trial("batch", math.inf, 0.95, 1)])
 
 
 def test_a_release_without_any_guarantee_is_the_worst():

@@ -140,7 +140,7 @@ def test_a_grid_can_be_shortened_and_says_so():
 @NEEDS_DATA
 def test_har_comes_out_as_the_page_says(tmp_path):
     """At reduced size: what the 265 features at hand give without noise, printed soft at chance, ours above indiv."""
-    shown = papers.study("hamm-fig2", repeats=1, draws=3, insecure_seed=2016)
+    shown = papers.study("hamm-fig2", repeats=2, draws=2, insecure_seed=2016)
     entries = tuple(replace(e, epsilons=tuple(x for x in e.epsilons if x in (None, 1, 10))) for e in shown.plan.entries)
     grid = runner.run(replace(shown.plan, entries=entries), tmp_path / "out", runner.Source(Path(DATA)), jobs=1)
     assert grid.failures == ()
