@@ -71,8 +71,12 @@ def check_target(target: Target, method: Method) -> None:
     if target.calibration not in method.calibrations:
         known = " or ".join(method.calibrations)
         raise InputError(f"calibration: {method.name} has {known or 'none'}, got {target.calibration}")
-    if target.noise not in method.noises:
-        raise InputError(f"noise: {method.name} has {', '.join(method.noises) or 'none'}, got {target.noise}")
+    noises = laws(method, target.calibration)
+    if target.noise not in noises:
+        raise InputError(
+            f"noise: {target.calibration} {method.name} has {', '.join(noises)}, got {target.noise}; give noise "
+            f"{noises[0]} with calibration {target.calibration}"
+        )
 
 
 def two_classes(federation: Federation, method: Method) -> None:

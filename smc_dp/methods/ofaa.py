@@ -103,11 +103,6 @@ class TrainedPolynomials:
         return self._as_printed(target, rng) if target.calibration == "paper" else self._once(target, rng)
 
     def _as_printed(self, target: Target, rng: Stream) -> RoundsRelease:
-        if target.epsilon is not None and target.noise != "laplace":
-            raise InputError(
-                f"noise: the printed form of ofaa has laplace, got {target.noise}; give noise laplace with calibration "
-                "paper"
-            )
         d, rounds = self.federation.dimension, self.method.rounds
         theta, uploads, unsolved = np.zeros(d + 1), [], 0
         for _ in range(rounds):

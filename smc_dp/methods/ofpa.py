@@ -116,12 +116,6 @@ class RoundsOfPerturbation:
     def release(self, target: Target, rng: Stream) -> RoundsRelease:
         """T rounds of local training and the server's average of the last."""
         check_target(target, self.method)
-        wanted: NoiseName = "laplace" if target.calibration == "paper" else "knorm"
-        if target.epsilon is not None and target.noise != wanted:
-            raise InputError(
-                f"noise: {target.calibration} ofpa has {wanted}, got {target.noise}; give noise {wanted} with "
-                f"calibration {target.calibration}"
-            )
         privacy, upload = (self._printed if target.calibration == "paper" else self._proven)(target, rng)
         theta, uploads, unsolved = np.zeros(self.federation.dimension + 1), [], 0
         for _ in range(self.method.rounds):

@@ -316,7 +316,7 @@ def test_settings_that_make_no_sense_are_refused(settings, why):
 
 
 def test_the_printed_form_has_no_other_noise_and_there_are_two_classes():
-    with pytest.raises(InputError, match="the printed form of ofaa has laplace, got knorm; give noise laplace"):
+    with pytest.raises(InputError, match="noise: paper ofaa has laplace, got knorm; give noise laplace"):
         Ofaa().train(federation(20)).release(Target(Fraction(1), "paper", "knorm"), stream(0))
     with pytest.raises(InputError, match="ofaa is for two classes, got 3"):
         Ofaa().train(Federation((rows(5, 2, 0),), 3))

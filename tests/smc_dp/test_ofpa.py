@@ -383,9 +383,9 @@ def test_what_makes_no_sense_is_refused(make, why):
             Target(Fraction(1), "proven", "laplace"),
             "noise: proven ofpa has knorm, got laplace; give noise knorm",
         ),
-        (Ofpa(), Target(Fraction(1), noise="gauss"), "noise: ofpa has"),
+        (Ofpa(), Target(Fraction(1), noise="gauss"), "noise: proven ofpa has"),
         (ParamLaplace(), Target(Fraction(1), **PRINTED), "calibration: param_laplace has proven"),
-        (ParamLaplace(), Target(Fraction(1)), "noise: param_laplace has laplace, got knorm"),
+        (ParamLaplace(), Target(Fraction(1)), "noise: proven param_laplace has laplace, got knorm"),
     ],
 )
 def test_noise_that_the_theory_does_not_give_is_refused(method, target, why):

@@ -232,5 +232,5 @@ def test_wrong_settings_are_refused() -> None:
     voters, _ = a_simulation(2.0)
     with pytest.raises(InputError, match="needs public rows"):
         SoftStatistic().train(Federation(voters.federation.parties, 3))
-    with pytest.raises(InputError, match="noise: soft_ss has knorm, gauss"):
+    with pytest.raises(InputError, match="noise: proven soft_ss has knorm, gauss"):
         SoftStatistic().train_from(voters).release(Target(Fraction(1), noise="laplace"), Stream.from_system())
