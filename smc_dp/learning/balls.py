@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from flint import arb, arb_mat, ctx
@@ -27,9 +28,7 @@ def gradient_in_balls(lam: float, w: Array, X: Array, y: Array) -> tuple[Array, 
             total += arb_mat([slopes]) * signed
         mu = 2 * arb(lam, lam * 2.0**-53)
         gradient = [g / len(y) + mu * v for g, v in zip(total.entries(), weights.entries(), strict=True)]
-        norm = sum((g * g for g in gradient), arb(0)).sqrt()
-        bound = math.nextafter(float(norm.abs_upper()), math.inf)
-        return np.array([float(g.mid()) for g in gradient]), bound
+        return middle_and_bound(gradient)
 
 
 def softmax_gradient_in_balls(mu: float, V: Array, X: Array, alpha: Array, B: Array) -> tuple[Array, float]:
@@ -40,16 +39,20 @@ def softmax_gradient_in_balls(mu: float, V: Array, X: Array, alpha: Array, B: Ar
     with ctx.workprec(_PRECISION):
         code, weights = arb_mat(B.tolist()), arb_mat(V.tolist())
         total = arb_mat(*V.shape)
-        for start in range(0, len(X), 1024):
-            rows, wanted = arb_mat(X[start : start + 1024].tolist()), alpha[start : start + 1024].tolist()
+        for x, wanted in blocks(X, alpha):
+            rows = arb_mat(x.tolist())
             scores = (rows * weights.transpose() * code.transpose()).tolist()
             residuals = []
-            for score, labels in zip(scores, wanted, strict=True):
+            for score, labels in zip(scores, wanted.tolist(), strict=True):
                 powers = [s.exp() for s in score]
                 whole = sum(powers, arb(0))
                 residuals.append([power / whole - label for power, label in zip(powers, labels, strict=True)])
             total += (arb_mat(residuals) * code).transpose() * rows
         entries = [g / len(X) + mu * v for g, v in zip(total.entries(), weights.entries(), strict=True)]
-        norm = sum((g * g for g in entries), arb(0)).sqrt()
-        bound = math.nextafter(float(norm.abs_upper()), math.inf)
-        return np.array([float(g.mid()) for g in entries]), bound
+        return middle_and_bound(entries)
+
+
+def middle_and_bound(gradient: Sequence[arb]) -> tuple[Array, float]:
+    """The midpoints of the balls, and an upper bound on the norm of whatever they contain."""
+    norm = sum((g * g for g in gradient), arb(0)).sqrt()
+    return np.array([float(g.mid()) for g in gradient]), math.nextafter(float(norm.abs_upper()), math.inf)

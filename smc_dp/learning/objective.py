@@ -57,10 +57,10 @@ class RegularisedLogistic:
         return total / len(y) + self.mu * np.eye(len(w))
 
 
-def blocks(X: Array, y: Array) -> Iterator[tuple[Array, Array]]:
-    """The records, at most 1024 at a time."""
-    for start in range(0, len(y), _BLOCK):
-        yield X[start : start + _BLOCK], y[start : start + _BLOCK]
+def blocks(*arrays: Array) -> Iterator[tuple[Array, ...]]:
+    """The records, rows of each of the arrays, at most 1024 at a time: the sums that `summation_depth` counts."""
+    for start in range(0, len(arrays[0]), _BLOCK):
+        yield tuple(array[start : start + _BLOCK] for array in arrays)
 
 
 def summation_depth(n: int) -> int:

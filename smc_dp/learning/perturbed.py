@@ -23,6 +23,7 @@ import scipy.linalg
 import scipy.special
 from flint import arb, arb_mat, ctx, fmpq
 
+from smc_dp.learning.balls import middle_and_bound
 from smc_dp.learning.newton import Evaluate
 from smc_dp.learning.objective import blocks, summation_depth
 from smc_dp.learning.solver import PUBLIC_TAU
@@ -248,15 +249,14 @@ def _exact(value: Fraction) -> arb:
 
 def _margins_in_balls(rows: Array, point: list[arb]) -> list[arb]:
     column = arb_mat([[p] for p in point])
-    return [m for part, _ in blocks(rows, rows[:, 0]) for m in (arb_mat(part.tolist()) * column).entries()]
+    return [m for (part,) in blocks(rows) for m in (arb_mat(part.tolist()) * column).entries()]
 
 
 def _gradient_in_balls(problem: _Problem, point: list[arb], from_origin: list[arb]) -> tuple[Array, float]:
     """The gradient at a point, and an upper bound on its norm."""
     total, column = arb_mat(1, len(point)), arb_mat([[p] for p in point])
-    for part, _ in blocks(problem.rows, problem.rows[:, 0]):
+    for (part,) in blocks(problem.rows):
         rows = arb_mat(part.tolist())
         total += arb_mat([[problem.loss.slope_in_balls(m) for m in (rows * column).entries()]]) * rows
     gradient = [g / len(problem.rows) + problem.modulus * v for g, v in zip(total.entries(), from_origin, strict=True)]
-    norm = sum((g * g for g in gradient), arb(0)).sqrt()
-    return np.array([float(g.mid()) for g in gradient]), math.nextafter(float(norm.abs_upper()), math.inf)
+    return middle_and_bound(gradient)

@@ -16,19 +16,18 @@ import scipy.special
 from smc_dp.learning.balls import softmax_gradient_in_balls
 from smc_dp.learning.classes import code, coordinates
 from smc_dp.learning.newton import in_floats, newton
-from smc_dp.learning.objective import SMALLEST_LAM, summation_depth
+from smc_dp.learning.objective import SMALLEST_LAM, blocks, summation_depth
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.unit_ball import Array
 
-_BLOCK = 1024  # records at a time, as in `objective`
 _SMALLEST_MU = 2 * SMALLEST_LAM
 
 
 def statistic(X: Array, alpha: Array) -> Array:
     """T: (p, d) from rows X: (N, d) and probabilities of the classes alpha: (N, C)."""
     T = np.zeros((code(alpha.shape[1]).shape[1], X.shape[1]))
-    for start in range(0, len(X), _BLOCK):
-        T += (alpha[start : start + _BLOCK] @ code(alpha.shape[1])).T @ X[start : start + _BLOCK]
+    for x, wanted in blocks(X, alpha):
+        T += (wanted @ code(alpha.shape[1])).T @ x
     return T / len(X)
 
 
@@ -69,8 +68,7 @@ class SoftLabels:
         """The gradient at v = V flattened: (p d,)."""
         V = v.reshape(self.T.shape)
         total = np.zeros_like(self.T)
-        for start in range(0, len(self.X), _BLOCK):
-            x = self.X[start : start + _BLOCK]
+        for (x,) in blocks(self.X):
             total += (scipy.special.softmax(x @ V.T @ self.B.T, axis=1) @ self.B).T @ x
         flat: Array = (total / len(self.X) - self.T + self.mu * V).ravel()
         return flat
@@ -79,19 +77,18 @@ class SoftLabels:
         """The Hessian at v: (p d, p d), at least mu times the identity."""
         p, d = self.T.shape
         V = v.reshape(p, d)
-        blocks = np.zeros((p, p, d, d))
-        for start in range(0, len(self.X), _BLOCK):
-            x = self.X[start : start + _BLOCK]
+        parts = np.zeros((p, p, d, d))
+        for (x,) in blocks(self.X):
             q = scipy.special.softmax(x @ V.T @ self.B.T, axis=1)
             mean = q @ self.B
             for a in range(p):
                 for b in range(a, p):
                     curvature = q @ (self.B[:, a] * self.B[:, b]) - mean[:, a] * mean[:, b]
-                    blocks[a, b] += (curvature[:, np.newaxis] * x).T @ x
+                    parts[a, b] += (curvature[:, np.newaxis] * x).T @ x
         for a in range(p):
             for b in range(a):
-                blocks[a, b] = blocks[b, a]
-        H: Array = blocks.transpose(0, 2, 1, 3).reshape(p * d, p * d) / len(self.X) + self.mu * np.eye(p * d)
+                parts[a, b] = parts[b, a]
+        H: Array = parts.transpose(0, 2, 1, 3).reshape(p * d, p * d) / len(self.X) + self.mu * np.eye(p * d)
         return H
 
 
