@@ -7,7 +7,7 @@ return an `Outcome`, and what is above the seam cannot tell them apart.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -109,13 +109,15 @@ class Outcome:
     """The published shares, name -> d integers in [0, modulus), for every party and the curator.
 
     Their sum modulo `modulus` is the sum of all weights plus the noise of the smallest party. `cost` and
-    `transcript` (the lines of the wire record) are None when no protocol was run.
+    `transcript` (the lines of the wire record) are None when no protocol was run. `views` maps each participant to
+    the bytes of its view, which are secret: empty unless asked for.
     """
 
     shares: dict[str, list[int]]
     modulus: int
     cost: Cost | None = None
     transcript: list[dict[str, Any]] | None = None
+    views: dict[str, bytes] = field(default_factory=dict, repr=False)
 
 
 def ideal(contributions: Sequence[Contribution], ring_bits: int, rng: Stream) -> Outcome:
@@ -141,11 +143,14 @@ def secure(
     *,
     rng: Stream,
     progress: Callable[[str, int, int], None] | None = None,
+    identities: Mapping[str, Identity] | None = None,
+    views: bool = False,
 ) -> Outcome:
     """The same by the curator protocol, over channels that really encrypt; `rng` seeds every participant.
 
-    `progress(stage, done, total)` hears how many participants have entered a stage. Raises a ProtocolError on an abort;
-    nothing is published then.
+    `progress(stage, done, total)` hears how many participants have entered a stage. `identities`: the long-term
+    identities of all participants, else new ones are made for this run. `views` asks for what each participant could
+    read. Raises a ProtocolError on an abort; nothing is published then.
     """
     check(contributions)
     parties = tuple(c.name for c in contributions)
@@ -162,18 +167,32 @@ def secure(
         raise InputError(str(error)) from None
     program, make = (as_printed.PROGRAM, _printed) if settings.as_printed else (pathak2010.PROGRAM, _hardened)
     names = (*parties, CURATOR)
-    identities = {name: Identity.generate(rng.fork(f"identity {name}")) for name in names}
+    if identities is None:
+        identities = {name: Identity.generate(rng.fork(f"identity {name}")) for name in names}
+    if missing := [name for name in names if name not in identities]:
+        raise InputError(f"identities: wanted one of {missing[0]} too")
+    identities = {name: identities[name] for name in names}
     pinned = {name: identity.public for name, identity in identities.items()}
     session = Session(program, parameters, pinned, rng.fork("nonce").bytes(32))
     inputs: dict[str, tuple[Any, ...]] = {c.name: (parameters, make(parameters, c)) for c in contributions}
     inputs[CURATOR] = (parameters,)
     seeds = {name: rng.fork(f"seed {name}") for name in names}
     setting = Setting(
-        settings.topology, settings.link, progress=_counter(progress, len(names)), marks=marks(settings, rng)
+        settings.topology,
+        settings.link,
+        progress=_counter(progress, len(names)),
+        marks=marks(settings, rng),
+        views=views,
     )
     run = simulate(session, identities, seeds, inputs, setting)
     shares = {name: list(run.published[name].y) for name in names}
-    return Outcome(shares, parameters.weights.modulus, _cost(run.meter), list(run.transcript.lines()))
+    return Outcome(
+        shares,
+        parameters.weights.modulus,
+        _cost(run.meter),
+        list(run.transcript.lines()),
+        {name: view.dumps(session) for name, view in run.recorded.items()},
+    )
 
 
 def _hardened(p: Parameters, c: Contribution) -> PartyInput:

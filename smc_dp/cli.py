@@ -22,14 +22,14 @@ import typer
 from protocols.arithmetic.rng import Stream
 from protocols.errors import ProtocolError
 from smc_dp import bench as benchmark
-from smc_dp import cli_experiments, release, screen
+from smc_dp import cli_audit, cli_experiments, release, screen
 from smc_dp.aggregation import Comparison, Link, ProtocolSettings, Topology
-from smc_dp.cli_options import Job, choice, new_run_folder, one_line, positive, refuse, whole
+from smc_dp.cli_options import Job, choice, new_run_folder, positive, refuse, whole
 from smc_dp.data import datasets, sources
 from smc_dp.data.preprocess import encode, labels
 from smc_dp.data.sources import Case
 from smc_dp.data.tables import read_table
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, one_line
 from smc_dp.methods.pathak2010 import RING_BITS, Settings, accuracy, classify
 from smc_dp.privacy.pathak2010 import Calibration, NoiseName
 from smc_dp.simulation import simulate
@@ -91,6 +91,10 @@ def run(
     ] = "mesh",
     link: Annotated[str, typer.Option(metavar="lan|wan|none", help="The network whose delays are simulated.")] = "none",
     out: Annotated[Path | None, typer.Option(help="The run folder to make [default: a new one in runs/].")] = None,
+    record_views: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="SECRET: a folder to make for what each participant could read, for audits."),
+    ] = None,
     insecure_seed: Annotated[
         str | None,
         typer.Option(metavar="INTEGER", help="Reproducible and INSECURE: all randomness from this number."),
@@ -157,7 +161,9 @@ def run(
         found = case()
         rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
         with screen.progress(quiet=as_json) as callback:
-            report = simulate(found, settings, protocol(found.bounds.dimension), rng, folder, callback)
+            report = simulate(
+                found, settings, protocol(found.bounds.dimension), rng, folder, callback, views=record_views
+            )
         if as_json:
             print(json.dumps(report.as_dict(), allow_nan=False))
         else:
@@ -237,6 +243,7 @@ def bench(
     return job
 
 
+app.command()(cli_audit.audit)
 app.command()(cli_experiments.compare)
 app.command()(cli_experiments.reproduce)
 app.command("bench-training")(cli_experiments.bench_training)
@@ -244,7 +251,7 @@ app.add_typer(cli_experiments.data, name="data")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command. Exit code: 0; 1, cells failed; 2, wrong options, files or messages; 130, Ctrl-C; 143, SIGTERM."""
+    """Run a command. Exit code: 0; 1, something failed; 2, wrong options or files; 130, Ctrl-C; 143, SIGTERM."""
     arguments = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     try:
         with _terminable():

@@ -75,11 +75,6 @@ def refuse(options: Mapping[str, object], why: str) -> None:
             raise InputError(f"{option}: {why}")
 
 
-def one_line(message: str) -> str:
-    """The message on one line, and with nothing in it that a terminal would obey."""
-    return "".join(c if c.isprintable() else " " for c in " ".join(message.split()))
-
-
 def cells_failed(number: int) -> str:
     """In words."""
     return f"{number} cell{'' if number == 1 else 's'} failed"

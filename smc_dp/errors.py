@@ -16,3 +16,8 @@ def shown(value: object) -> str:
     """A value as it may stand in a message: quoted, on one line, cut after 40 characters."""
     text = " ".join(repr(value).split("\n"))
     return text if len(text) <= _SHOWN else text[: _SHOWN - 4] + "..." + text[-1]
+
+
+def one_line(message: str) -> str:
+    """The message on one line, and with nothing in it that a terminal would obey."""
+    return "".join(c if c.isprintable() else " " for c in " ".join(message.split()))

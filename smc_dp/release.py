@@ -86,14 +86,26 @@ def write(folder: Path, release: Release, outcome: Outcome, fraction_bits: int) 
 
     Raises InputError when the folder exists by now or cannot be written.
     """
-    contents = _contents(release, outcome, fraction_bits)
+    _write_folder(folder, _contents(release, outcome, fraction_bits), 0o777)
+
+
+def write_views(folder: Path, outcome: Outcome) -> None:
+    """Write each participant's view into a folder of its own that nobody else may read, whole or not at all.
+
+    Files are numbered, because names of parties are no names of files. Raises InputError as `write` does.
+    """
+    views = [outcome.views[name] for name in outcome.views]
+    _write_folder(folder, {f"{number}.view": view for number, view in enumerate(views, start=1)}, 0o700)
+
+
+def _write_folder(folder: Path, contents: Mapping[str, bytes], mode: int) -> None:
     partial = folder.parent / f".{folder.name}.{secrets.token_hex(4)}.partial"
     try:
         partial.parent.mkdir(parents=True, exist_ok=True)
-        partial.mkdir()
+        partial.mkdir(mode)
         try:
             for name, content in contents.items():
-                _write_file(partial / name, content)
+                _write_file(partial / name, content, mode & 0o666)
             _sync(partial)
             refuse_existing(folder)  # an empty folder made since then would be replaced silently
             partial.rename(folder)
@@ -235,8 +247,8 @@ def _bounds(document: dict[str, Any], parameters: dict[str, Any]) -> Bounds:
     return Bounds(tuple(columns), classes, label, clip, bias, center)
 
 
-def _write_file(path: Path, content: bytes) -> None:
-    with path.open("xb") as file:
+def _write_file(path: Path, content: bytes, mode: int) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -27,10 +27,12 @@ from rich.table import Table
 from protocols.runtime.network import LINKS
 from smc_dp.aggregation import CURATOR, Cost, ProtocolSettings
 from smc_dp.bench import Bench
+from smc_dp.errors import one_line
 from smc_dp.simulation import Comparison, Report
 from smc_dp.simulation import Progress as Callback
 
 if TYPE_CHECKING:
+    from smc_dp.audit.report import Report as AuditReport
     from smc_dp.compare.study import Verdict
     from smc_dp.data.catalogue import Entry
     from smc_dp.training_bench import TrainingBench
@@ -186,6 +188,27 @@ def show_bench(measured: Bench) -> None:
     print("The roles share one process, and so their tables of public values; apart, each would build its own.")
     memory = "" if measured.megabytes is None else f" Peak memory of the process: {measured.megabytes:.0f} MB."
     print(f"Key generation, apart: {measured.keys:.2f} s.{memory}")
+
+
+def show_audit(report: AuditReport) -> None:
+    """Print every finding of an audit, a line each with its detail, and the verdict."""
+    width = max((len(f.check.name) for f in report.findings), default=0)
+    group = ""
+    for finding in report.findings:
+        if finding.check.group != group:
+            group = finding.check.group
+            print(f"{group.capitalize()}")
+        outcome = finding.outcome
+        line = "" if outcome.line is None else f"line {outcome.line}: "
+        who = "" if outcome.party is None else f" [{one_line(outcome.party)}]"
+        text = f"{finding.check.name:<{width}}  {outcome.status:<12}  {line}{one_line(outcome.detail)}{who}"
+        print(textwrap.fill(text, max(100, _width()), initial_indent="  ", subsequent_indent=" " * (width + 18)))
+    counted = {status: sum(f.outcome.status == status for f in report.findings) for status in ("passed", "failed")}
+    rest = len(report.findings) - sum(counted.values())
+    print(f"{counted['passed']} passed, {counted['failed']} failed, {rest} not possible with what was given")
+    if first := report.first_fault:
+        where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the record"
+        print(f"FAILED: {first.check.name}{where}: {one_line(first.outcome.detail)}")
 
 
 def show(report: Report) -> None:

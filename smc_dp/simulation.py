@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
 from smc_dp import aggregation, release
 from smc_dp.aggregation import AS_PRINTED, SEEDED, TEST_KEYS, Cost, ProtocolSettings
 from smc_dp.data.sources import Case
@@ -87,13 +88,19 @@ def simulate(
     rng: Stream,
     folder: Path,
     progress: Progress | None = None,
+    *,
+    identities: Mapping[str, Identity] | None = None,
+    views: Path | None = None,
 ) -> Report:
-    """Run everything and write the run folder.
+    """Run everything and write the run folder, and the secret views into the folder `views` if one is named.
 
-    Raises InputError before any message when the inputs do not fit or the folder exists; errors of the
-    protocol pass through, and then nothing has been written.
+    `identities`: the participants' long-term identities, else new ones are made. Raises InputError before any message
+    when the inputs do not fit or a folder exists; errors of the protocol pass through, and then nothing has been
+    written.
     """
     release.refuse_existing(folder)
+    if views is not None:
+        release.refuse_existing(views)
     for name, data in case.parties.items():
         check_fit(name, data, len(case.parties), settings)
     contributions = []
@@ -105,13 +112,22 @@ def simulate(
         progress("local training", len(case.parties), len(case.parties))
     parameters = _parameters(case, settings, protocol)
     protocol = replace(protocol, agreed=_digest(case, parameters))
-    outcome = aggregation.secure(contributions, protocol, rng=rng.fork("protocol"), progress=progress)
+    outcome = aggregation.secure(
+        contributions,
+        protocol,
+        rng=rng.fork("protocol"),
+        progress=progress,
+        identities=identities,
+        views=views is not None,
+    )
     marks = aggregation.marks(protocol, rng)
     insecure = tuple(REASONS[mark] for mark in marks)
     privacy = _statement(settings.guarantee(len(case.parties), protocol.dimension), marks)
     parameters["agreed"] = protocol.agreed
     published = release.make(outcome, settings.grid, case.bounds, privacy, parameters, insecure)
     release.write(folder, published, outcome, settings.grid.fraction_bits)
+    if views is not None:
+        release.write_views(views, outcome)
     return Report(
         parties=len(case.parties),
         dimension=protocol.dimension,

@@ -22,6 +22,8 @@ TABLE: dict[str, tuple[str, ...]] = {
     "protocols.pathak2010": ("ROLE", "protocols.comparison"),
     "protocols.comparison.ideal": ("ROLE", "protocols.runtime.claims"),
     "protocols.pathak2010.ideal": ("ROLE", "protocols.comparison", "protocols.runtime.claims"),
+    "protocols.pathak2010.as_printed": ("ROLE", "protocols.comparison", "protocols.runtime.claims"),
+    "protocols.programs": ("protocols",),
     "smc_dp.data": ("smc_dp.errors", "smc_dp.strict", "smc_dp.unit_ball"),
     "smc_dp.learning": ("smc_dp.errors", "smc_dp.strict", "smc_dp.unit_ball"),
     "smc_dp.privacy": ("smc_dp.errors", "smc_dp.strict", "smc_dp.unit_ball", "protocols.arithmetic.rng"),
@@ -35,7 +37,10 @@ ROLE = (
     *("protocols.arithmetic", "protocols.crypto", "protocols.errors"),
     *("protocols.runtime.endpoint", "protocols.runtime.message", "protocols.runtime.session"),
 )
-COMMAND_LINE = ("smc_dp.cli", "smc_dp.cli_experiments", "smc_dp.cli_options")
+COMMAND_LINE = (
+    *("smc_dp.cli", "smc_dp.cli_options", "smc_dp.cli_experiments"),
+    *("smc_dp.cli_audit", "smc_dp.cli_attack", "smc_dp.cli_epsilon", "smc_dp.cli_ledger"),
+)
 ROLE_FOLDERS = ("protocols.comparison", "protocols.pathak2010")
 
 # Folder -> the packages of others that it may import, beside the standard library.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -12,6 +13,19 @@ from protocols.arithmetic.rng import Stream
 SEED_BYTES = 32
 PUBLIC_BYTES = 32
 SIGNATURE_BYTES = 64
+
+
+class Signer(Protocol):
+    """Whoever can sign as a participant."""
+
+    @property
+    def public(self) -> bytes:
+        """The 32 bytes that others pin."""
+        ...
+
+    def sign(self, message: bytes) -> bytes:
+        """A signature of 64 bytes."""
+        ...
 
 
 @dataclass(frozen=True, repr=False)

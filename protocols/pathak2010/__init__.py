@@ -51,4 +51,5 @@ PROGRAM = Program(
         dgk.DgkPublicKey,
         dgk.DgkPrivateKey,
     ),
+    Parameters,
 )

@@ -8,7 +8,7 @@ the hardened protocol.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.permutation import Permutation
@@ -17,7 +17,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.crypto import dgk, paillier
 from protocols.crypto.paillier import Ciphertext
-from protocols.pathak2010 import setup, stage1, stage2, stage3
+from protocols.pathak2010 import ideal, setup, stage1, stage2, stage3
 from protocols.pathak2010.messages import (
     XI,
     ZETA,
@@ -35,6 +35,7 @@ from protocols.pathak2010.messages import (
 )
 from protocols.pathak2010.parameters import SIZE_BITS, Parameters
 from protocols.pathak2010.values import RECORDS, CuratorKeys, Halves, PartyKeys
+from protocols.runtime.claims import Model, Unknown
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Message, Times, message, public, shared, under
 from protocols.runtime.session import Program
@@ -209,6 +210,16 @@ def in_slots(me: Endpoint, shares: list[PrintedCuratorShare]) -> list[int]:
     return [places[i] for i in range(len(shares))]
 
 
+def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
+    """The same unknowns as those of the hardened protocol, in the printed protocol's records."""
+    hardened = ideal.inputs(p, unknown)
+    return {
+        name: (p, *(PrintedInput(mine.n, mine.w, mine.eta) for mine in rest)) for name, (_, *rest) in hardened.items()
+    }
+
+
+MODEL = Model(ideal.toy, inputs, ideal.MODEL.permutations, ideal.MODEL.compared)
+
 PROGRAM = Program(
     "pathak2010-as-printed-insecure",
     1,
@@ -222,4 +233,5 @@ PROGRAM = Program(
         *(*RECORDS, PrintedInput, Permutation),
         *(paillier.PublicKey, paillier.PrivateKey, paillier.Ciphertext, dgk.DgkPublicKey, dgk.DgkPrivateKey),
     ),
+    Parameters,
 )

@@ -30,6 +30,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Vector
@@ -39,9 +41,12 @@ from protocols.comparison.ideal import simulate_holder
 from protocols.crypto import paillier
 from protocols.crypto.commitment import OPENING_BYTES
 from protocols.pathak2010 import minimum
-from protocols.pathak2010.parameters import SEED_BYTES, Parameters
+from protocols.pathak2010.parameters import SEED_BYTES, SIZE_BITS, Parameters
 from protocols.pathak2010.values import PartyInput
-from protocols.runtime.claims import Claim, Readings
+from protocols.runtime.claims import Claim, Model, Readings, Unknown
+from protocols.runtime.session import CURATOR_NAME
+
+TOY_KEY_BITS = 512
 
 
 def smallest(sizes: Sequence[int], ties: Sequence[int]) -> int:
@@ -108,6 +113,25 @@ def _contest(p: Parameters, rng: Stream) -> Iterator[tuple[int, int, int]]:
         yield from ((i, j, left) for (i, j), left in zip(search.pairs, smaller, strict=True))
         search = search.after(smaller)
 
+
+def toy(p: Parameters) -> Parameters:
+    """The same names and comparisons with one weight and the smallest keys that hold a slot."""
+    return replace(p, dimension=1, key_bits=TOY_KEY_BITS)
+
+
+def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
+    """Size n_j, weights w_j and noise eta_j of each party, each an unknown."""
+    made: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
+    for j, party in enumerate(p.parties, start=1):
+        w, eta = (
+            tuple(unknown(f"{letter}_{j}({i})", p.ring_bits) for i in range(1, p.dimension + 1))
+            for letter in ("w", "eta")
+        )
+        made[party] = (p, PartyInput(unknown(f"n_{j}", SIZE_BITS), w, eta))
+    return made
+
+
+MODEL = Model(toy, inputs, ("pi_1", "pi_2"), lambda p: tuple(f"n_{j}" for j in range(1, p.K + 1)))
 
 CLAIM = Claim(
     simulators={"charlie": simulate_curator, "any set of parties": simulate_parties},

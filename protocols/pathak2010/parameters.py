@@ -45,6 +45,18 @@ class Parameters:
         if self.key_bits % 16 or self.packing_slot_bits > self.key_bits - 2 or self.blind_bits + 2 > self.key_bits:
             raise LocalError(f"key_bits must be a multiple of 16 with room for one slot, got {self.key_bits}")
 
+    @classmethod
+    def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
+        """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write."""
+        types = {"parties": list, "dimension": int, "key_bits": int, "ring_bits": int, "comparison": str, "agreed": str}
+        wrong = [name for name, kind in types.items() if type(stated.get(name)) is not kind]
+        if wrong or not all(isinstance(name, str) for name in stated["parties"]):
+            raise LocalError(f"parameters: {', '.join(wrong) or 'parties'} missing, or of another type than wanted")
+        made = cls(tuple(stated["parties"]), *(stated[name] for name in types if name != "parties"))
+        if made.as_dict() != stated:
+            raise LocalError("parameters: not those that this protocol derives from the first six")
+        return made
+
     @property
     def K(self) -> int:  # noqa: N802
         """The number of parties."""

@@ -16,7 +16,7 @@ import cbor2
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import identity, sealing
-from protocols.crypto.identity import SIGNATURE_BYTES, Identity
+from protocols.crypto.identity import SIGNATURE_BYTES, Signer
 from protocols.errors import DecodeError, LocalError, PeerError
 from protocols.runtime.session import PUBLIC_NAME, Session
 
@@ -82,7 +82,7 @@ class Envelope:
 class Channel:
     """The links of one participant in one session."""
 
-    def __init__(self, session: Session, name: str, me: Identity, rng: Stream) -> None:
+    def __init__(self, session: Session, name: str, me: Signer, rng: Stream) -> None:
         if session.identities.get(name) != me.public:
             raise LocalError(f"{name}: the session pins another identity")
         self.session, self.name, self._me = session, name, me

@@ -27,6 +27,26 @@ class View:
     mail: tuple[tuple[str, Message], ...] = field(repr=False)
 
 
+Unknown = Callable[[str, int], Any]
+
+
+@dataclass(frozen=True)
+class Model:
+    """What an audit must know of a protocol to hold its conversation without anybody's data.
+
+    `toy(p)`: parameters under which the same names hold the same conversation, the same messages in the same order, at
+    toy size (smallest keys, dimension 1). `inputs(p, unknown)`: the inputs of every participant by name, whatever is
+    private in them made by `unknown(name, bits)`, which stands for an integer in [0, 2**bits): a drawn number in a toy
+    run, a linear form in a symbolic one. `permutations` names the secret permutations in the order in which they are
+    drawn, `compared(p)` the unknowns whose order the protocol finds, party by party.
+    """
+
+    toy: Callable[[Any], Any]
+    inputs: Callable[[Any, Unknown], dict[str, tuple[Any, ...]]]
+    permutations: tuple[str, ...]
+    compared: Callable[[Any], tuple[str, ...]]
+
+
 @dataclass(frozen=True)
 class Claim:
     """What a protocol promises against a semi-honest coalition, and what it does not.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.identity import Identity
+from protocols.crypto.identity import Identity, Signer
 from protocols.errors import DecodeError, LocalError, PeerError, ReplayError
 from protocols.runtime import message as messages
 from protocols.runtime.channel import HELLO, STAGE_END, Channel, Envelope
@@ -59,8 +59,8 @@ class Observer(Protocol):
         """A role takes an envelope out of its mail."""
         ...
 
-    def read(self, receiver: str, sender: str, message: Message) -> None:
-        """A role reads a message."""
+    def read(self, receiver: str, sender: str, message: Message, mail: Mail) -> None:
+        """A role reads a message, the content of this mail."""
         ...
 
 
@@ -71,7 +71,7 @@ class Process:
         self,
         session: Session,
         name: str,
-        identity: Identity,
+        identity: Signer,
         seed: Stream,
         inputs: tuple[Any, ...],
         *,
@@ -206,7 +206,7 @@ class Process:
         except DecodeError as error:
             raise PeerError(want.sender, f"{mail.kind}.{error} (to {self.name})", [mail.reference]) from None
         if self._observer:
-            self._observer.read(self.name, want.sender, read)
+            self._observer.read(self.name, want.sender, read, mail)
         return read
 
     def _where(self) -> str:

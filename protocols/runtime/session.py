@@ -23,13 +23,18 @@ Role = Callable[..., Awaitable[Any]]
 
 @dataclass(frozen=True)
 class Program:
-    """A protocol as its drivers need it: its roles, its messages, the values its stages leave behind."""
+    """A protocol as its drivers need it: its roles, its messages, the values its stages leave behind.
+
+    `parameters` is the class of its parameters, whose `from_dict` reads what `as_dict` wrote; without it nobody can
+    read a record of this protocol back.
+    """
 
     name: str
     version: int
     roles: Mapping[Kind, Role]
     kinds: tuple[type[Any], ...]
     records: tuple[type[Any], ...]
+    parameters: type[Any] | None = None
 
     def __post_init__(self) -> None:
         for what, classes in (("message", self.kinds), ("record", self.records)):

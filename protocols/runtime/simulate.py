@@ -20,9 +20,10 @@ from protocols.runtime.channel import Envelope
 from protocols.runtime.claims import View
 from protocols.runtime.message import Message
 from protocols.runtime.network import LINKS, Meter, is_relayed
-from protocols.runtime.process import Process, processes
+from protocols.runtime.process import Mail, Process, processes
 from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
+from protocols.runtime.view import RecordedView
 
 Tamper = Callable[[int, Envelope], Iterable[tuple[str, Envelope]]]
 
@@ -47,13 +48,17 @@ class Setting:
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """What a run left behind: each role's result, the published messages, the wire record, the meter, the views."""
+    """What a run left behind: each role's result, the published messages, the wire record, the meter, the views.
+
+    `views` and `recorded` are empty unless asked for: the first for checks in this process, the second for files.
+    """
 
     results: dict[str, Any]
     published: dict[str, Any]
     transcript: Transcript
     meter: Meter
     views: dict[str, View]
+    recorded: dict[str, RecordedView]
 
 
 def simulate(
@@ -84,7 +89,10 @@ def simulate(
     results = {name: role.result for name, role in roles.items()}
     views = {name: View(name, inputs[name], tuple(role.progress.results), tuple(wire.read_by[name]))
              for name, role in roles.items()} if wire.setting.views else {}  # fmt: skip
-    return Run(results, wire.board.published, wire.transcript, wire.meter, views)
+    recorded = {name: RecordedView(session.id, name, seeds[name].key, seeds[name].insecure, inputs[name],
+                                   tuple(wire.opened_by[name]))
+                for name in roles} if wire.setting.views else {}  # fmt: skip
+    return Run(results, wire.board.published, wire.transcript, wire.meter, views, recorded)
 
 
 class _Wire:
@@ -99,6 +107,7 @@ class _Wire:
         self._public: deque[tuple[int, Envelope]] = deque()
         self._at_charlie: deque[tuple[int, str, Envelope]] = deque()
         self.read_by: dict[str, list[tuple[str, Message]]] = {name: [] for name in session.names}
+        self.opened_by: dict[str, list[tuple[int, str, bytes]]] = {name: [] for name in session.names}
         self._links: dict[str, dict[str, deque[tuple[int, Envelope]]]] = {name: {} for name in session.names}
 
     def order(self, names: list[str]) -> list[str]:
@@ -178,6 +187,7 @@ class _Wire:
     def consumed(self, receiver: str, reference: int) -> None:
         self.meter.consumed(receiver, reference)
 
-    def read(self, receiver: str, sender: str, message: Message) -> None:
+    def read(self, receiver: str, sender: str, message: Message, mail: Mail) -> None:
         if self.setting.views:
             self.read_by[receiver].append((sender, message))
+            self.opened_by[receiver].append((mail.reference, mail.kind, mail.payload))

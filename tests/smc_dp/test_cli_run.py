@@ -26,7 +26,7 @@ classes = ["no", "yes"]
 def folder(tmp_path, monkeypatch) -> Path:
     """An empty working folder, and the ideal functionality in place of the protocol."""
 
-    def secure(contributions, settings, *, rng, progress=None) -> Outcome:
+    def secure(contributions, settings, *, rng, progress=None, **rest) -> Outcome:
         outcome = aggregation.ideal(contributions, settings.ring_bits, rng)
         if progress:
             progress("stage 1", 1, 2)

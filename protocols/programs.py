@@ -1,0 +1,40 @@
+"""Every protocol of this package by the name that stands in its records: what an audit looks a record up in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from protocols import pathak2010
+from protocols.errors import LocalError
+from protocols.pathak2010 import as_printed, ideal
+from protocols.runtime.claims import Claim, Model
+from protocols.runtime.session import Program
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A program, its model for audits, and its claim; a protocol that is kept for its flaws claims nothing."""
+
+    program: Program
+    model: Model
+    claim: Claim | None
+
+
+PROTOCOLS = MappingProxyType(
+    {
+        protocol.program.name: protocol
+        for protocol in (
+            Protocol(pathak2010.PROGRAM, ideal.MODEL, ideal.CLAIM),
+            Protocol(as_printed.PROGRAM, as_printed.MODEL, None),
+        )
+    }
+)
+
+
+def find(name: str, version: int) -> Protocol:
+    """The protocol of this name and version; raises `LocalError` when this code does not have it."""
+    if name not in PROTOCOLS or PROTOCOLS[name].program.version != version:
+        known = ", ".join(f"{p.program.name} {p.program.version}" for p in PROTOCOLS.values())
+        raise LocalError(f"wanted one of the protocols {known}, got {name[:40]!r} {version}")
+    return PROTOCOLS[name]

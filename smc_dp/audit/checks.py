@@ -1,0 +1,15 @@
+"""Every check of a run, in the order in which they are made."""
+
+from __future__ import annotations
+
+from smc_dp.audit import conformity, hygiene, leakage, privacy, publication, recomputation
+from smc_dp.audit.check import Check
+
+CHECKS: tuple[Check, ...] = (
+    *conformity.CHECKS,
+    *publication.CHECKS,
+    *privacy.CHECKS,
+    *hygiene.CHECKS,
+    *recomputation.CHECKS,
+    *leakage.CHECKS,
+)

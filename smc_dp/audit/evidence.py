@@ -1,0 +1,183 @@
+"""What an audit looks at, read with suspicion: a run folder, pinned identities, views. Data of strangers, not code.
+
+Every file is bounded in size and must be a plain file inside its folder; every value is looked at before it is used.
+What cannot be read at all raises InputError; what can be read and is wrong is kept as it is, for a check to find.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from protocols import programs
+from protocols.crypto.identity import PUBLIC_BYTES
+from protocols.errors import LocalError, ReplayError
+from protocols.programs import Protocol
+from protocols.runtime.channel import Envelope
+from protocols.runtime.session import Session
+from protocols.runtime.transcript import Line, read_envelope
+from protocols.runtime.view import MAX_VIEW_BYTES, RecordedView, recompute
+from protocols.runtime.view import Recomputed as Recomputed
+from smc_dp import strict
+from smc_dp.errors import InputError, shown
+from smc_dp.release import RELEASE, SHARES, TRANSCRIPT
+
+MAX_BYTES = 1 << 28  # of any file but a view
+MAX_PARTIES, MAX_DIMENSION, MAX_KEY_BITS, MAX_RING_BITS = 1000, 100_000, 16384, 4096
+_MAX_VIEWS = MAX_PARTIES + 1
+_HEAD = {
+    *("n", "from", "to", "kind", "size", "prev", "digest"),
+    *("protocol", "version", "session", "parameters", "identities", "nonce", "topology", "insecure"),
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Evidence:
+    """All that an audit was given.
+
+    `files`: the raw bytes of the run folder by name. `release`, `shares`: the JSON objects in two of them. `text`: the
+    wire record, `head` its line 0, `envelopes` the messages on those of its other lines that can be read, by line.
+    `session` is what line 0 describes (whether its id is the stated one is for a check). `pinned`: identities known
+    from elsewhere, or None. `views`: by role.
+    """
+
+    folder: Path
+    files: Mapping[str, bytes]
+    release: Mapping[str, Any]
+    shares: Mapping[str, Any]
+    text: str
+    head: Line
+    lines: tuple[Any, ...]
+    envelopes: Mapping[int, Envelope]
+    protocol: Protocol
+    session: Session
+    pinned: Mapping[str, bytes] | None
+    views: Mapping[str, RecordedView]
+
+    @cached_property
+    def recomputed(self) -> Mapping[str, Recomputed]:
+        """What follows from each view and the record: made once, because it costs as much as the role did."""
+        return {name: recompute(self.session, view, self.envelopes) for name, view in self.views.items()}
+
+
+def load(folder: Path, identities: Path | None = None, views: Path | None = None) -> Evidence:
+    """Read it all; raises InputError for what cannot be read, naming the file."""
+    files = {name: read_inside(folder, name, MAX_BYTES) for name in (RELEASE, SHARES, TRANSCRIPT)}
+    release, shares = (strict.parse_object(files[name], str(folder / name)) for name in (RELEASE, SHARES))
+    where = str(folder / TRANSCRIPT)
+    try:
+        text = files[TRANSCRIPT].decode("ascii")
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: wanted ASCII text") from None
+    first, *rest = text.removesuffix("\n").split("\n")
+    head = strict.parse_object(first.encode(), f"{where} line 0")
+    protocol, session = _session(head, f"{where} line 0")
+    lines = tuple(_json(line) for line in rest)
+    envelopes = {n: e for n, line in enumerate(lines, start=1) if (e := _envelope(session, line)) is not None}
+    pinned = None if identities is None else read_identities(identities)
+    return Evidence(
+        folder, files, release, shares, text, head, lines, envelopes, protocol, session, pinned,
+        {} if views is None else _views(views, session),
+    )  # fmt: skip
+
+
+def read_inside(folder: Path, name: str, limit: int) -> bytes:
+    """The content of a plain file of at most `limit` bytes that lies in the folder itself: no link, no device."""
+    path = folder / name
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise InputError(f"{path}: wanted a plain file")
+            content = file.read(limit + 1)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(content) > limit:
+        raise InputError(f"{path}: is larger than {limit} bytes")
+    return content
+
+
+def read_identities(path: Path) -> dict[str, bytes]:
+    """Pinned identities: a JSON object of names and public keys of 64 hexadecimal digits."""
+    document = strict.parse_object(read_inside(path.parent, path.name, MAX_BYTES), str(path))
+    return {name: _bytes(f"{path}: {shown(name)}", value, PUBLIC_BYTES) for name, value in document.items()}
+
+
+def _session(head: dict[str, Any], where: str) -> tuple[Protocol, Session]:
+    strict.keys(where, head, _HEAD)
+    parameters = strict.mapping(f"{where}: parameters", head["parameters"])
+    _refuse_beyond(where, parameters)
+    stated = strict.mapping(f"{where}: identities", head["identities"])
+    identities = {name: _bytes(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in stated.items()}
+    name, version = head["protocol"], head["version"]
+    if not isinstance(name, str) or type(version) is not int:
+        raise InputError(f"{where}: wanted a protocol's name and version, got {shown(name)} and {shown(version)}")
+    try:
+        protocol = programs.find(name, version)
+        if protocol.program.parameters is None:
+            raise InputError(f"{where}: {name} has no parameters that could be read back")
+        made = protocol.program.parameters.from_dict(parameters)
+        return protocol, Session(protocol.program, made, identities, _bytes(f"{where}: nonce", head["nonce"], 32))
+    except LocalError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _refuse_beyond(where: str, parameters: dict[str, Any]) -> None:
+    """Figures so large that working with them would take all day are no run of anybody's."""
+    limits = {"dimension": MAX_DIMENSION, "key_bits": MAX_KEY_BITS, "ring_bits": MAX_RING_BITS}
+    for name, most in limits.items():
+        if type(parameters.get(name)) is not int or not 1 <= parameters[name] <= most:
+            raise InputError(f"{where}: {name}: wanted 1 to {most}, got {shown(parameters.get(name))}")
+    if len(strict.texts(f"{where}: parties", parameters.get("parties"))) > MAX_PARTIES:
+        raise InputError(f"{where}: wanted at most {MAX_PARTIES} parties")
+
+
+def _bytes(where: str, value: object, length: int) -> bytes:
+    try:
+        if isinstance(value, str) and len(value) == 2 * length and value == value.lower():
+            return bytes.fromhex(value)
+    except ValueError:
+        pass
+    raise InputError(f"{where}: wanted {2 * length} hexadecimal digits, got {shown(value)}")
+
+
+def _json(line: str) -> Any:
+    """The value on a line, or None: a check will find that the line is not what it should be."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _envelope(session: Session, line: Any) -> Envelope | None:
+    try:
+        envelope = read_envelope(session.id, line)
+        envelope.encode()
+    except (ArithmeticError, ValueError):  # an integer or a text that CBOR cannot hold
+        return None
+    return envelope
+
+
+def _views(folder: Path, session: Session) -> dict[str, RecordedView]:
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".view"))
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read: {error.strerror}") from None
+    if not names or len(names) > _MAX_VIEWS:
+        raise InputError(f"{folder}: wanted 1 to {_MAX_VIEWS} files that end in .view, got {len(names)}")
+    views: dict[str, RecordedView] = {}
+    for name in names:
+        try:
+            view = RecordedView.loads(read_inside(folder, name, MAX_VIEW_BYTES), session)
+        except ReplayError as error:
+            raise InputError(f"{folder / name}: {error}") from None
+        if view.role in views:
+            raise InputError(f"{folder / name}: there is a view of {view.role} already")
+        views[view.role] = view
+    return views
