@@ -23,6 +23,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "protocols.comparison.ideal": ("ROLE", "protocols.runtime.claims"),
     "protocols.pathak2010.ideal": ("ROLE", "protocols.comparison", "protocols.runtime.claims"),
     "protocols.pathak2010.as_printed": ("ROLE", "protocols.comparison", "protocols.runtime.claims"),
+    "protocols.pathak2010.boundary": ("ROLE", "protocols.runtime.claims"),
     "protocols.programs": ("protocols",),
     "smc_dp.data": ("smc_dp.errors", "smc_dp.strict", "smc_dp.unit_ball"),
     "smc_dp.learning": ("smc_dp.errors", "smc_dp.strict", "smc_dp.unit_ball"),
@@ -39,7 +40,7 @@ ROLE = (
 )
 COMMAND_LINE = (
     *("smc_dp.cli", "smc_dp.cli_options", "smc_dp.cli_experiments"),
-    *("smc_dp.cli_audit", "smc_dp.cli_attack", "smc_dp.cli_epsilon", "smc_dp.cli_ledger"),
+    *("smc_dp.cli_audit", "smc_dp.cli_attack", "smc_dp.cli_epsilon", "smc_dp.cli_ledger", "smc_dp.cli_identities"),
 )
 ROLE_FOLDERS = ("protocols.comparison", "protocols.pathak2010")
 

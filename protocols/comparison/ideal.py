@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
-from protocols.runtime.claims import Claim, Readings
+from protocols.runtime.claims import Claim, Readings, Unclaimed
 
 
 def functionality(x: int, y: int, flip: int) -> int:
@@ -23,5 +23,7 @@ def simulate_holder(answer: int, compared_bits: int, rng: Stream) -> Readings:
 
 CLAIM = Claim(
     simulators={"the holder": simulate_holder},
-    not_claimed=("A holder that makes its key or its bits against the rules may learn more of the chooser's input.",),
+    not_claimed=(
+        Unclaimed("A holder that makes its key or its bits against the rules may learn more of the chooser's input."),
+    ),
 )

@@ -14,6 +14,15 @@ SEED_BYTES = 32
 PUBLIC_BYTES = 32
 SIGNATURE_BYTES = 64
 
+# For a "key" of small order anybody can sign, so whoever had pinned one could deny every signature: the eight points of
+# edwards25519 whose order divides 8, by their y-coordinates, with either sign bit, and y = 0, 1 also as p, p + 1.
+_P, _Y = 2**255 - 19, 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
+_SMALL_ORDER = frozenset(
+    (y + sign).to_bytes(PUBLIC_BYTES, "little")
+    for y in (0, 1, _P - 1, _P, _P + 1, _Y, _P - _Y)
+    for sign in (0, 1 << 255)
+)
+
 
 class Signer(Protocol):
     """Whoever can sign as a participant."""
@@ -54,7 +63,9 @@ class Identity:
 
 
 def verify(public: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether the holder of the pinned identity signed the message."""
+    """Whether the holder of the pinned identity signed the message; never for a key of small order, which has none."""
+    if public in _SMALL_ORDER:
+        return False
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
     except (InvalidSignature, ValueError):

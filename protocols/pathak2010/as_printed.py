@@ -7,7 +7,8 @@ the hardened protocol.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from protocols.arithmetic import modular
@@ -18,6 +19,7 @@ from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.crypto import dgk, paillier
 from protocols.crypto.paillier import Ciphertext
 from protocols.pathak2010 import ideal, setup, stage1, stage2, stage3
+from protocols.pathak2010.boundary import released
 from protocols.pathak2010.messages import (
     XI,
     ZETA,
@@ -33,9 +35,9 @@ from protocols.pathak2010.messages import (
     Reshare,
     SharedKey,
 )
-from protocols.pathak2010.parameters import SIZE_BITS, Parameters
+from protocols.pathak2010.parameters import SIGMA, SIZE_BITS, Parameters
 from protocols.pathak2010.values import RECORDS, CuratorKeys, Halves, PartyKeys
-from protocols.runtime.claims import Model, Unknown
+from protocols.runtime.claims import Hygiene, Inputs, Mask, Model, Unknown
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Message, Times, message, public, shared, under
 from protocols.runtime.session import Program
@@ -72,6 +74,13 @@ class PrintedSlot(Message):
     a: Annotated[Ciphertext, under(XI)]
 
 
+@message("1.4", CURATOR >> PARTY, as_printed=True)
+class PlainlyBlinded(Message):
+    """xi(pi_2(pi_1(a) + r)_i) with r multiplied in as the plaintext 1 + r n: the randomiser is the one that came."""
+
+    a: Annotated[Ciphertext, under(XI)]
+
+
 @message("2.4", PARTY >> PARTY, as_printed=True)
 class PrintedSelected(Message):
     """psi_j, one ciphertext a coordinate, deterministic in zeta(v_j) and eta_j: a reader finds eta_j by trying."""
@@ -88,6 +97,17 @@ class PrintedMasked(Message):
 
 async def stage1_party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
     """Steps 1.1 to 1.6 for P_j."""
+    await _find_smallest(me, p, keys, n, Blinded)
+
+
+async def plain_stage1_party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
+    """Steps 1.1 to 1.6 for P_j, where r comes as a plaintext."""
+    await _find_smallest(me, p, keys, n, PlainlyBlinded)
+
+
+async def _find_smallest(
+    me: Endpoint, p: Parameters, keys: PartyKeys, n: int, kind: type[Blinded] | type[PlainlyBlinded]
+) -> None:
     # 1. integers with a_j + b_j = n_j: a_j never exceeds n_j, and so tells of it; no coins break a tie
     a, b = split_integer(n, me.rng)
     # 2. the edge j -> pi1(j) shows on the wire, and Charlie reads pi1(j) off the message of P_j
@@ -99,7 +119,7 @@ async def stage1_party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> 
     # 3.
     me.send(me.curator, PrintedSlot(keys.xi.encrypt(share.a, me.rng)))
     # 5.
-    blinded = await me.receive(me.curator, Blinded)
+    blinded = await me.receive(me.curator, kind)
     a_tilde = signed(p.sizes, keys.xi, blinded.a)
     # 6.
     if me.index:
@@ -111,15 +131,24 @@ async def stage1_party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> 
 
 async def stage1_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
     """Steps 1.2 to 1.5 for Charlie."""
+    return await _blind_and_permute(me, p, lambda c, r: Blinded(keys.xi.blind(c, r, me.rng)))
+
+
+async def plain_stage1_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
+    """Steps 1.2 to 1.5 for Charlie, who multiplies r in as a plaintext."""
+    return await _blind_and_permute(me, p, lambda c, r: PlainlyBlinded(plain_product(keys.xi, c, r)))
+
+
+async def _blind_and_permute(me: Endpoint, p: Parameters, blind: Callable[[Ciphertext, int], Message]) -> Halves:
     b = in_slots(me, await me.gather(me.parties, PrintedCuratorShare))
     slots = await me.gather(me.parties, PrintedSlot)
     # 4. r is an integer of either sign, as long as a size: it hides a only in part
     r = [signed_integer(SIZE_BITS, me.rng) for _ in slots]
     pi2 = Permutation.random(p.K, me.rng)
-    a = pi2([keys.xi.blind(slot.a, r_i, me.rng) for slot, r_i in zip(slots, r, strict=True)])
+    a = pi2([blind(slot.a, r_i) for slot, r_i in zip(slots, r, strict=True)])
     b_tilde = pi2([p.sizes.subtract(b_i, r_i) for b_i, r_i in zip(b, r, strict=True)])
     for party_i, a_i in zip(me.parties, a, strict=True):
-        me.send(party_i, Blinded(a_i))
+        me.send(party_i, a_i)
     return Halves(tuple(b_tilde), pi2)
 
 
@@ -157,17 +186,37 @@ async def stage3_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Vect
 
 async def party(me: Endpoint, p: Parameters, mine: PrintedInput) -> Vector:
     """P_j as printed."""
+    return await _party(me, p, mine, stage1_party)
+
+
+async def plain_party(me: Endpoint, p: Parameters, mine: PrintedInput) -> Vector:
+    """P_j as printed, where r comes as a plaintext."""
+    return await _party(me, p, mine, plain_stage1_party)
+
+
+async def _party(
+    me: Endpoint, p: Parameters, mine: PrintedInput, first: Callable[..., Coroutine[Any, Any, None]]
+) -> Vector:
     p.check_length(mine.w, mine.eta)
     keys = await me.stage(setup.party, p)
-    await me.stage(stage1_party, p, keys, mine.n, name="stage1")
+    await me.stage(first, p, keys, mine.n, name="stage1")
     psi = await me.stage(stage2_party, p, keys, mine.eta, name="stage2")
     return await me.stage(stage3_party, p, keys, mine.w, psi, name="stage3")
 
 
 async def curator(me: Endpoint, p: Parameters) -> Vector:
     """Charlie as printed."""
+    return await _curator(me, p, stage1_curator)
+
+
+async def plain_curator(me: Endpoint, p: Parameters) -> Vector:
+    """Charlie as printed, who multiplies r in as a plaintext."""
+    return await _curator(me, p, plain_stage1_curator)
+
+
+async def _curator(me: Endpoint, p: Parameters, first: Callable[..., Coroutine[Any, Any, Halves]]) -> Vector:
     keys = await me.stage(setup.curator, p)
-    halves = await me.stage(stage1_curator, p, keys, name="stage1")
+    halves = await me.stage(first, p, keys, name="stage1")
     smallest = await me.stage(stage1.smallest, p, keys, halves)
     await me.stage(stage2.curator, p, keys, halves, smallest)
     return await me.stage(stage3_curator, p, keys, name="stage3")
@@ -188,6 +237,11 @@ def signed(ring: Ring, key: paillier.PrivateKey, c: Ciphertext) -> int:
     """The plaintext as an integer of (-n/2, n/2), in the ring."""
     m = key.decrypt(c)
     return ring.reduce(m - key.public.n if 2 * m > key.public.n else m)
+
+
+def plain_product(key: paillier.PublicKey, c: Ciphertext, r: int) -> Ciphertext:
+    """c (1 + r n): a ciphertext of D(c) + r with the randomiser of c."""
+    return Ciphertext(key.n, modular.multiply(c.value, 1 + r % key.n * key.n, key.n_square))
 
 
 def scale_signed(key: paillier.PublicKey, c: Ciphertext, factor: int) -> Ciphertext:
@@ -218,7 +272,33 @@ def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
     }
 
 
-MODEL = Model(ideal.toy, inputs, ideal.MODEL.permutations, ideal.MODEL.compared)
+def masks(p: Parameters) -> tuple[Mask, ...]:
+    """What is to hide what, and how little it does: integers as long as the secrets themselves."""
+    return (
+        *(Mask(place, SIZE_BITS, SIZE_BITS, p.K) for place in ("PrintedShare.a", "PrintedCuratorShare.b")),
+        Mask("Blinded.a", SIZE_BITS + 1, SIZE_BITS, p.K),
+        Mask("PrintedMasked.psi", p.ring_bits, p.ring_bits, p.dimension),
+        Mask("Reshare.x", p.ring_bits),
+    )
+
+
+def agrees(p: Parameters, inputs: Inputs, published: Mapping[str, PublishedShare]) -> bool:
+    """Whether the shares add up to all w_j and K eta of a party with the smallest size."""
+    mine = [inputs[party][1] for party in p.parties]
+    w = p.weights.add_vectors(*(x.w for x in mine))
+    noise = [times(p.weights, p.K, x.eta) for x in mine if x.n == min(y.n for y in mine)]
+    return released(p, published) in [p.weights.add_vectors(w, eta) for eta in noise]
+
+
+MODEL = Model(
+    ideal.toy,
+    inputs,
+    ideal.MODEL.permutations,
+    ideal.MODEL.compared,
+    ideal.MODEL.sample,
+    ideal.MODEL.outcomes,
+    hygiene=Hygiene(SIGMA, masks, ("Indicator", "PrintedSelected"), lambda p: (p.sizes.bits, 0), agrees),
+)
 
 PROGRAM = Program(
     "pathak2010-as-printed-insecure",
@@ -235,3 +315,11 @@ PROGRAM = Program(
     ),
     Parameters,
 )
+
+PLAIN_BLINDING = replace(
+    PROGRAM,
+    name="pathak2010-as-printed-plain-blinding-insecure",
+    roles={PARTY: plain_party, CURATOR: plain_curator},
+    kinds=tuple(PlainlyBlinded if kind is Blinded else kind for kind in PROGRAM.kinds),
+)
+"""The other reading of step 1.4, in which r is no new encryption but a plaintext factor [N4]."""

@@ -29,8 +29,9 @@ does not contain the party whose noise was selected.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from protocols.arithmetic.permutation import Permutation
@@ -41,9 +42,11 @@ from protocols.comparison.ideal import simulate_holder
 from protocols.crypto import paillier
 from protocols.crypto.commitment import OPENING_BYTES
 from protocols.pathak2010 import minimum
-from protocols.pathak2010.parameters import SEED_BYTES, SIZE_BITS, Parameters
+from protocols.pathak2010.boundary import NOT_CLAIMED, released
+from protocols.pathak2010.messages import PublishedShare
+from protocols.pathak2010.parameters import SEED_BYTES, SIGMA, SIZE_BITS, Parameters
 from protocols.pathak2010.values import PartyInput
-from protocols.runtime.claims import Claim, Model, Readings, Unknown
+from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials, Unknown
 from protocols.runtime.session import CURATOR_NAME
 
 TOY_KEY_BITS = 512
@@ -78,12 +81,15 @@ def simulate_curator(p: Parameters, rng: Stream) -> Readings:
     }
 
 
-def simulate_parties(p: Parameters, members: Sequence[int], rng: Stream) -> Readings:
+def simulate_parties(
+    p: Parameters, members: Sequence[int], rng: Stream, xi: paillier.PrivateKey | None = None
+) -> Readings:
     """All that the parties with these numbers read, one after the other, made from the public parameters alone.
 
+    `xi` is a key that the simulator made before, for other members in the same execution; without it, it makes one.
     The ciphertexts under the parties' key that Charlie returns open to numbers of `blind_bits`; see step 1.4.
     """
-    xi = paillier.generate(p.key_bits, rng)
+    xi = xi or paillier.generate(p.key_bits, rng)
     coins = [(rng.bits(8 * SEED_BYTES), rng.bits(8 * OPENING_BYTES)) for _ in range(p.K)]
     blinded = [rng.bits(p.blind_bits) for _ in range(p.K)]
     found: Readings = defaultdict(list)
@@ -131,15 +137,107 @@ def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
     return made
 
 
-MODEL = Model(toy, inputs, ("pi_1", "pi_2"), lambda p: tuple(f"n_{j}" for j in range(1, p.K + 1)))
+def masks(p: Parameters) -> tuple[Mask, ...]:
+    """Every field in which a reader finds a masked number."""
+    pads = ("Relay.a", "Slot.b", "Half.a_tilde")
+    return (
+        *(Mask(place, p.sizes.bits) for place in pads),
+        Mask("Blinded.a", p.blind_bits, p.sizes.bits, p.K),
+        Mask("Masked.psi", p.mask_bits, p.ring_bits, p.dimension, p.packing.unpack),
+        Mask("Reshare.x", p.ring_bits),
+    )
+
+
+def agrees(p: Parameters, inputs: Inputs, published: Mapping[str, PublishedShare]) -> bool:
+    """Whether the shares add up to the functionality's sum, for a party with the smallest size: coins decide ties."""
+    mine = [inputs[party][1] for party in p.parties]
+    least = min(x.n for x in mine)
+    ties = [[int(i != j) for i in range(p.K)] for j in range(p.K) if mine[j].n == least]
+    return released(p, published) in [functionality(p, mine, tie) for tie in ties]
+
+
+def sample(K: int) -> Parameters:
+    """K parties at toy size."""
+    return toy(Parameters(tuple(f"P{j}" for j in range(1, K + 1)), dimension=1))
+
+
+def outcomes(p: Parameters, j: int) -> dict[str, tuple[str, ...]]:
+    """The selected noise eta_j* and the sum of all weights without noise, in their first coordinate."""
+    return {"selected noise": (f"eta_{j + 1}(1)",), "exact sum": tuple(f"w_{i}(1)" for i in range(1, p.K + 1))}
+
+
+MODEL = Model(
+    toy,
+    inputs,
+    ("pi_1", "pi_2"),
+    lambda p: tuple(f"n_{j}" for j in range(1, p.K + 1)),
+    sample,
+    outcomes,
+    hygiene=Hygiene(SIGMA, masks, ("Indicator",), lambda p: (p.sizes.bits, p.tie_bits), agrees),
+)
+
+# How the claim is tried.
+
+
+def claimed(p: Parameters, names: tuple[str, ...]) -> bool:
+    """Charlie alone, or any set of parties."""
+    return names == (CURATOR_NAME,) or (bool(names) and set(names) <= set(p.parties))
+
+
+def simulation(p: Parameters, rng: Stream) -> Callable[[tuple[str, ...]], Readings]:
+    """The simulators for one execution, in which all parties have the same key xi whatever coalition is looked at."""
+    xi = cache(lambda: paillier.generate(p.key_bits, rng.fork("xi")))
+
+    def simulated(names: tuple[str, ...]) -> Readings:
+        if names == (CURATOR_NAME,):
+            return simulate_curator(p, rng)
+        return simulate_parties(p, sorted(p.parties.index(name) for name in names), rng, xi())
+
+    return simulated
+
+
+def small(p: Parameters) -> Parameters:
+    """Three parties at toy size, who agreed on nothing beside."""
+    return replace(toy(p), parties=("P1", "P2", "P3"), agreed="")
+
+
+def worlds(p: Parameters) -> tuple[Inputs, Inputs]:
+    """Few records and small weights; as many records as there can be, all alike, and large weights. Equal sums."""
+    K, M, most = p.K, p.weights.modulus, (1 << SIZE_BITS) - 1
+    few = [(j, j, 5) for j in range(1, K + 1)]
+    big = [M // 3 + j for j in range(1, K)]
+    rest = sum(w for _, w, _ in few) + 5 + M // 4 - sum(big)
+    return _everybody(p, few), _everybody(p, [(most, w, -(M // 4)) for w in (rest, *big)])
+
+
+def _everybody(p: Parameters, numbers: Sequence[tuple[int, int, int]]) -> Inputs:
+    """The inputs of all from each party's size, and the weight and the noise of all its coordinates."""
+    made: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
+    for party, (n, *both) in zip(p.parties, numbers, strict=True):
+        w, eta = (p.weights.vector([x] * p.dimension) for x in both)
+        made[party] = (p, PartyInput(n, w, eta))
+    return made
+
+
+def condensed(p: Parameters, found: Readings) -> Readings:
+    """The readings with each comparison's opened terms replaced by how many zeros there are, in which seventh of the
+    vector the first one is (7 if there is none), and the answer that they give.
+    """
+    if "Differences.c" not in found:
+        return found
+    terms, opened = p.compared_bits + 1, found["Differences.c"]
+    chunks = [opened[i : i + terms] for i in range(0, len(opened), terms)]
+    zeros = [sum(chunk) for chunk in chunks]
+    return {
+        **{place: values for place, values in found.items() if place != "Differences.c"},
+        "zeros": zeros,
+        "where": [7 * chunk.index(1) // terms if any(chunk) else 7 for chunk in chunks],
+        "answers": [delta ^ (zero > 0) for delta, zero in zip(found["Differences.delta"], zeros, strict=True)],
+    }
+
 
 CLAIM = Claim(
     simulators={"charlie": simulate_curator, "any set of parties": simulate_parties},
-    not_claimed=(
-        "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights.",
-        "Charlie together with any party learns every size and who is smallest, for all parties hold the key of xi.",
-        "Charlie together with P_1 learns the noise eta, and so the exact sum of all weights.",
-        "The size of the smallest data set sets the scale of the noise; anybody can estimate it from the release.",
-        "Participants follow the protocol; a malicious one can select other noise, or none, or spoil the result.",
-    ),
+    not_claimed=NOT_CLAIMED,
+    trials=Trials(claimed, simulation, small, worlds, condensed),
 )

@@ -18,6 +18,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto import identity, sealing
 from protocols.crypto.identity import SIGNATURE_BYTES, Signer
 from protocols.errors import DecodeError, LocalError, PeerError
+from protocols.runtime.heads import is_plain
 from protocols.runtime.session import PUBLIC_NAME, Session
 
 HELLO = "Hello"
@@ -67,6 +68,8 @@ class Envelope:
         """The envelope; raises `DecodeError` unless `data` is exactly the encoding of one, and not too long."""
         if len(data) > MAX_ENVELOPE_BYTES:
             raise DecodeError(f"an envelope has at most {MAX_ENVELOPE_BYTES} bytes, got {len(data)}")
+        if not is_plain(data, 9, 1):  # an array and its eight parts
+            raise DecodeError("not an envelope: not a plain array of eight parts")
         try:
             parts = cbor2.loads(data, max_depth=2, allow_indefinite=False, allow_duplicate_keys=False)
             envelope = cls(*parts)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from protocols.arithmetic.rng import Stream
 from protocols.crypto.dgk import BitCiphertext, DgkPrivateKey
 from protocols.crypto.paillier import Ciphertext, PrivateKey
 from protocols.runtime.message import Message
@@ -31,6 +32,44 @@ Unknown = Callable[[str, int], Any]
 
 
 @dataclass(frozen=True)
+class Mask:
+    """A field whose readings hide a secret of at most `hidden` bits by adding a number uniform on [0, 2**bits).
+
+    `place` is "Kind.field". `hidden` is None where the sum is taken mod 2**bits, so that nothing of the secret shows;
+    else `times` such masks in a run are within times * 2**(hidden - bits) of uniform. `unpack` takes apart what the
+    values of one message hold.
+    """
+
+    place: str
+    bits: int
+    hidden: int | None = None
+    times: int = 1
+    unpack: Callable[[list[int]], list[int]] = list
+
+    @property
+    def slack(self) -> int | None:
+        """-log2 of the distance from uniform of all masks together, rounded down; None when it is zero."""
+        return None if self.hidden is None else self.bits - self.hidden - (self.times - 1).bit_length()
+
+
+@dataclass(frozen=True)
+class Hygiene:
+    """What an audit must know of a protocol to look at the numbers in somebody's views.
+
+    `sigma`: the declared statistical parameter in bits. `masks(p)`: every field that a mask hides from its reader.
+    `alike`: the kinds of which a sender sends one message to several peers, ciphertexts and all. `carried(p)`: (bits,
+    shift) of the ring in which a compared unknown travels, followed by `shift` random bits. `agrees(p, inputs,
+    published)`: whether the published messages give what the ideal functionality makes of everybody's inputs.
+    """
+
+    sigma: int
+    masks: Callable[[Any], tuple[Mask, ...]]
+    alike: tuple[str, ...]
+    carried: Callable[[Any], tuple[int, int]]
+    agrees: Callable[[Any, Mapping[str, tuple[Any, ...]], Mapping[str, Any]], bool]
+
+
+@dataclass(frozen=True)
 class Model:
     """What an audit must know of a protocol to hold its conversation without anybody's data.
 
@@ -38,13 +77,61 @@ class Model:
     toy size (smallest keys, dimension 1). `inputs(p, unknown)`: the inputs of every participant by name, whatever is
     private in them made by `unknown(name, bits)`, which stands for an integer in [0, 2**bits): a drawn number in a toy
     run, a linear form in a symbolic one. `permutations` names the secret permutations in the order in which they are
-    drawn, `compared(p)` the unknowns whose order the protocol finds, party by party.
+    drawn, `compared(p)` the unknowns whose order the protocol finds, party by party. `sample(K)` gives parameters for K
+    parties in a symbolic run, `outcomes(p, j)` what else is secret, by name, when the j-th party (from 0) has the
+    smallest compared unknown: each a sum of unknowns. `hygiene` is None for a model that has no real runs.
     """
 
     toy: Callable[[Any], Any]
     inputs: Callable[[Any, Unknown], dict[str, tuple[Any, ...]]]
     permutations: tuple[str, ...]
     compared: Callable[[Any], tuple[str, ...]]
+    sample: Callable[[int], Any]
+    outcomes: Callable[[Any, int], Mapping[str, tuple[str, ...]]]
+    hygiene: Hygiene | None = None
+
+
+Inputs = Mapping[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What a coalition outside of a claim finds, as code that can be tried.
+
+    `coalitions(p)`: the smallest coalitions of which it is said, by name. `find(p, views, published)`: what one of
+    them finds in its members' views, which come in the order of its names, and in the published messages. `truth(p,
+    inputs, names)`: what is there to be found; None where these inputs have nothing for this coalition.
+    """
+
+    coalitions: Callable[[Any], tuple[tuple[str, ...], ...]]
+    find: Callable[[Any, tuple[View, ...], Mapping[str, Any]], Any]
+    truth: Callable[[Any, Inputs, tuple[str, ...]], Any]
+
+
+@dataclass(frozen=True)
+class Unclaimed:
+    """Something that a protocol does not promise: a sentence that goes verbatim into reports, and its attack if any."""
+
+    sentence: str
+    attack: Attack | None = None
+
+
+@dataclass(frozen=True)
+class Trials:
+    """How a claim about a whole protocol is tried.
+
+    `claimed(p, names)`: whether the claim is about this coalition. `simulation(p, rng)` is one simulated execution,
+    made by the simulators of the claim: it maps the names of a claimed coalition to the coalition's readings.
+    `small(p)`: a small session of the same kind as p. `worlds(p)`: two sets of everybody's inputs, as different as can
+    be, for which the ideal functionality gives the same. `condensed(p, readings)` puts long vectors of rare events into
+    a few numbers.
+    """
+
+    claimed: Callable[[Any, tuple[str, ...]], bool]
+    simulation: Callable[[Any, Stream], Callable[[tuple[str, ...]], Readings]]
+    small: Callable[[Any], Any]
+    worlds: Callable[[Any], tuple[Inputs, Inputs]]
+    condensed: Callable[[Any, Readings], Readings]
 
 
 @dataclass(frozen=True)
@@ -53,11 +140,25 @@ class Claim:
 
     `simulators` maps a coalition, in words, to a function whose signature is the claim: it makes the coalition's
     readings from public parameters and what the ideal functionality gives the coalition, for it is given nothing
-    else. `not_claimed` goes verbatim into reports.
+    else. `trials` is None for a claim about a step inside of other protocols.
     """
 
     simulators: Mapping[str, Callable[..., Readings]]
-    not_claimed: tuple[str, ...]
+    not_claimed: tuple[Unclaimed, ...]
+    trials: Trials | None = None
+
+    def why_not(self, p: Any, names: tuple[str, ...]) -> list[str]:
+        """The sentences about a coalition that is not claimed: those about it, or about a part of it that is not."""
+        attacks = [(unclaimed.sentence, unclaimed.attack) for unclaimed in self.not_claimed if unclaimed.attack]
+        return [
+            sentence
+            for sentence, attack in attacks
+            if any(set(c) <= set(names) and not self.claims(p, c) for c in attack.coalitions(p))
+        ]
+
+    def claims(self, p: Any, names: tuple[str, ...]) -> bool:
+        """Whether the claim is about the coalition with these names."""
+        return self.trials is not None and self.trials.claimed(p, names)
 
 
 def keys_of(view: View) -> dict[int, PrivateKey | DgkPrivateKey]:

@@ -209,11 +209,10 @@ def decode(kind: type[M], data: bytes, layout: Layout, keys: Keys) -> M:
         width = layout[slot.protection.width]
         count = 1 if slot.count is None else layout[slot.count]
         at += 0 if slot.count is None else _head(count)
-        cut = []
-        for _ in range(count):
-            at += _head(width)
-            cut.append(data[at : at + width])
-            at += width
+        head = _head(width)
+        item = head + width
+        cut = [data[i : i + width] for i in range(at + head, at + head + count * item, item)]
+        at += count * item
         raw.append(cut[0] if slot.count is None else cut)
         try:
             read = [_unpack(piece, slot, keys) for piece in cut]
@@ -227,7 +226,9 @@ def decode(kind: type[M], data: bytes, layout: Layout, keys: Keys) -> M:
 
 def _head(length: int) -> int:
     """The length of the CBOR head of an array or byte string."""
-    return next(bytes_ for bytes_, limit in ((1, 24), (2, 1 << 8), (3, 1 << 16), (5, 1 << 32)) if length < limit)
+    if length < 24:
+        return 1
+    return 2 if length < 1 << 8 else 3 if length < 1 << 16 else 5 if length < 1 << 32 else 9
 
 
 def _pack(value: Any, slot: Slot, layout: Layout, keys: Keys, as_printed: bool) -> bytes:

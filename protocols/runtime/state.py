@@ -12,8 +12,13 @@ from typing import Any
 import cbor2
 
 from protocols.errors import LocalError, ReplayError
+from protocols.runtime.heads import is_plain
 
 MAX_STATE_BYTES = 1 << 28
+_MAX_ITEMS, _MAX_DEPTH = 1 << 22, 200
+_MAX_INTEGER_BYTES = (
+    1 << 13
+)  # twice a ciphertext under the longest key: what a record's own checks take little time for
 
 # What bytes, a value that contains itself (CBOR has references), or a record that refuses its fields may raise.
 _UNREADABLE = (
@@ -31,6 +36,8 @@ def load(data: bytes, records: Sequence[type[Any]]) -> Any:
     """The value that was dumped; raises `ReplayError` when these are not exactly its bytes."""
     if len(data) > MAX_STATE_BYTES:
         raise ReplayError(f"a state has at most {MAX_STATE_BYTES} bytes, got {len(data)}")
+    if not is_plain(data, _MAX_ITEMS, _MAX_DEPTH):
+        raise ReplayError("not a state of this program: has tags, or is too large or too deep")
     try:
         plain = cbor2.loads(data, allow_indefinite=False, allow_duplicate_keys=False)
         value = _value(plain, {record.__name__: record for record in records})
@@ -64,6 +71,8 @@ def _value(plain: Any, records: dict[str, type[Any]]) -> Any:
     if kind == "plain":
         return content
     if kind == "int":
+        if len(content) > _MAX_INTEGER_BYTES:
+            raise ValueError("an integer too long for any key")
         return int.from_bytes(content, "big", signed=True)
     if kind == "dict":
         return {_value(k, records): _value(v, records) for k, v in content}

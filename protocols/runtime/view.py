@@ -13,13 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from protocols.arithmetic.rng import Stream
+from protocols.arithmetic.rng import KEY_BYTES, Stream
 from protocols.crypto.identity import SIGNATURE_BYTES
-from protocols.errors import ProtocolError, ReplayError
+from protocols.errors import PeerError, ProtocolError, ReplayError
 from protocols.runtime import state as states
 from protocols.runtime.channel import HELLO, Envelope
 from protocols.runtime.claims import View
-from protocols.runtime.message import Message
+from protocols.runtime.letters import Letter, Links
+from protocols.runtime.message import Key, Message
 from protocols.runtime.process import Mail, Process
 from protocols.runtime.session import PUBLIC_NAME, Session
 
@@ -63,12 +64,17 @@ class RecordedView:
             raise ReplayError("not a view: a part of it has not the type that it should have")
         if view.session != session.id or view.role not in session.names:
             raise ReplayError("the view belongs to another session")
+        agreed = session.parameters  # a role would do whatever work other ones ask for
+        if any(x != agreed for x in view.inputs if type(x) is type(agreed)):
+            raise ReplayError("the view's inputs hold other parameters than the session's")
         return view
 
     def _is_well_formed(self) -> bool:
         types = [type(x) for x in (self.session, self.role, self.seed, self.insecure, self.inputs, self.mail)]
-        return types == [bytes, str, bytes, bool, tuple, tuple] and all(
-            isinstance(item, tuple) and [type(x) for x in item] == [int, str, bytes] for item in self.mail
+        return (
+            types == [bytes, str, bytes, bool, tuple, tuple]
+            and len(self.seed) == KEY_BYTES
+            and all(isinstance(item, tuple) and [type(x) for x in item] == [int, str, bytes] for item in self.mail)
         )
 
 
@@ -76,17 +82,26 @@ class RecordedView:
 class Recomputed:
     """What follows from a view and the mail that the record holds for its role.
 
-    `sent`: every envelope that the role sends, in order. `reads`: (line, sender, message) for all mail that it read,
-    and `opened` the same as (line, kind, payload). `view`: its inputs, what its stages left, its mail, for checks.
-    `fault` is what stopped the role before its end, `at` the line that did if any.
+    `sent`: every envelope that the role sends, in order, and `posted` the (addressee, message) of each sealed one.
+    `reads`: (line, sender, message) for all mail that it read, and `opened` the same as (line, kind, payload). `view`:
+    its inputs, what its stages left, its mail, for checks. `keys`: those that it was told, by their names. `links`:
+    its session keys. `letters`: all its sealed mail in the record, both ways, read or not.
+
+    `fault` is what stopped the role before its end, `at` the line that did if any, `culprit` whom the role itself
+    blames, which is its owner where it cannot run on its own inputs.
     """
 
     sent: tuple[Envelope, ...]
     reads: tuple[tuple[int, str, Message], ...]
     opened: tuple[tuple[int, str, bytes], ...]
     view: View
+    posted: tuple[tuple[str, Message], ...]
+    keys: Mapping[str, Key]
+    links: Links
+    letters: tuple[Letter, ...]
     fault: str | None = None
     at: int | None = None
+    culprit: str | None = None
 
 
 def _records(session: Session) -> tuple[type[Any], ...]:
@@ -125,6 +140,17 @@ class _Reader:
         self.opened.append((mail.reference, mail.kind, mail.payload))
 
 
+class _Watched(Process):
+    """A process that keeps the messages it sends as they are before they become bytes."""
+
+    posted: list[tuple[str, Message]]
+
+    def post(self, to: str, message: Message) -> None:
+        """Send, and keep."""
+        super().post(to, message)
+        self.posted.append((to, message))
+
+
 def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelope]) -> Recomputed:
     """Run the role again on its view and the recorded mail, `record` mapping lines to envelopes.
 
@@ -134,29 +160,41 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
     name, reader = view.role, _Reader()
     signed = [e for e in record.values() if e.sender == name and (e.kind == HELLO or e.to == PUBLIC_NAME)]
     signer = _RecordedSigner(session.identities[name], signed)
-    process = Process(session, name, signer, Stream(view.seed, insecure=view.insecure), view.inputs, observer=reader)
+    process = _Watched(session, name, signer, Stream(view.seed, insecure=view.insecure), view.inputs, observer=reader)
+    process.posted = []
+    links = Links(session, name, process.channel.secret, record)
     sent: list[Envelope] = []
-    fault: str | None = None
-    at: int | None = None
+    fault, at, culprit = _run(process, record, sent)
+    mail = tuple((sender, message) for _, sender, message in reader.reads)
+    kept = View(name, view.inputs, tuple(process.progress.results), mail)
+    known = zip(reader.opened, reader.reads, strict=True)
+    letters = links.open_all(process.keys, {line: (payload, read[2]) for (line, _, payload), read in known})
+    opened, posted = tuple(reader.opened), tuple(process.posted)
+    return Recomputed(
+        tuple(sent), tuple(reader.reads), opened, kept, posted, process.keys, links, letters, fault, at, culprit
+    )
+
+
+def _run(
+    process: Process, record: Mapping[int, Envelope], sent: list[Envelope]
+) -> tuple[str | None, int | None, str | None]:
+    """Let the process run on its recorded mail; what stopped it, at which line, and whom it blames."""
     try:
         sent += process.advance()
         for line, envelope in record.items():
-            if envelope.to == name:
-                at = line
+            if envelope.to == process.name:
                 process.deliver(envelope, line)
                 sent += process.advance()
-        at = None
-        if process.done:
-            sent += process.release()
-        else:
-            fault = f"{name} still waits for {process.waiting}"
+        if not process.done:
+            return f"{process.name} still waits for {process.waiting}", None, None
+        sent += process.release()
+    except PeerError as error:
+        return f"{error.culprit}: {error.rule}", next(iter(error.evidence), None), error.culprit
     except ProtocolError as error:
-        fault = str(error)
+        return str(error), None, process.name
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         # The inputs of a view come from a file: whatever a role cannot work with ends here.
-        fault, at = f"{name} cannot run on the inputs of its view: {type(error).__name__}", None
+        return f"{process.name} cannot run on the inputs of its view: {type(error).__name__}", None, process.name
     finally:
         process.close()
-    mail = tuple((sender, message) for _, sender, message in reader.reads)
-    kept = View(name, view.inputs, tuple(process.progress.results), mail)
-    return Recomputed(tuple(sent), tuple(reader.reads), tuple(reader.opened), kept, fault, at)
+    return None, None, None

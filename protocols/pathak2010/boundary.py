@@ -1,0 +1,167 @@
+"""What the coalitions outside of the claim find: each function is an attack that succeeds in every run.
+
+The claim of `ideal.py` would be timid if these failed; `NOT_CLAIMED` is part of it. An attack is given the public
+parameters p, the views of the coalition's members, and the released sum S where it needs that; nothing else. All
+members follow the protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from protocols.arithmetic.ring import Vector
+from protocols.pathak2010.messages import Indicator, PublishedShare, Selected, Slot
+from protocols.pathak2010.parameters import Parameters
+from protocols.pathak2010.values import CuratorKeys, PartyInput, PartyKeys
+from protocols.runtime.claims import Attack, Inputs, Unclaimed, View
+from protocols.runtime.message import Message
+from protocols.runtime.session import CURATOR_NAME
+
+V = TypeVar("V")
+M = TypeVar("M", bound=Message)
+
+
+@dataclass(frozen=True, repr=False)
+class Sizes:
+    """n_1 ... n_K, and j*: the place of the smallest, equal sizes ordered by their tie bits."""
+
+    n: tuple[int, ...]
+    smallest: int
+
+
+def released(p: Parameters, published: Mapping[str, PublishedShare]) -> Vector:
+    """S, the sum of all published shares."""
+    return p.weights.add_vectors(*(share.y for share in published.values()))
+
+
+def exact_sum_of_smallest(p: Parameters, smallest: View, S: Vector) -> Vector:
+    """The sum of all w_j without any noise: S less the noise that the party with the smallest data set put in itself.
+
+    From the view of any other party the same computation gives a meaningless vector.
+    """
+    return p.weights.subtract_vectors(S, _input(smallest).eta)
+
+
+def sizes_of_charlie_and_party(p: Parameters, charlie: View, party: View) -> Sizes:
+    """Every size and who is smallest, from Charlie's view and that of any party.
+
+    Slot i of step 1.3 holds pi_1(a)_i under xi, which every party opens, and pi_1(b)_i under zeta, which Charlie opens;
+    every party knows pi_1. So r and pi_2, which are to keep the two apart, are not even in the way.
+    """
+    keys, zeta = _left(party, PartyKeys), _left(charlie, CuratorKeys).zeta
+    slots = [_from(charlie, name, Slot) for name in p.parties]
+    whole = [p.sizes.add(keys.xi.decrypt(slot.a), zeta.decrypt(slot.b)) for slot in slots]
+    tied = keys.pi1.inverse(whole)  # n_j followed by its tie bits, at place j
+    return Sizes(tuple(n >> p.tie_bits for n in tied), tied.index(min(tied)))
+
+
+def noise_of_charlie_and_first(p: Parameters, charlie: View, first: View) -> Vector:
+    """eta_j*, the noise in S, from Charlie's view and that of P_1.
+
+    P_1 receives the psi_j of step 2.3 one by one, and Charlie opens them: all are zero but that of j*. If P_1 is the
+    smallest itself, the indicator of step 2.1 says so, and the noise is P_1's own.
+    """
+    keys, zeta = _left(first, PartyKeys), _left(charlie, CuratorKeys).zeta
+    u = _from(first, charlie.name, Indicator).u
+    smallest = p.parties[keys.pi1.inverse(zeta.decrypt_all(u)).index(1)]
+    if smallest == first.name:
+        return _input(first).eta
+    return p.weights.vector(p.packing.unpack(zeta.decrypt_all(_from(first, smallest, Selected).psi)))
+
+
+def _input(view: View) -> PartyInput:
+    return _one(view.inputs, PartyInput, view.name)
+
+
+def _left(view: View, kind: type[V]) -> V:
+    """What a stage of this role left behind."""
+    return _one(view.results, kind, view.name)
+
+
+def _from(view: View, sender: str, kind: type[M]) -> M:
+    """The one message of this kind that this role had from the sender."""
+    return _one([message for name, message in view.mail if name == sender], kind, view.name)
+
+
+def _one(values: Sequence[Any], kind: type[V], whose: str) -> V:
+    for value in values:
+        if isinstance(value, kind):
+            return value
+    raise ValueError(f"the view of {whose} has no {kind.__name__}")
+
+
+# The same in the form in which a claim is tried. Sizes that differ say who is smallest without anybody's coins.
+
+
+def _alone(p: Parameters) -> tuple[tuple[str, ...], ...]:
+    return tuple((party,) for party in p.parties)
+
+
+def _with_charlie(p: Parameters) -> tuple[tuple[str, ...], ...]:
+    return tuple((CURATOR_NAME, party) for party in p.parties)
+
+
+def _with_charlie_first(p: Parameters) -> tuple[tuple[str, ...], ...]:
+    return _with_charlie(p)[:1]
+
+
+def _sizes(p: Parameters, inputs: Inputs) -> Sizes:
+    n = tuple(_party_input(inputs, party).n for party in p.parties)
+    return Sizes(n, n.index(min(n)))
+
+
+def _party_input(inputs: Inputs, party: str) -> PartyInput:
+    return _one(inputs[party], PartyInput, party)
+
+
+def _sum(p: Parameters, inputs: Inputs) -> Vector:
+    return p.weights.add_vectors(*(_party_input(inputs, party).w for party in p.parties))
+
+
+def _noise(p: Parameters, inputs: Inputs) -> Vector:
+    return _party_input(inputs, p.parties[_sizes(p, inputs).smallest]).eta
+
+
+def _sum_for_smallest(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> Vector | None:
+    return _sum(p, inputs) if names == (p.parties[_sizes(p, inputs).smallest],) else None
+
+
+def _noise_and_sum(p: Parameters, views: tuple[View, ...], published: Mapping[str, Any]) -> tuple[Vector, Vector]:
+    eta = noise_of_charlie_and_first(p, *views)
+    return eta, p.weights.subtract_vectors(released(p, published), eta)
+
+
+NOT_CLAIMED = (
+    Unclaimed(
+        "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights.",
+        Attack(
+            _alone,
+            lambda p, views, published: exact_sum_of_smallest(p, views[0], released(p, published)),
+            _sum_for_smallest,
+        ),
+    ),
+    Unclaimed(
+        "Charlie together with any party learns every size and who is smallest, for all parties hold the key of xi.",
+        Attack(
+            _with_charlie,
+            lambda p, views, published: sizes_of_charlie_and_party(p, *views),
+            lambda p, inputs, names: _sizes(p, inputs),
+        ),
+    ),
+    Unclaimed(
+        "Charlie together with P_1 learns the noise eta, and so the exact sum of all weights.",
+        Attack(
+            _with_charlie_first,
+            _noise_and_sum,
+            lambda p, inputs, names: (_noise(p, inputs), _sum(p, inputs)),
+        ),
+    ),
+    Unclaimed(
+        "The size of the smallest data set sets the scale of the noise; anybody can estimate it from the release."
+    ),
+    Unclaimed(
+        "Participants follow the protocol; a malicious one can select other noise, or none, or spoil the result."
+    ),
+)

@@ -1,0 +1,35 @@
+"""How large and how deep a CBOR value is, from the heads of its items alone, before any parser makes objects of it.
+
+A parser turns a byte into an object of some sixty: without this, a file of 64 MB could take gigabytes. Tags are refused
+as well, for each has a decoder of its own and nothing here is written with one.
+"""
+
+from __future__ import annotations
+
+_STRINGS, _ARRAY, _MAP, _TAG = (2, 3), 4, 5, 6
+
+
+def is_plain(data: bytes, items: int, depth: int) -> bool:
+    """Whether this is one value of at most `items` items nested at most `depth` deep, without tags, indefinite
+    lengths or trailing bytes; an array counts as one item beside what it holds.
+    """
+    at, open_ = 0, [1]  # of each open array, how many items are still to come
+    for _ in range(items):
+        if at >= len(data):
+            return False
+        major, argument = data[at] >> 5, data[at] & 31
+        if argument > 27 or major == _TAG:
+            return False
+        more = 0 if argument < 24 else 1 << (argument - 24)
+        length = int.from_bytes(data[at + 1 : at + 1 + more], "big") if more else argument
+        at += 1 + more + (length if major in _STRINGS else 0)
+        open_[-1] -= 1
+        if major in (_ARRAY, _MAP):
+            open_.append(length if major == _ARRAY else 2 * length)
+        while open_ and not open_[-1]:
+            open_.pop()
+        if not open_:
+            return at == len(data)
+        if len(open_) > depth + 1:
+            return False
+    return False

@@ -1,0 +1,88 @@
+"""The sealed mail of one participant, both ways, as its X25519 secret and the recorded greetings open it.
+
+Both ends of a link have its keys, so a view opens what its owner sent as well as what it got; and each line is opened
+by itself, whatever the role made of the lines before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from protocols.crypto import sealing
+from protocols.crypto.identity import SIGNATURE_BYTES
+from protocols.errors import DecodeError, LocalError
+from protocols.runtime import message as messages
+from protocols.runtime.channel import HELLO, Envelope
+from protocols.runtime.message import Keys, Message
+from protocols.runtime.session import PUBLIC_NAME, Session
+
+
+@dataclass(frozen=True, repr=False)
+class Letter:
+    """A sealed envelope of the record as one of its two ends sees it.
+
+    `payload` is None when the seal breaks, `message` when there is none or it cannot be decoded; `fault` says why, and
+    is None as well where a key is missing that the role had not been told yet.
+    """
+
+    line: int
+    envelope: Envelope
+    payload: bytes | None
+    message: Message | None
+    fault: str | None = None
+
+
+class Links:
+    """The sealed links of one participant. `secret` is its X25519 secret, `greetings` the recorded keys of its peers.
+
+    Greetings are taken as they stand in the record: whether their senders signed them is for others to check.
+    """
+
+    def __init__(self, session: Session, name: str, secret: bytes, record: Mapping[int, Envelope]) -> None:
+        self._session, self.name, self._secret = session, name, secret
+        self._record = record
+        self._keys: dict[tuple[str, str], bytes] = {}
+
+    @property
+    def public(self) -> bytes:
+        """The key that its own greetings must carry."""
+        return sealing.public_key(self._secret)
+
+    @cached_property
+    def greetings(self) -> Mapping[str, bytes]:
+        """The first key that each peer announced to this participant."""
+        hellos = [e for e in self._record.values() if e.kind == HELLO and e.to == self.name]
+        return {e.sender: e.body[:-SIGNATURE_BYTES] for e in reversed(hellos)}
+
+    def key(self, sender: str, to: str) -> bytes:
+        """The key of one direction of a link; raises `DecodeError` when the peer announced no usable key."""
+        if (sender, to) not in self._keys:
+            peer = self.greetings.get(to if sender == self.name else sender, b"")
+            self._keys[sender, to] = sealing.link_key(self._secret, peer, self._session.id, sender, to)
+        return self._keys[sender, to]
+
+    def open(self, line: int, keys: Keys) -> Letter:
+        """One line; `keys` are those under which its ciphertexts are."""
+        envelope = self._record[line]
+        try:
+            key = self.key(envelope.sender, envelope.to)
+            payload = sealing.unseal(key, envelope.number, envelope.header, envelope.body)
+        except (DecodeError, OverflowError):  # a number that no nonce holds
+            return Letter(line, envelope, None, None, "the seal is broken")
+        kind = next((k for k in self._session.program.kinds if k.__name__ == envelope.kind), None)
+        if kind is None:
+            return Letter(line, envelope, payload, None, f"not a message of {self._session.program.name}")
+        try:
+            return Letter(line, envelope, payload, messages.decode(kind, payload, self._session.layout, keys))
+        except DecodeError as error:
+            return Letter(line, envelope, payload, None, str(error))
+        except LocalError:
+            return Letter(line, envelope, payload, None)
+
+    def open_all(self, keys: Keys, read: Mapping[int, tuple[bytes, Message]]) -> tuple[Letter, ...]:
+        """Every sealed line from or to this participant, in the order of the record; `read` holds those read before."""
+        mine = {n: e for n, e in self._record.items() if self.name in (e.sender, e.to) and e.sender != e.to}
+        sealed = {n: e for n, e in mine.items() if e.kind != HELLO and e.to != PUBLIC_NAME}
+        return tuple(Letter(n, e, *read[n]) if n in read else self.open(n, keys) for n, e in sealed.items())
