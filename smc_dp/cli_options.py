@@ -21,15 +21,15 @@ Job: TypeAlias = Callable[[], int | None]
 Choice = TypeVar("Choice", bound=str)
 
 
-def positive(option: str, text: str) -> Fraction:
-    """A positive number exactly as written, such as 1, 0.1 or 1e-3."""
+def positive(option: str, text: str, least: Fraction = LOWEST) -> Fraction:
+    """A positive number exactly as written, such as 1, 0.1 or 1e-3, and at least `least`."""
     plain = r"\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,6})?"
     if len(text) > _LONGEST_NUMBER or not re.fullmatch(plain, text.strip(), re.ASCII):
         raise InputError(f"{option}: wanted a positive number, got {shown(text)}")
     value = Decimal(text.strip())
     if value == 0:
         raise InputError(f"{option}: wanted a positive number, got {shown(text)}")
-    lowest, highest = Decimal(str(float(LOWEST))), Decimal(str(float(HIGHEST)))
+    lowest, highest = Decimal(str(float(least))), Decimal(str(float(HIGHEST)))
     if not lowest <= value <= highest:
         raise InputError(f"{option}: wanted a number from {lowest:g} to {highest:g}, got {shown(text)}")
     return Fraction(value)

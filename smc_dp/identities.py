@@ -1,0 +1,116 @@
+"""Long-term identities in a folder: `identities.json` is public and what others pin, each `*.key` is one secret.
+
+A record is then signed by somebody: whoever got the public file from elsewhere knows whose run it was. In a real
+deployment each participant keeps its own key at home; here one folder has all of them, as a simulation needs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import SEED_BYTES, Identity
+from smc_dp import strict
+from smc_dp.aggregation import CURATOR
+from smc_dp.audit.evidence import read_identities
+from smc_dp.data.federation import plain_name
+from smc_dp.data.partition import check_names
+from smc_dp.errors import InputError
+
+PUBLIC_FILE = "identities.json"
+_ENDING = ".key"
+_LINE = 2 * SEED_BYTES + 1
+
+
+def create(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes]:
+    """Make identities of these parties and of the curator in a new folder, and return the public halves.
+
+    Raises InputError for names that no run could have, or when the folder exists. The public file comes last: a folder
+    without it was not finished.
+    """
+    check_names(parties)
+    made = {name: Identity.generate(rng.fork(f"identity {name}")) for name in (*parties, CURATOR)}
+    public = {name: identity.public for name, identity in made.items()}
+    try:
+        folder.mkdir(mode=0o700, parents=True)
+        for number, identity in enumerate(made.values(), start=1):  # names of parties are no names of files
+            _write(folder / f"{number}{_ENDING}", identity.seed.hex(), 0o600)
+        _write(folder / PUBLIC_FILE, json.dumps({name: key.hex() for name, key in public.items()}, indent=2), 0o644)
+    except FileExistsError:
+        raise InputError(f"identities {folder}: exists already, wanted a new folder") from None
+    except OSError as error:
+        raise InputError(f"identities {folder}: cannot be made: {error.strerror}") from None
+    return public
+
+
+def public(folder: Path) -> dict[str, bytes]:
+    """Names and public halves; InputError when there are none that can be read."""
+    return read_identities(folder / PUBLIC_FILE)
+
+
+def load(folder: Path) -> dict[str, Identity]:
+    """All identities by name, in the order of the public file.
+
+    Raises InputError, and never shows a secret, when a key is malformed or belongs to nobody, or when one is missing.
+    """
+    names = {key: name for name, key in public(folder).items()}
+    found: dict[str, Identity] = {}
+    for path in key_files(folder):
+        identity = Identity(_seed(path))
+        name = names.get(identity.public)
+        if name is None:
+            raise InputError(f"{path}: belongs to nobody in {PUBLIC_FILE}")
+        found[name] = identity
+    for name in public(folder):
+        if name not in found:
+            raise InputError(f"identities {folder}: there is no key of {plain_name(name)}, or it shares one")
+    return found
+
+
+def of_run(folder: Path, parties: Sequence[str]) -> dict[str, Identity]:
+    """The identities of a run; InputError unless they are those of its parties and of the curator, and no others."""
+    found = load(folder)
+    for name in (*parties, CURATOR):
+        if name not in found:
+            raise InputError(f"identities {folder}: wanted one of {plain_name(name)}, which takes part in the run")
+    for name in found:
+        if name not in (*parties, CURATOR):
+            raise InputError(f"identities {folder}: {plain_name(name)} does not take part in the run")
+    return found
+
+
+def exposed(folder: Path) -> list[Path]:
+    """The key files that others than their owner may read or write."""
+    if os.name == "nt":  # rights are no bits there
+        return []
+    return [path for path in key_files(folder) if stat.S_IMODE(path.lstat().st_mode) & 0o077]
+
+
+def key_files(folder: Path) -> list[Path]:
+    """The files with secrets; InputError when the folder cannot be read."""
+    try:
+        return sorted(folder / entry.name for entry in os.scandir(folder) if entry.name.endswith(_ENDING))
+    except OSError as error:
+        raise InputError(f"identities {folder}: cannot be read: {error.strerror}") from None
+
+
+def _seed(path: Path) -> bytes:
+    content = strict.read_file(path, _LINE)
+    try:
+        seed = bytes.fromhex(content.decode("ascii").removesuffix("\n"))
+    except ValueError:
+        seed = b""
+    if len(seed) != SEED_BYTES or content.removesuffix(b"\n") != seed.hex().encode():
+        raise InputError(f"{path}: wanted one line of {2 * SEED_BYTES} hexadecimal digits")
+    return seed
+
+
+def _write(path: Path, line: str, mode: int) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        file.write(f"{line}\n".encode())
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,183 @@
+"""What a run charges: each party's own ledger, before the first message.
+
+Every party is charged what the statement says: it is about one record of any party, so that it holds for each of them,
+and for those with more rows than the smallest it is more than they lose (how much more would show the sizes). It holds
+against whom the statement names: the party whose noise was chosen, and Charlie with any other, are outside, and a
+ledger has no price for what they learn about the rest. That party's own records are covered by its noise, as all are.
+
+A run that stops before anything is published reveals nothing (protocols/pathak2010/NOTES.md, [N8]: all shares but one
+are uniform), so its reservations become void. After anything else that goes wrong nobody knows, and they stay as they
+are: a reservation without outcome counts as spent. A run that guarantees nothing (kind `none`: made from a seed, or the
+steps as printed) is refused: no finite charge would be true, and an infinite one would end the account for a trial.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import string
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from protocols.errors import ProtocolError
+from smc_dp import strict
+from smc_dp.data.federation import plain_name
+from smc_dp.data.preprocess import Examples
+from smc_dp.errors import InputError
+from smc_dp.ledger.guarantee import Guarantee
+from smc_dp.ledger.history import Account, History, Limit, OverBudgetError, Standing, account_of
+from smc_dp.ledger.ledger import Ledger
+from smc_dp.privacy.statement import PrivacyStatement
+
+ABORTS: tuple[type[BaseException], ...] = (InputError, ProtocolError, KeyboardInterrupt, SystemExit)
+"""What stops a run while all shares are still with those who made them: wrong input, an abort, Ctrl-C and SIGTERM."""
+VOIDED = "nothing was revealed, and no budget charged"
+KEPT = "something may have been revealed: the run counts as spent in every ledger"
+_ENDING = ".ledger"
+_LONGEST_FILE_NAME = 200
+_AS_THEY_ARE = (string.ascii_lowercase + string.digits + "-_").encode()
+
+
+@dataclass(frozen=True)
+class Ledgers:
+    """The folder with one ledger for each party, and the limit that a missing one is made with, None to make none."""
+
+    folder: Path
+    limit: Limit | None = None
+
+    def path(self, party: str) -> Path:
+        """Where a party's ledger lies: a to z, digits, - and _ of its name as they are, any other byte as %XX.
+
+        Two names never share a file, even where the system does not tell capitals apart, and none leaves the folder.
+        """
+        name = "".join(chr(b) if b in _AS_THEY_ARE else f"%{b:02X}" for b in party.encode())
+        if not 0 < len(name) <= _LONGEST_FILE_NAME:
+            raise InputError(f"party {plain_name(party)}: its name is too long to name a ledger")
+        return self.folder / f"{name}{_ENDING}"
+
+    def check(self, parties: Iterable[str], guarantee: Guarantee) -> None:
+        """Raise what `reserve` would raise now, so that nobody trains in vain; nothing is made or written."""
+        for party in parties:
+            if self.limit is not None and not self.path(party).exists():
+                with _named(party):
+                    History.opened("", self.limit, "").check(guarantee)
+            else:
+                with self._opened(party) as ledger:
+                    ledger.check(guarantee)
+
+    def reserve(self, parties: Mapping[str, Examples], mechanism: str, guarantee: Guarantee, run: str) -> Reserved:
+        """Charge every party, or, whatever stops it, nobody.
+
+        `run`: a digest of what the parties agreed on. Raises InputError, naming the first party that cannot or will not
+        take part, and what it has left where its limit would be passed.
+        """
+        reserved = Reserved(account_of(guarantee), {})
+        with accounted(reserved, harmless=(BaseException,)):
+            for party, rows in parties.items():
+                with self._opened(party) as ledger:
+                    number = ledger.reserve(ledger.dataset(rows), mechanism, guarantee, run)
+                    reserved.places[party] = _Place(ledger.path, number)
+        return reserved
+
+    @contextmanager
+    def _opened(self, party: str) -> Iterator[Ledger]:
+        path = self.path(party)
+        with _named(party):
+            if not path.exists():
+                self._make(path)
+            with Ledger.open(path) as ledger:
+                held = ledger.history().limit
+                if self.limit not in (None, held):
+                    raise InputError(f"ledger {path}: has a limit of {held} already, wanted no --budget or the same")
+                yield ledger
+
+    def _make(self, path: Path) -> None:
+        if self.limit is None:
+            raise InputError(f"ledger {path}: there is none, wanted one, or --budget to make it with")
+        _make_folder(self.folder)
+        try:
+            Ledger.create(path, *self.limit).close()
+        except InputError:
+            if not path.exists():  # else another process was faster
+                raise
+
+
+@dataclass(frozen=True)
+class _Place:
+    path: Path
+    number: int
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """Reservations of one run: what they count against, and where they stand, by party."""
+
+    account: Account
+    places: dict[str, _Place]
+
+    def void(self) -> list[str]:
+        """Nothing was revealed. The parties whose ledger could not be written to: they stay charged, which is safe."""
+        charged = []
+        for party, place in self.places.items():
+            try:
+                with Ledger.open(place.path) as ledger:
+                    ledger.settle(place.number, "void")
+            except InputError:
+                charged.append(party)
+        return charged
+
+    def released(self, release: Path) -> dict[str, Standing]:
+        """The release in this file is out. How each party's account stands now."""
+        digest = hashlib.sha256(strict.read_file(release)).hexdigest()
+        standings = {}
+        for party, place in self.places.items():
+            with _named(party), Ledger.open(place.path) as ledger:
+                ledger.settle(place.number, "released", digest)
+                standings[party] = ledger.spent(self.account)
+        return standings
+
+
+def price(statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guarantee:
+    """What a release with this statement is charged: exactly `epsilon`, where that is known.
+
+    InputError for a statement of kind `none`.
+    """
+    if statement.kind == "none":
+        raise InputError("--ledgers: wanted a run that guarantees something, got one of kind none: it has no price")
+    return Guarantee.of(statement, epsilon)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"folder {folder}: cannot be made: {error.strerror}") from None
+
+
+@contextmanager
+def accounted(reserved: Reserved | None, harmless: tuple[type[BaseException], ...] = ()) -> Iterator[None]:
+    """Add to any error what it costs: nothing if it is of a `harmless` kind, for then reservations become void."""
+    try:
+        yield
+    except BaseException as error:
+        if reserved is not None and reserved.places:
+            error.add_note(_voided(reserved.void()) if isinstance(error, harmless) else KEPT)
+        raise
+
+
+def _voided(charged: Sequence[str]) -> str:
+    if not charged:
+        return VOIDED
+    names = ", ".join(map(plain_name, charged))
+    return f"nothing was revealed, but the ledgers of {names} cannot be written to: there it counts as spent"
+
+
+@contextmanager
+def _named(party: str) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        kind = OverBudgetError if isinstance(error, OverBudgetError) else InputError
+        raise kind(f"party {plain_name(party)}: {error}") from None

@@ -1,0 +1,202 @@
+"""A ledger whose process is killed before any statement, and one that several processes charge at the same time.
+
+This file is also the program that the tests start: it forks, so it has to be a process without threads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from smc_dp.errors import InputError
+from smc_dp.ledger import storage
+from smc_dp.ledger.entry import Entry
+from smc_dp.ledger.guarantee import Guarantee
+from smc_dp.ledger.history import Account, OverBudgetError
+from smc_dp.ledger.ledger import Ledger
+
+DATA, RUN = "a" * 64, "c" * 64
+HALF = Guarantee("pure", Fraction(1, 2), Fraction(0), "record", "replace")
+WHOLE = Guarantee("pure", Fraction(1), Fraction(0), "record", "replace")
+ACCOUNT = Account("record", "replace")
+PROCESSES = 6
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+
+
+def started(job: str, folder: Path) -> dict[str, object]:
+    """What the program prints."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, __file__, job, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def lost(folder: Path, deaths: list[str]) -> list[int]:
+    """The deaths after which a ledger is broken, or says less than had been reported."""
+    found = []
+    for number, reported in enumerate(deaths):
+        path = folder / f"{number}.ledger"
+        states = []
+        if path.exists():
+            with Ledger.open(path) as ledger:
+                states = [entry.state for entry in ledger.history().entries]
+        wanted = {"nothing": [], "reserved": ["limit", "reserved"], "released": ["limit", "reserved", "released"]}[
+            reported
+        ]
+        if states[: len(wanted)] != wanted:
+            found.append(number)
+    return found
+
+
+def test_killed_before_any_statement(tmp_path: Path) -> None:
+    """The chain holds and no charge is lost: once reserve has returned, it is there whatever happened."""
+    deaths = list(map(str, json.loads(json.dumps(started("crash", tmp_path)["deaths"]))))
+    assert len(deaths) >= 15
+    assert {*deaths} == {"nothing", "reserved", "released"}
+    assert lost(tmp_path, deaths) == []
+
+
+def test_reporting_before_it_is_written_is_caught(tmp_path: Path) -> None:
+    """The twin: the release is on its way before the reservation is."""
+    deaths = list(map(str, json.loads(json.dumps(started("late", tmp_path)["deaths"]))))
+    assert len(lost(tmp_path, deaths)) >= 3
+
+
+def test_one_of_many_gets_the_last_budget(tmp_path: Path) -> None:
+    assert started("race", tmp_path)["winners"] == 1
+    with Ledger.open(tmp_path / "x") as ledger:
+        assert len(ledger.history().entries) == 2
+
+
+def test_checking_first_and_charging_later_lets_several_win(tmp_path: Path) -> None:
+    """The twin: limit check and reservation in two transactions."""
+    winners = started("careless", tmp_path)["winners"]
+    assert isinstance(winners, int)
+    assert winners > 1
+
+
+def test_many_make_the_same_ledger(tmp_path: Path) -> None:
+    assert started("create", tmp_path)["winners"] == 1
+    with Ledger.open(tmp_path / "x") as ledger:
+        assert ledger.history().limit.epsilon == 1
+    assert os.listdir(tmp_path) == ["x"]
+
+
+# The program.
+
+
+def crash(folder: Path, doomed: Callable[[Path, int], None]) -> dict[str, object]:
+    """Kill a child before its first, second, ... statement until one lives; what each had reported by then."""
+    deaths = []
+    for number in range(200):
+        report, into = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(report)
+            kill_before(number)
+            doomed(folder / f"{number}.ledger", into)
+            os._exit(0)
+        os.close(into)
+        _, status = os.waitpid(child, 0)
+        with os.fdopen(report, "rb") as file:
+            said = file.read().decode().split()
+        deaths.append(said[-1] if said else "nothing")
+        if os.waitstatus_to_exitcode(status) == 0:
+            return {"deaths": deaths}
+    raise RuntimeError("the child never lived")
+
+
+def kill_before(last: int) -> None:
+    """End this process, as a power cut would, before this statement of any ledger."""
+    left = iter(range(last))
+    connected = storage.connected
+
+    def traced(path: Path) -> sqlite3.Connection:
+        connection = connected(path)
+        connection.set_trace_callback(lambda _: None if next(left, None) is not None else os.kill(os.getpid(), 9))
+        return connection
+
+    storage.connected = traced
+
+
+def in_order(path: Path, report: int) -> None:
+    with Ledger.create(path, Fraction(1)) as ledger:
+        number = ledger.reserve(DATA, "m", HALF, RUN)
+        os.write(report, b"reserved ")
+        ledger.settle(number, "released", RUN)
+        os.write(report, b"released ")
+
+
+def late(path: Path, report: int) -> None:
+    with Ledger.create(path, Fraction(1)) as ledger:
+        os.write(report, b"reserved ")
+        number = ledger.reserve(DATA, "m", HALF, RUN)
+        ledger.settle(number, "released", RUN)
+
+
+def raced(attempt: Callable[[], None]) -> dict[str, object]:
+    """How many of several processes succeed when they all begin at once."""
+    wait, go = os.pipe()
+    children = []
+    for _ in range(PROCESSES):
+        child = os.fork()
+        if child == 0:
+            os.close(go)
+            os.read(wait, 1)  # until the other end is closed
+            try:
+                attempt()
+            except OverBudgetError:
+                os._exit(1)
+            except InputError as error:
+                os._exit(1 if "exists already" in str(error) else 2)
+            os._exit(0)
+        children.append(child)
+    os.close(go)
+    codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    if set(codes) - {0, 1}:
+        raise RuntimeError(f"exit codes {codes}")
+    return {"winners": codes.count(0)}
+
+
+def careful(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        ledger.reserve(DATA, "m", WHOLE, RUN)
+
+
+def careless(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        if not ledger.spent(ACCOUNT, WHOLE).fits:
+            raise OverBudgetError
+        time.sleep(0.3)
+        with ledger._transaction("BEGIN IMMEDIATE") as (_, history):
+            made = Entry(
+                len(history.entries) + 1, "reserved", "2026-01-31T12:00:00Z", None, DATA, "record", "replace", "m",
+                "pure", WHOLE.epsilon, WHOLE.delta, None, RUN,
+            )  # fmt: skip
+            ledger._append(made.after(history.head))
+
+
+def program(job: str, folder: Path) -> dict[str, object]:
+    path = folder / "x"
+    if job in ("crash", "late"):
+        return crash(folder, in_order if job == "crash" else late)
+    if job == "create":
+        return raced(lambda: Ledger.create(path, Fraction(1)).close())
+    Ledger.create(path, Fraction(1)).close()
+    return raced(lambda: careful(path) if job == "race" else careless(path))
+
+
+if __name__ == "__main__":
+    print(json.dumps(program(sys.argv[1], Path(sys.argv[2]))))
