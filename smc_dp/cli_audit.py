@@ -1,4 +1,4 @@
-"""The command `audit`: what a run's transcript and views show."""
+"""The command `audit`: what a run's transcript and views show, and what a protocol shows to each coalition."""
 
 from __future__ import annotations
 
@@ -8,19 +8,33 @@ from typing import Annotated
 
 import typer
 
-from smc_dp import screen
+from protocols.programs import PROTOCOLS
+from smc_dp import screen, screen_matrix
 from smc_dp.audit import checks, report
+from smc_dp.audit import matrix as matrices
 from smc_dp.audit.evidence import load
-from smc_dp.cli_options import Job
+from smc_dp.audit.matrix import MOST_PARTIES
+from smc_dp.cli_options import Job, choice, count, refuse
+from smc_dp.errors import InputError
+
+PARTIES = 3
 
 
 def audit(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    run_folder: Annotated[Path | None, typer.Argument(metavar="RUN", help="A run folder.")] = None,
     identities: Annotated[
         Path | None, typer.Option(metavar="FILE", help="JSON file of public identity keys, known from elsewhere.")
     ] = None,
     views: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of views (*.view), of one participant or several.")
+    ] = None,
+    matrix: Annotated[
+        str | None,
+        typer.Option(metavar="PROTOCOL", help="No run: what each coalition learns in this protocol, from its code."),
+    ] = None,
+    parties: Annotated[
+        str | None,
+        typer.Option(metavar="K", help=f"With --matrix: 2 to {MOST_PARTIES} parties, {PARTIES} by default."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> Job:
@@ -35,9 +49,16 @@ def audit(
       smc-dp audit runs/first --identities identities.json --json
       smc-dp run --out runs/second --record-views views
       smc-dp audit runs/second --views views
+      smc-dp audit --matrix pathak2010 --parties 3
     """
 
     def job() -> int:
+        if matrix is not None:
+            refuse({"RUN": run_folder, "--identities": identities, "--views": views}, "not with --matrix")
+            return _matrix(matrix, count("--parties", parties, 2) or PARTIES, as_json)
+        refuse({"--parties": parties}, "only with --matrix")
+        if run_folder is None:
+            raise InputError("RUN: wanted a run folder, or a protocol with --matrix, got neither")
         evidence = load(run_folder, identities, views)
         with screen.status() as hear:
             found = report.audit(evidence, checks.CHECKS, hear)
@@ -48,3 +69,13 @@ def audit(
         return 0 if found.passed else 1
 
     return job
+
+
+def _matrix(name: str, parties: int, as_json: bool) -> int:
+    protocol = PROTOCOLS[choice("--matrix", name, tuple(PROTOCOLS))]
+    if parties > MOST_PARTIES:
+        raise InputError(f"--parties: wanted at most {MOST_PARTIES}, got {parties}")
+    with screen.status() as hear:
+        found = matrices.matrix(protocol, parties, hear)
+    print(json.dumps(found.as_dict()) if as_json else screen_matrix.text(found), end="\n" if as_json else "")
+    return 0

@@ -13,7 +13,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,21 @@ def make(
         parameters={**parameters, "label": bounds.label, "center": bounds.center},
         insecure=tuple(insecure),
     )
+
+
+def agreed(parameters: Mapping[str, Any], bounds: Bounds, fraction_bits: int, marks: Sequence[str] = ()) -> str:
+    """The digest of all that the parties agreed on, as hexadecimals: `fraction_bits` of their grid and the `marks` of
+    an insecure run included.
+
+    It enters the session, so that no two of them can mean different things, and nobody can take a mark off later.
+    """
+    everything = {
+        "parameters": dict(parameters),
+        "bounds": asdict(bounds),
+        "fraction_bits": fraction_bits,
+        "insecure": list(marks),
+    }
+    return hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()
 
 
 def refuse_existing(folder: Path) -> None:
@@ -163,26 +178,37 @@ def _as_json(release: Release, digests: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _checked(folder: Path, document: dict[str, Any]) -> Release:
+    digests = strict.mapping("digests", document.get("digests"))
+    strict.keys("digests", digests, set(_DIGESTED))
+    present = [name for name in _DIGESTED if name == SHARES or (folder / name).exists()]
+    shares = b""
+    for name in present:  # one at a time: a transcript may be large
+        content = strict.read_file(folder / name)
+        if digests[name] != hashlib.sha256(content).hexdigest():
+            raise InputError(f"{name} does not have the digest that {RELEASE} states")
+        shares = content if name == SHARES else shares
+    return opened(document, strict.parse_object(shares, SHARES))
+
+
+def opened(document: dict[str, Any], shares: dict[str, Any]) -> Release:
+    """The release in two JSON objects, its weights recomputed from the shares; digests are not looked at.
+
+    Raises InputError when anything is missing, malformed, unknown, out of range, or when shares and weights do not
+    agree.
+    """
     strict.keys(RELEASE, document, _KEYS, optional={"insecure"})
     parameters = strict.mapping("parameters", document["parameters"])
     bounds = _bounds(document, parameters)
-    digests = strict.mapping("digests", document["digests"])
-    strict.keys("digests", digests, set(_DIGESTED))
-    present = [name for name in _DIGESTED if name == SHARES or (folder / name).exists()]
-    files = {name: strict.read_file(folder / name) for name in present}
-    for name, content in files.items():
-        if digests[name] != hashlib.sha256(content).hexdigest():
-            raise InputError(f"{name} does not have the digest that {RELEASE} states")
     weights = strict.numbers("weights", document["weights"])
     parties = strict.texts("parties", parameters.get("parties"))
-    shares, grid = _shares(strict.parse_object(files[SHARES], SHARES), parties)
-    if {len(values) for values in shares.values()} != {bounds.dimension} or len(weights) != bounds.dimension:
+    by_name, grid = _shares(shares, parties)
+    if {len(values) for values in by_name.values()} != {bounds.dimension} or len(weights) != bounds.dimension:
         raise InputError(f"wanted {bounds.dimension} weights and as many numbers in each share")
     try:
-        opened = open_release(shares, grid)
+        total = open_release(by_name, grid)
     except OverflowError:
         raise InputError("shares: their sum is too large for a weight") from None
-    if opened != weights:
+    if total != weights:
         raise InputError(f"the weights in {RELEASE} are not the sum of the shares in {SHARES}")
     insecure = strict.texts("insecure", document.get("insecure", []))
     privacy = _privacy(strict.mapping("privacy", document["privacy"]))
@@ -203,7 +229,7 @@ def _privacy(document: dict[str, Any]) -> dict[str, Any]:
     try:
         return PrivacyStatement(**{**document, "caveats": caveats}).as_dict()
     except (TypeError, ValueError) as error:
-        raise InputError(f"privacy: {error}") from error
+        raise InputError(f"privacy: {str(error)[:200]}") from None
 
 
 def _shares(document: dict[str, Any], parties: list[str]) -> tuple[dict[str, list[int]], Grid]:

@@ -6,10 +6,8 @@ comparisons at the end possible.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -19,6 +17,8 @@ from protocols.crypto.identity import Identity
 from smc_dp import aggregation, release
 from smc_dp.aggregation import AS_PRINTED, SEEDED, TEST_KEYS, Cost, ProtocolSettings
 from smc_dp.data.sources import Case
+from smc_dp.ledger.history import Standing
+from smc_dp.ledger.run import ABORTS, Ledgers, accounted, price
 from smc_dp.methods import baselines
 from smc_dp.methods.pathak2010 import Settings, accuracy, check_fit, classify, local
 from smc_dp.privacy.statement import PrivacyStatement
@@ -50,7 +50,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Report:
-    """What a run tells the person who started it; `comparison` is None without rows to test on."""
+    """What a run tells the person who started it; `comparison` is None without rows to test on.
+
+    `standings`: how each party's budget stands now, empty without ledgers.
+    """
 
     parties: int
     dimension: int
@@ -61,10 +64,12 @@ class Report:
     cost: Cost | None
     run_dir: Path
     insecure: tuple[str, ...]
+    standings: Mapping[str, Standing] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """The object that `--json` prints."""
         compared = self.comparison
+        budgets = {name: standing.as_dict() for name, standing in self.standings.items()}
         return {
             "method": METHOD,
             "parties": self.parties,
@@ -78,6 +83,7 @@ class Report:
             "privacy": self.privacy.as_dict(),
             "cost": self.cost.as_dict() if self.cost else None,
             "run_dir": str(self.run_dir),
+            **({"budgets": budgets} if budgets else {}),
         }
 
 
@@ -91,18 +97,26 @@ def simulate(
     *,
     identities: Mapping[str, Identity] | None = None,
     views: Path | None = None,
+    ledgers: Ledgers | None = None,
 ) -> Report:
     """Run everything and write the run folder, and the secret views into the folder `views` if one is named.
 
-    `identities`: the participants' long-term identities, else new ones are made. Raises InputError before any message
-    when the inputs do not fit or a folder exists; errors of the protocol pass through, and then nothing has been
-    written.
+    `identities`: the participants' long-term identities, else new ones are made. `ledgers`: looked at before anybody
+    trains, and charged before the first message. Raises InputError before any message when the inputs do not fit, a
+    folder exists, or a party's budget would be passed; errors of the protocol pass through, and then nothing has been
+    written but void entries in ledgers. With `ledgers`, an error has a note of what it cost.
     """
     release.refuse_existing(folder)
     if views is not None:
         release.refuse_existing(views)
     for name, data in case.parties.items():
         check_fit(name, data, len(case.parties), settings)
+    marks = aggregation.marks(protocol, rng)
+    privacy = statement(settings.guarantee(len(case.parties), protocol.dimension), marks)
+    charge = None
+    if ledgers:
+        charge = price(privacy, settings.epsilon if settings.calibration == "proven" else None)
+        ledgers.check(case.parties, charge)
     contributions = []
     for j, (name, data) in enumerate(case.parties.items()):
         if progress:
@@ -111,23 +125,25 @@ def simulate(
     if progress:
         progress("local training", len(case.parties), len(case.parties))
     parameters = _parameters(case, settings, protocol)
-    protocol = replace(protocol, agreed=_digest(case, parameters))
-    outcome = aggregation.secure(
-        contributions,
-        protocol,
-        rng=rng.fork("protocol"),
-        progress=progress,
-        identities=identities,
-        views=views is not None,
-    )
-    marks = aggregation.marks(protocol, rng)
+    protocol = replace(protocol, agreed=release.agreed(parameters, case.bounds, settings.grid.fraction_bits, marks))
     insecure = tuple(REASONS[mark] for mark in marks)
-    privacy = _statement(settings.guarantee(len(case.parties), protocol.dimension), marks)
+    reserved = ledgers.reserve(case.parties, METHOD, charge, protocol.agreed) if ledgers and charge else None
+    with accounted(reserved, harmless=ABORTS):
+        outcome = aggregation.secure(
+            contributions,
+            protocol,
+            rng=rng.fork("protocol"),
+            progress=progress,
+            identities=identities,
+            views=views is not None,
+        )
     parameters["agreed"] = protocol.agreed
-    published = release.make(outcome, settings.grid, case.bounds, privacy, parameters, insecure)
-    release.write(folder, published, outcome, settings.grid.fraction_bits)
-    if views is not None:
-        release.write_views(views, outcome)
+    with accounted(reserved):
+        published = release.make(outcome, settings.grid, case.bounds, privacy, parameters, insecure)
+        release.write(folder, published, outcome, settings.grid.fraction_bits)
+        if views is not None:
+            release.write_views(views, outcome)
+        standings = reserved.released(folder / release.RELEASE) if reserved else {}
     return Report(
         parties=len(case.parties),
         dimension=protocol.dimension,
@@ -138,11 +154,15 @@ def simulate(
         cost=outcome.cost,
         run_dir=folder,
         insecure=insecure,
+        standings=standings,
     )
 
 
-def _statement(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatement:
-    """The statement with the reasons why it does not hold as it stands; a seed or the printed steps leave nothing."""
+def statement(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatement:
+    """The statement with the reasons why it does not hold as it stands; a seed or the printed steps leave nothing.
+
+    `marks`: of the wire record, in the words of `aggregation.marks`.
+    """
     reasons = tuple(f"INSECURE: {REASONS[mark]}." for mark in marks)
     if AS_PRINTED in marks:
         return replace(privacy, kind="none", epsilon=None, adversary="nobody", caveats=(*reasons, RESIDUES))
@@ -169,12 +189,6 @@ def _parameters(case: Case, settings: Settings, protocol: ProtocolSettings) -> d
         "link": protocol.link,
         "as_printed": protocol.as_printed,
     }
-
-
-def _digest(case: Case, parameters: dict[str, Any]) -> str:
-    """Of all that the parties agreed on: it enters the session, so that no two of them can mean different things."""
-    agreed = {"parameters": parameters, "bounds": asdict(case.bounds)}
-    return hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()
 
 
 def _comparison(case: Case, settings: Settings, weights: tuple[float, ...]) -> Comparison | None:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+import stat
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -16,21 +18,37 @@ from typing import Any
 from smc_dp.errors import InputError, shown
 
 _MAX_BYTES = 1 << 30
+_MAX_VALUES = 1 << 21  # of a JSON text: each becomes an object of some eighty bytes
 _DECIMAL = re.compile(r"0|[1-9][0-9]{0,1299}")  # long enough for 4096 bits, short enough for Python to read
 
 
-def read_file(path: Path) -> bytes:
-    """The content of a file of at most 1 GiB."""
+def read_file(path: Path, limit: int = _MAX_BYTES) -> bytes:
+    """The content of a plain file of at most `limit` bytes: no link, no device, nothing that could wait for ever."""
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise InputError(f"{path}: is larger than {_MAX_BYTES} bytes")
-        return path.read_bytes()
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError:  # a zero in the name
+        raise InputError(f"{path}: is no name of a file") from None
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise InputError(f"{path}: wanted a plain file")
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            content = file.read(limit + 1) if found.st_size <= limit else None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    finally:
+        os.close(handle)
+    if content is None or len(content) > limit:  # it may have grown
+        raise InputError(f"{path}: is larger than {limit} bytes")
+    return content
 
 
 def parse_object(content: bytes, where: str) -> dict[str, Any]:
-    """The JSON object in these bytes: UTF-8, no key twice, no NaN or Infinity."""
+    """The JSON object in these bytes: UTF-8, no key twice, no NaN or Infinity, at most two million values."""
+    if sum(content.count(mark) for mark in (b",", b"[", b"{")) > _MAX_VALUES:
+        raise InputError(f"{where}: has more than {_MAX_VALUES} values")
     try:
         value = json.loads(content.decode("utf-8"), object_pairs_hook=_no_repeats, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import stat
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +20,7 @@ from protocols.crypto.identity import PUBLIC_BYTES
 from protocols.errors import LocalError, ReplayError
 from protocols.programs import Protocol
 from protocols.runtime.channel import Envelope
-from protocols.runtime.session import Session
+from protocols.runtime.session import SESSION_BYTES, Session
 from protocols.runtime.transcript import Line, read_envelope
 from protocols.runtime.view import MAX_VIEW_BYTES, RecordedView, recompute
 from protocols.runtime.view import Recomputed as Recomputed
@@ -28,9 +28,15 @@ from smc_dp import strict
 from smc_dp.errors import InputError, shown
 from smc_dp.release import RELEASE, SHARES, TRANSCRIPT
 
-MAX_BYTES = 1 << 28  # of any file but a view
+# What an audit looks at must fit into 2 GB of memory, whatever stands in it.
+MAX_BYTES = 1 << 28  # of the record
+MAX_JSON_BYTES = 1 << 25  # of any other file but a view
 MAX_PARTIES, MAX_DIMENSION, MAX_KEY_BITS, MAX_RING_BITS = 1000, 100_000, 16384, 4096
-_MAX_VIEWS = MAX_PARTIES + 1
+_MAX_KEY_BITS_TO_REPLAY = 6144  # keys are made again from a view, and longer ones would take minutes
+_MAX_LINES, _MAX_LINE_VALUES, _MAX_VALUES = 1 << 16, 64, 1 << 22
+_MAX_VIEWS, _MAX_VIEWS_BYTES = MAX_PARTIES + 1, 1 << 27
+_SHOWN = 300  # characters of what the protocol says of its parameters
+_HEXADECIMAL = re.compile("[0-9a-f]*")
 _HEAD = {
     *("n", "from", "to", "kind", "size", "prev", "digest"),
     *("protocol", "version", "session", "parameters", "identities", "nonce", "topology", "insecure"),
@@ -68,13 +74,16 @@ class Evidence:
 
 def load(folder: Path, identities: Path | None = None, views: Path | None = None) -> Evidence:
     """Read it all; raises InputError for what cannot be read, naming the file."""
-    files = {name: read_inside(folder, name, MAX_BYTES) for name in (RELEASE, SHARES, TRANSCRIPT)}
+    limits = {RELEASE: MAX_JSON_BYTES, SHARES: MAX_JSON_BYTES, TRANSCRIPT: MAX_BYTES}
+    files = {name: read_inside(folder, name, limit) for name, limit in limits.items()}
     release, shares = (strict.parse_object(files[name], str(folder / name)) for name in (RELEASE, SHARES))
     where = str(folder / TRANSCRIPT)
     try:
         text = files[TRANSCRIPT].decode("ascii")
     except UnicodeDecodeError:
         raise InputError(f"{where}: wanted ASCII text") from None
+    if text.count("\n") > _MAX_LINES or _values(text) > _MAX_VALUES:
+        raise InputError(f"{where}: has more than {_MAX_LINES} lines or {_MAX_VALUES} values")
     first, *rest = text.removesuffix("\n").split("\n")
     head = strict.parse_object(first.encode(), f"{where} line 0")
     protocol, session = _session(head, f"{where} line 0")
@@ -89,23 +98,12 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
 
 def read_inside(folder: Path, name: str, limit: int) -> bytes:
     """The content of a plain file of at most `limit` bytes that lies in the folder itself: no link, no device."""
-    path = folder / name
-    try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-        with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise InputError(f"{path}: wanted a plain file")
-            content = file.read(limit + 1)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    if len(content) > limit:
-        raise InputError(f"{path}: is larger than {limit} bytes")
-    return content
+    return strict.read_file(folder / name, limit)
 
 
 def read_identities(path: Path) -> dict[str, bytes]:
     """Pinned identities: a JSON object of names and public keys of 64 hexadecimal digits."""
-    document = strict.parse_object(read_inside(path.parent, path.name, MAX_BYTES), str(path))
+    document = strict.parse_object(read_inside(path.parent, path.name, MAX_JSON_BYTES), str(path))
     return {name: _bytes(f"{path}: {shown(name)}", value, PUBLIC_BYTES) for name, value in document.items()}
 
 
@@ -123,9 +121,13 @@ def _session(head: dict[str, Any], where: str) -> tuple[Protocol, Session]:
         if protocol.program.parameters is None:
             raise InputError(f"{where}: {name} has no parameters that could be read back")
         made = protocol.program.parameters.from_dict(parameters)
-        return protocol, Session(protocol.program, made, identities, _bytes(f"{where}: nonce", head["nonce"], 32))
+        nonce = _bytes(f"{where}: nonce", head["nonce"], SESSION_BYTES)
+        json.dumps(parameters, ensure_ascii=False).encode()  # not every text of JSON can be, and the id is a hash
+        return protocol, Session(protocol.program, made, identities, nonce)
     except LocalError as error:
-        raise InputError(f"{where}: {error}") from None
+        raise InputError(f"{where}: {str(error)[:_SHOWN]}") from None
+    except UnicodeEncodeError:
+        raise InputError(f"{where}: holds a text that is no text of characters") from None
 
 
 def _refuse_beyond(where: str, parameters: dict[str, Any]) -> None:
@@ -139,20 +141,24 @@ def _refuse_beyond(where: str, parameters: dict[str, Any]) -> None:
 
 
 def _bytes(where: str, value: object, length: int) -> bytes:
-    try:
-        if isinstance(value, str) and len(value) == 2 * length and value == value.lower():
-            return bytes.fromhex(value)
-    except ValueError:
-        pass
+    if isinstance(value, str) and len(value) == 2 * length and _HEXADECIMAL.fullmatch(value):
+        return bytes.fromhex(value)
     raise InputError(f"{where}: wanted {2 * length} hexadecimal digits, got {shown(value)}")
 
 
 def _json(line: str) -> Any:
     """The value on a line, or None: a check will find that the line is not what it should be."""
+    if _values(line) > _MAX_LINE_VALUES:
+        return None
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
         return None
+
+
+def _values(text: str) -> int:
+    """A bound on the values in a JSON text."""
+    return sum(text.count(mark) for mark in (",", "[", "{"))
 
 
 def _envelope(session: Session, line: Any) -> Envelope | None:
@@ -171,10 +177,15 @@ def _views(folder: Path, session: Session) -> dict[str, RecordedView]:
         raise InputError(f"{folder}: cannot be read: {error.strerror}") from None
     if not names or len(names) > _MAX_VIEWS:
         raise InputError(f"{folder}: wanted 1 to {_MAX_VIEWS} files that end in .view, got {len(names)}")
+    if session.parameters.key_bits > _MAX_KEY_BITS_TO_REPLAY:
+        raise InputError(f"{folder}: views are replayed up to {_MAX_KEY_BITS_TO_REPLAY} key_bits only")
     views: dict[str, RecordedView] = {}
+    left = _MAX_VIEWS_BYTES
     for name in names:
+        content = read_inside(folder, name, min(MAX_VIEW_BYTES, left))
+        left -= len(content)
         try:
-            view = RecordedView.loads(read_inside(folder, name, MAX_VIEW_BYTES), session)
+            view = RecordedView.loads(content, session)
         except ReplayError as error:
             raise InputError(f"{folder / name}: {error}") from None
         if view.role in views:

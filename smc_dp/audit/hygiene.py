@@ -1,7 +1,207 @@
-"""To be written."""
+"""Hygiene: ciphertexts and nonces in the mail that the given views open, whoever sent it; keys are in `keys.py`.
+
+Each line is opened by itself, with the link keys that follow from a view's coins, so these checks look at mail as well
+that the role itself refused or never came to read. A sender is named as the one to blame for what it signed alone: the
+key of a link is in two hands, so either of them could have sealed a line.
+"""
 
 from __future__ import annotations
 
-from smc_dp.audit.check import Check
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
-CHECKS: tuple[Check, ...] = ()
+from protocols.arithmetic import modular
+from protocols.crypto.dgk import BitCiphertext, DgkPublicKey, FreshBit
+from protocols.crypto.identity import SIGNATURE_BYTES
+from protocols.crypto.paillier import Ciphertext, Fresh
+from protocols.errors import DecodeError
+from protocols.runtime.channel import HELLO
+from protocols.runtime.letters import Letter
+from protocols.runtime.message import Key
+from protocols.runtime.view import Recomputed
+from smc_dp.audit import secrecy
+from smc_dp.audit.check import Check, Outcome, failed, not_possible, passed
+from smc_dp.audit.evidence import Evidence
+from smc_dp.audit.keys import keys
+from smc_dp.audit.links import blamed
+from smc_dp.audit.opened import NO_VIEWS, opened, whose
+from smc_dp.errors import shown
+
+Locked: TypeAlias = Ciphertext | BitCiphertext
+
+
+def ciphertexts(letter: Letter) -> Iterator[tuple[str, Locked]]:
+    """Every ciphertext of a letter with its place; covers are none."""
+    if letter.message is None:
+        return
+    for slot in letter.message.slots:
+        if slot.protection.how == "under":
+            value = getattr(letter.message, slot.name)
+            for c in value if slot.count else (value,):
+                if c is not None:
+                    yield f"{letter.envelope.kind}.{slot.name}", c
+
+
+def units(evidence: Evidence) -> Outcome:
+    """Every ciphertext is one: a unit mod n**2 with Jacobi symbol +1 under Paillier keys, a unit mod n under DGK's."""
+    if not evidence.views:
+        return not_possible(NO_VIEWS)
+    count = 0
+    locked = {(k.__name__, s.name) for k in evidence.session.program.kinds for s in k.slots if s.type not in _PLAIN}
+    for letter in opened(evidence):
+        kind, sender = letter.envelope.kind, letter.envelope.sender
+        if letter.fault and (kind, letter.fault.partition(":")[0]) in locked:
+            return failed(f"{kind}.{letter.fault}", letter.line, sender)
+        for place, c in ciphertexts(letter):
+            count += 1
+            if not _is_unit(c):
+                return failed(f"{place} is no ciphertext under its key", letter.line, sender)
+    return passed(f"{count} ciphertexts are units of their kind; {whose(evidence)}") if count else _NONE
+
+
+_PLAIN = (int, bool, bytes)
+_NONE = not_possible("the given views hold no ciphertexts")
+
+
+def _is_unit(c: Locked) -> bool:
+    if isinstance(c, BitCiphertext):
+        return modular.is_unit(c.value, c.n)
+    return modular.is_unit(c.value, c.n * c.n) and modular.jacobi(c.value % c.n, c.n) == 1
+
+
+def _distinct(evidence: Evidence) -> Iterator[Letter]:
+    """All letters, but of those that go alike to several readers only the first copy."""
+    hygiene = evidence.protocol.model.hygiene
+    alike = hygiene.alike if hygiene else ()
+    readers: dict[tuple[str, str, bytes | None], set[str]] = {}
+    for letter in opened(evidence):
+        e = letter.envelope
+        if e.kind in alike:
+            had = readers.setdefault((e.sender, e.kind, letter.payload), set())
+            if had and e.to not in had:
+                had.add(e.to)
+                continue
+            had.add(e.to)
+        yield letter
+
+
+def repeats(evidence: Evidence) -> Outcome:
+    """No ciphertext stands twice in the mail of all given views, but in copies of one message to several readers."""
+    if not evidence.views:
+        return not_possible(NO_VIEWS)
+    seen: dict[tuple[int, int], str] = {}
+    for letter in _distinct(evidence):
+        for place, c in ciphertexts(letter):
+            if before := seen.get((c.n, c.value)):
+                return failed(f"{place} holds the ciphertext of {before}", letter.line, blamed(evidence, letter.line))
+            seen[c.n, c.value] = f"{place} on line {letter.line}"
+    return passed(f"{len(seen)} ciphertexts, no two alike; {whose(evidence)}") if seen else _NONE
+
+
+def freshness(evidence: Evidence) -> Outcome:
+    """Every ciphertext that somebody sent carries new randomness.
+
+    Of c = (1 + m n) r**n mod n**2 the residue c mod n = r**n names the randomiser, for r -> r**n is a bijection: two
+    ciphertexts with one residue differ by a known plaintext factor only [N4], and residue 1 is no randomness at all. A
+    product or power with old randomness has a residue of its own, and only the sender's view shows it: its program
+    then sends what is marked stale [N5].
+    """
+    if not evidence.views:
+        return not_possible(NO_VIEWS)
+    seen: dict[tuple[int, int], tuple[int, str]] = {}
+    bare = {key.n: _bare(key) for again in evidence.recomputed.values() for key in again.keys.values()}
+    for letter in _distinct(evidence):
+        for place, c in ciphertexts(letter):
+            residue = c.value if isinstance(c, BitCiphertext) else c.value % c.n
+            if residue in bare.get(c.n, ()):
+                return failed(f"{place} carries no randomness", letter.line, blamed(evidence, letter.line))
+            value, before = seen.setdefault((c.n, residue), (c.value, f"{place} on line {letter.line}"))
+            if value != c.value:
+                return failed(f"{place} has the randomiser of {before}", letter.line, blamed(evidence, letter.line))
+    for role, again in evidence.recomputed.items():
+        if stale := _stale(again):
+            return failed(f"{stale[1]} is sent as it came out of a product or power", stale[0], role)
+    return passed(f"{len(seen)} ciphertexts, each with randomness of its own; {whose(evidence)}") if seen else _NONE
+
+
+def _bare(key: Key) -> frozenset[int]:
+    """What a ciphertext without randomness shows: the powers of g mod n for DGK, the residue 1 for Paillier."""
+    if isinstance(key, DgkPublicKey):
+        return frozenset(key.constant(m).value for m in range(key.u))
+    return frozenset({1})
+
+
+def _stale(again: Recomputed) -> tuple[int | None, str] | None:
+    """Line and place of the first ciphertext that the role's program sends without new randomness."""
+    sent = [letter for letter in again.letters if letter.envelope.sender == again.view.name]
+    lines = {(letter.envelope.to, n): letter.line for n, letter in _numbered(sent)}
+    numbers: dict[str, int] = {}
+    for to, message in again.posted:
+        numbers[to] = numbers.get(to, 0) + 1
+        for slot in message.slots:
+            value = getattr(message, slot.name)
+            for c in value if slot.count else (value,):
+                if isinstance(c, Ciphertext | BitCiphertext) and not isinstance(c, Fresh | FreshBit):
+                    return lines.get((to, numbers[to])), f"{type(message).__name__}.{slot.name}"
+    return None
+
+
+def _numbered(letters: list[Letter]) -> Iterator[tuple[int, Letter]]:
+    """Each letter with its number among those to its addressee, from 1."""
+    count: dict[str, int] = {}
+    for letter in letters:
+        count[letter.envelope.to] = count.get(letter.envelope.to, 0) + 1
+        yield count[letter.envelope.to], letter
+
+
+def nonces(evidence: Evidence) -> Outcome:
+    """No key is used twice with one nonce: the nonce of a message is its number on its link."""
+    numbers: dict[tuple[str, str], int] = {}
+    greetings: dict[str, bytes] = {}
+    for n, e in evidence.envelopes.items():
+        edge = e.sender, e.to
+        if e.number != numbers.get(edge, 0):
+            return failed(f"has number {e.number} on its link, wanted {numbers.get(edge, 0)}", n)
+        numbers[edge] = e.number + 1
+        if e.kind == HELLO:
+            public = e.body[:-SIGNATURE_BYTES]
+            if greetings.setdefault(e.sender, public) != public:
+                return failed(f"{shown(e.sender)} greets with another session key than before", n, blamed(evidence, n))
+    if len(set(greetings.values())) != len(greetings):
+        return failed("two participants greet with one session key")
+    links: dict[tuple[str, str], bytes] = {}
+    for role, again in evidence.recomputed.items():
+        if fault := _link_fault(again, evidence.session.names, links):
+            return failed(fault, None, role)
+    if len(set(links.values())) != len(links):
+        return failed("two links have one key")
+    what = f"{len(numbers)} links numbered without a gap, {len(greetings)} session keys"
+    return passed(f"{what}, {len(links)} link keys, no two alike" if links else f"{what}; link keys need views")
+
+
+def _link_fault(again: Recomputed, names: tuple[str, ...], links: dict[tuple[str, str], bytes]) -> str | None:
+    """Collects the keys of both directions of the owner's links; what is wrong with one, if anything."""
+    me = again.view.name
+    for edge in [edge for peer in names if peer != me for edge in ((me, peer), (peer, me))]:
+        try:
+            key = again.links.key(*edge)
+        except DecodeError:
+            return f"{shown(me)} has no key for its link from {shown(edge[0])} to {shown(edge[1])}"
+        if links.setdefault(edge, key) != key:
+            return f"both ends of the link from {shown(edge[0])} to {shown(edge[1])} have different keys"
+    return None
+
+
+def _check(name: str, asks: str, run: Callable[[Evidence], Outcome]) -> Check:
+    return Check("hygiene", name, asks, run)
+
+
+CHECKS: tuple[Check, ...] = (
+    _check("keys", "Are all keys what they should be, and the secret ones those announced?", keys),
+    _check("units", "Is every ciphertext a unit of its kind?", units),
+    _check("repeats", "Is every ciphertext sent only once?", repeats),
+    _check("freshness", "Does every ciphertext carry new randomness?", freshness),
+    _check("nonces", "Is no key used twice with one nonce?", nonces),
+    _check("masks", "Are masks as wide as declared, and wide enough?", secrecy.masks),
+    _check("canaries", "Does nobody read a private number of somebody else?", secrecy.canaries),
+)

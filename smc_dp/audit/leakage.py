@@ -1,7 +1,199 @@
-"""To be written."""
+"""Leakage: what coalitions read against what the claim's simulators make, and what the claim leaves out.
+
+The structure of this run's views is compared exactly; laws and the coalitions that are not claimed are tried on fresh
+executions at toy size, and say something of the protocol's code alone. These are checks, not proofs: the proof is the
+prose in the protocol's `ideal.py`.
+"""
 
 from __future__ import annotations
 
-from smc_dp.audit.check import Check
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
-CHECKS: tuple[Check, ...] = ()
+from protocols import programs
+from protocols.arithmetic.rng import Stream
+from protocols.programs import Protocol
+from protocols.runtime.claims import Readings, Trials, readings
+from smc_dp.audit import boundary, law
+from smc_dp.audit.check import Check, Outcome, failed, not_possible, passed
+from smc_dp.audit.evidence import Evidence
+from smc_dp.audit.two_samples import shape
+
+NO_CLAIM = "this protocol claims nothing"
+NO_VIEWS = "no views were given"
+CODE = "about the protocol's code, not about this run; a check, not a proof"
+WIDTH_ERROR_BITS = 40
+_NAMED = 6  # no more than so many names in a sentence
+
+
+def structure(evidence: Evidence) -> Outcome:
+    """Each given view alone."""
+    return _structure(evidence, [(name,) for name in evidence.views])
+
+
+def structure_together(evidence: Evidence) -> Outcome:
+    """All given views together, or all but one where only those are claimed."""
+    names = tuple(evidence.views)
+    if len(names) < 2:
+        return not_possible(f"wanted two views or more, got {len(names)}")
+    claim, p = evidence.protocol.claim, evidence.session.parameters
+    if claim is None:
+        return not_possible(NO_CLAIM)
+    beyond = "" if claim.claims(p, names) else f"not claimed, because: {' '.join(claim.why_not(p, names))}"
+    without = [tuple(name for name in names if name != left_out) for left_out in names]
+    fewer = [c for c in without if len(c) > 1 and claim.claims(p, c)] if beyond else [names]
+    if not fewer:
+        return not_possible(beyond)
+    outcome = _structure(evidence, fewer)
+    if beyond and outcome.status == "passed":
+        return passed(f"{outcome.detail}; all {len(names)} together: {beyond}")
+    return outcome
+
+
+def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Outcome:
+    claim, p = evidence.protocol.claim, evidence.session.parameters
+    if claim is None or claim.trials is None:
+        return not_possible(NO_CLAIM)
+    if not coalitions:
+        return not_possible(NO_VIEWS)
+    simulate = claim.trials.simulation(p, Stream.insecure_from_seed("structure"))
+    stopped = [name for name, made in evidence.recomputed.items() if made.fault]
+    whole = [names for names in coalitions if not set(names) & set(stopped)]
+    numbers = 0
+    for names in whole:
+        real = readings(*(evidence.recomputed[name].view for name in names))
+        fault = difference(real, simulate(names))
+        if fault:
+            return failed(f"{_named(names)}: {fault}", party=names[0] if len(names) == 1 else None)
+        numbers += sum(shape(real).values())
+    if len(whole) < len(coalitions):
+        return not_possible(f"the role of {stopped[0]} does not reach its end on its view and the record")
+    who = "; ".join(_named(names) for names in whole) if len(whole) <= _NAMED else f"each of {len(whole)} participants"
+    return passed(f"{numbers} numbers read by {who}: places, counts and widths are those of the simulator")
+
+
+def _named(names: tuple[str, ...]) -> str:
+    return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} participants"
+
+
+def difference(real: Readings, made: Readings) -> str | None:
+    """How two readings differ in places, counts or widths.
+
+    A uniform number falls t bits short of its width with probability 2**-t, the widest of m with 2**-(t m). So if the
+    laws are the same, the widest differ by more than 40 / m bits (at least one), or any two numbers in the order of
+    their widths by more than 40 + log2 m bits, with a chance below 2**-38 at each place.
+    """
+    for place in {**made, **real}:
+        got, wanted = (sorted(v.bit_length() for v in found.get(place, [])) for found in (real, made))
+        m = len(got)
+        if m != len(wanted):
+            return f"{m} numbers are read at {place}, and the simulator makes {len(wanted)}"
+        apart = [abs(a - b) for a, b in zip(got, wanted, strict=True)]
+        if apart[-1] > -(-WIDTH_ERROR_BITS // m) or max(apart) > WIDTH_ERROR_BITS + m.bit_length():
+            return f"numbers of {_range(got)} bits are read at {place}, and the simulator makes {_range(wanted)} bits"
+    return None
+
+
+def _range(bits: Sequence[int]) -> str:
+    return f"{bits[0]} to {bits[-1]}"
+
+
+def law_of_code(evidence: Evidence) -> Outcome:
+    """The law at toy size."""
+    protocol = evidence.protocol
+    if protocol.claim is None or protocol.claim.trials is None:
+        return not_possible(NO_CLAIM)
+    trials = protocol.claim.trials
+    return judge(_law(*_which(protocol), trials.small(evidence.session.parameters)))
+
+
+def judge(found: law.Law) -> Outcome:
+    """The verdict on what came out."""
+    worst, said = found.worst, _law_in_words(found)
+    if found.p_value < law.REJECT:
+        where = f"{worst.samples} differ for {', '.join(worst.coalition)} at {worst.comparison.place}"
+        return failed(f"{where}, p = {found.p_value:.1e}; {said}")
+    if found.missed:
+        return failed(f"a broken twin is not told from the protocol ({found.missed[0]}), so nothing is shown; {said}")
+    return passed(f"p = {found.p_value:.2g} for all tests together; {said}")
+
+
+def _law_in_words(found: law.Law) -> str:
+    caught = found.twins - len(found.missed)
+    coalitions = len({f.coalition for f in found.found})
+    return (
+        f"{coalitions} coalitions, {found.runs} toy executions in each of two worlds with equal output and"
+        f" {found.simulated} simulated, {found.tests} exact tests, rejecting below {law.REJECT:.0e} in all;"
+        f" with probability {law.POWER} it shows {_power(found.simulator)} against the simulator,"
+        f" {_power(found.between)} between the worlds;"
+        f" twins with one field one bit short: {caught} of {found.twins} rejected; {CODE}"
+    )
+
+
+def _power(power: law.Power) -> str:
+    fair, rarer = ("nothing" if shift is None else f"{shift:.2f}" for shift in (power.fair, power.rarer))
+    return f"when a fair bit moves by {fair} or a rarer event gains {rarer}"
+
+
+def boundary_of_code(evidence: Evidence) -> Outcome:
+    """What is not claimed, at toy size."""
+    protocol = evidence.protocol
+    if protocol.claim is None or protocol.claim.trials is None:
+        return not_possible(NO_CLAIM)
+    shown = _boundary(*_which(protocol), protocol.claim.trials.small(evidence.session.parameters))
+    return judge_boundary(shown, [u.sentence for u in protocol.claim.not_claimed if u.attack is None])
+
+
+def judge_boundary(shown: Sequence[boundary.Shown], untried: Sequence[str]) -> Outcome:
+    """The verdict: every attack finds what is there in every execution, and never what is there in another one."""
+    for one in shown:
+        if one.found < one.tries or one.mistaken or not one.tries:
+            return failed(f"{_counted(one)}, and {one.mistaken} with the truth of another execution; {CODE}")
+    said = "".join(f'; said, not tried: "{sentence}"' for sentence in untried)
+    succeeded = " ".join(_counted(one) for one in shown)
+    return passed(f"{succeeded} Never with the truth of another execution{said}; {CODE}")
+
+
+def _counted(one: boundary.Shown) -> str:
+    return f'{one.found} of {one.tries}: "{one.sentence}"'
+
+
+def _which(protocol: Protocol) -> tuple[str, int]:
+    return protocol.program.name, protocol.program.version
+
+
+# The same code on the same toy parameters: once is enough, however many runs one process audits.
+
+
+@cache
+def _law(name: str, version: int, p: Any) -> law.Law:
+    protocol = programs.find(name, version)
+    return law.law(protocol.program, _trials(protocol), p, _coins("law", protocol, p))
+
+
+@cache
+def _boundary(name: str, version: int, p: Any) -> tuple[boundary.Shown, ...]:
+    protocol = programs.find(name, version)
+    return boundary.boundary(protocol, p, _coins("boundary", protocol, p))
+
+
+def _trials(protocol: Protocol) -> Trials:
+    if protocol.claim is None or protocol.claim.trials is None:
+        raise ValueError(NO_CLAIM)
+    return protocol.claim.trials
+
+
+def _coins(what: str, protocol: Protocol, p: Any) -> Stream:
+    """Public coins that follow from what is looked at, so that everybody gets the same figures."""
+    return Stream.insecure_from_seed(f"{what} {protocol.program.name} {sorted(p.as_dict().items())}")
+
+
+CHECKS: tuple[Check, ...] = (
+    Check("leakage", "structure", "Does each view hold what its simulator makes, and nothing else?", structure),
+    Check(
+        "leakage", "structure together", "Do the views together hold what their simulator makes?", structure_together
+    ),
+    Check("leakage", "law", "Is what a claimed coalition reads distributed as the simulator says?", law_of_code),
+    Check("leakage", "boundary", "Do the coalitions that are not claimed really succeed?", boundary_of_code),
+)

@@ -37,6 +37,8 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY
 from protocols.runtime.session import CURATOR_NAME, Program
 from protocols.runtime.simulate import Setting
+from smc_dp.audit.executions import execute
+from smc_dp.audit.two_samples import compare, shape
 
 CHECKED_HERE = (comparison, pathak2010)
 
@@ -51,70 +53,13 @@ def test_every_protocol_makes_a_claim_that_is_checked_here() -> None:
         assert claim.not_claimed
 
 
-# Two samples of readings, compared place by place.
-
-
-def shape(found: Readings) -> dict[str, int]:
-    return {place: len(values) for place, values in found.items()}
-
-
-def symbols(place: str, values: Sequence[int], width: int) -> Iterable[tuple[tuple[str, int, str], int]]:
-    """The three top bits (8 for what is too large) and the three low bits of each value, and of each difference of
-    neighbours modulo 2**width.
-    """
-    for i, value in enumerate(values):
-        yield (place, i, "top"), min(value >> max(width - 3, 0), 8)
-        yield (place, i, "low"), value % 8
-        if i:
-            difference = (value - values[i - 1]) % (1 << width)
-            yield (place, i, "difference, top"), difference >> max(width - 3, 0)
-            yield (place, i, "difference, low"), difference % 8
-
-
-def likeness(left: Sequence[Readings], right: Sequence[Readings]) -> float:
-    """p-value (Bonferroni) that two samples of readings come from one law; 0 when their structures differ."""
-    if any(shape(found) != shape(left[0]) for found in (*left, *right)):
-        return 0.0
-    widths = {place: max(v.bit_length() for found in right for v in found[place]) for place in right[0]}
-    laws: tuple[dict[Any, list[int]], ...] = defaultdict(list), defaultdict(list)
-    for sample, law in zip((left, right), laws, strict=True):
-        for found in sample:
-            for place, values in found.items():
-                for feature, symbol in symbols(place, values, widths[place]):
-                    law[feature].append(symbol)
-    return min(1.0, len(laws[0]) * min(same_law(laws[0][feature], laws[1][feature]) for feature in laws[0]))
-
-
-def digested(found: Readings, terms: int) -> Readings:
-    """The readings with each comparison's opened terms replaced by how many zeros there are, where the first one is,
-    and the answer that they give.
-    """
-    if "Differences.c" not in found:
-        return found
-    opened = found["Differences.c"]
-    chunks = [opened[i : i + terms] for i in range(0, len(opened), terms)]
-    zeros = [sum(chunk) for chunk in chunks]
-    return {
-        **{place: values for place, values in found.items() if place != "Differences.c"},
-        "zeros": zeros,
-        "where": [7 * chunk.index(1) // terms if any(chunk) else 7 for chunk in chunks],
-        "answers": [delta ^ (zero > 0) for delta, zero in zip(found["Differences.delta"], zeros, strict=True)],
-    }
-
-
 # Whole runs of the curator protocol in two worlds that release the same sum.
 
-CHARLIE, PARTIES = "charlie", (0, 1, 2)
+CHARLIE, PARTIES = (CURATOR_NAME,), ("P1", "P2", "P3")
 COALITIONS = (CHARLIE, PARTIES)  # the readings of each single party are among those of all
-WINNERS = [(j,) for j in PARTIES]
-WORLDS: dict[str, dict[str, Any]] = {
-    "small": {"sizes": [1, 2, 3], "weights": [[1], [2], [3]], "noise": [[5]] * 3},
-    "large and equal": {
-        "sizes": [2**32 - 1] * 3,
-        "weights": [[2**62], [-(2**61)], [2**61 + 11]],
-        "noise": [[-(2**62)]] * 3,
-    },
-}
+WINNERS = [(j,) for j in range(3)]
+SMALL = ideal.small(trial([1, 1, 1], 1).parameters)
+WORLDS = dict(zip(("small", "large and equal"), ideal.worlds(SMALL), strict=True))
 RUNS, SIMULATIONS, MUTANT_RUNS = 50, 300, 25
 
 
@@ -128,20 +73,19 @@ class Search(NamedTuple):
 class Seen(NamedTuple):
     """What is kept of a run."""
 
-    readings: dict[Any, Readings]
+    readings: dict[tuple[str, ...], Readings]
     search: Search
 
 
-def together(views: dict[str, View], coalition: Any) -> Readings:
+def together(views: dict[str, View], coalition: tuple[str, ...]) -> Readings:
     """What the coalition reads."""
-    names = (CURATOR_NAME,) if coalition == CHARLIE else tuple(f"P{j + 1}" for j in coalition)
-    return readings(*(views[name] for name in names))
+    return readings(*(views[name] for name in coalition))
 
 
 def search_of(view: View, p: Parameters) -> Search:
     """Charlie's result, made again from what he read."""
     halves = view.results[1]
-    answers = iter(digested(readings(view), p.compared_bits + 1)["answers"])
+    answers = iter(ideal.condensed(p, readings(view))["answers"])
 
     def left_smaller(i: int, j: int) -> int:
         _, top = steps.holder_half(p.sizes, p.sizes.subtract(halves.b_tilde[i], halves.b_tilde[j]))
@@ -166,26 +110,21 @@ def seen(world: str, program: Program = pathak2010.PROGRAM, count: int = RUNS) -
     """Runs with different seeds."""
     found = []
     for seed in range(count):
-        t = replace(trial(d=1, seed=f"{world} {seed}", **WORLDS[world]), program=program)
-        views = t.run(Setting(views=True)).views
-        terms = t.parameters.compared_bits + 1
-        read = {c: digested(together(views, c), terms) for c in COALITIONS}
-        found.append(Seen(read, search_of(views[CURATOR_NAME], t.parameters)))
+        views = execute(program, SMALL, WORLDS[world], Stream.insecure_from_seed(f"{world} {seed}")).views
+        read = {c: ideal.condensed(SMALL, together(views, c)) for c in COALITIONS}
+        found.append(Seen(read, search_of(views[CURATOR_NAME], SMALL)))
     return found
 
 
-def simulated(p: Parameters, coalition: Any, rng: Stream) -> Readings:
-    """What the simulator of this coalition makes, given nothing private."""
-    return ideal.simulate_curator(p, rng) if coalition == CHARLIE else ideal.simulate_parties(p, coalition, rng)
-
-
 @cache
-def simulations(coalition: Any) -> list[Readings]:
-    rng, p = Stream.insecure_from_seed(f"simulated {coalition}"), trial([1, 1, 1], 1).parameters
-    return [digested(simulated(p, coalition, rng), p.compared_bits + 1) for _ in range(SIMULATIONS)]
+def simulations(coalition: tuple[str, ...]) -> list[Readings]:
+    """What the simulator of this coalition makes, given nothing private."""
+    rng = Stream.insecure_from_seed(f"simulated {coalition}")
+    made = (ideal.simulation(SMALL, rng.fork(str(i)))(coalition) for i in range(SIMULATIONS))
+    return [ideal.condensed(SMALL, found) for found in made]
 
 
-def read_by(coalition: Any, runs: Sequence[Seen]) -> list[Readings]:
+def read_by(coalition: tuple[str, ...], runs: Sequence[Seen]) -> list[Readings]:
     return [run.readings[coalition] for run in runs]
 
 
@@ -201,22 +140,23 @@ def test_every_coalition_reads_what_its_simulator_makes_place_by_place(kind: str
     t = trial([7] * K, d, comparison=kind)
     views = t.run(Setting(views=True)).views
     rng = Stream.insecure_from_seed("structure")
-    for coalition in (CHARLIE, *((j,) for j in range(K)), (0, 1), tuple(range(K))):
-        made = simulated(t.parameters, coalition, rng)
-        assert shape(together(views, coalition)) == shape(made)
+    simulate, parties = ideal.simulation(t.parameters, rng), t.parameters.parties
+    for coalition in (CHARLIE, *((name,) for name in parties), parties[:2], parties):
+        assert shape(together(views, coalition)) == shape(simulate(coalition))
 
 
 def test_both_worlds_release_the_same_sum() -> None:
-    for world in WORLDS.values():
-        t = trial(d=1, **world)
-        assert ideal.functionality(t.parameters, t.inputs, t.ties) == (11,)
+    for K, d in ((3, 1), (2, 2), (5, 3)):
+        p = trial([1] * K, d).parameters
+        sums = [ideal.functionality(p, [w[name][1] for name in p.parties], range(K)) for w in ideal.worlds(p)]
+        assert sums == [(K * (K + 1) // 2 + 5,) * d] * 2
 
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_readings_are_those_of_the_simulator(world: str) -> None:
     runs = seen(world)
     for coalition in COALITIONS:
-        assert likeness(read_by(coalition, runs), simulations(coalition)) > ACCEPT
+        assert compare(read_by(coalition, runs), simulations(coalition)).p_value > ACCEPT
     assert order_hidden([run.search for run in runs], WINNERS) > ACCEPT
 
 
@@ -224,7 +164,7 @@ def test_readings_are_those_of_the_simulator(world: str) -> None:
 def test_readings_are_alike_in_both_worlds() -> None:
     worlds = [seen(world, count=300) for world in WORLDS]
     for coalition in COALITIONS:
-        assert likeness(*(read_by(coalition, runs) for runs in worlds)) > ACCEPT
+        assert compare(*(read_by(coalition, runs) for runs in worlds)).p_value > ACCEPT
     for runs in worlds:
         assert order_hidden([run.search for run in runs], WINNERS) > ACCEPT
 
@@ -239,9 +179,9 @@ def test_readings_are_alike_in_both_worlds() -> None:
     ],
     ids=["integer shares", "short mask", "no mask", "short blinding"],
 )
-def test_mutants_read_otherwise(program: Program, coalition: Any) -> None:
+def test_mutants_read_otherwise(program: Program, coalition: tuple[str, ...]) -> None:
     runs = seen("small", program, MUTANT_RUNS)
-    assert likeness(read_by(coalition, runs), simulations(coalition)) < REJECT
+    assert compare(read_by(coalition, runs), simulations(coalition)).p_value < REJECT
 
 
 def test_equal_sizes_show_to_charlie_and_to_the_first_party_without_tie_bits() -> None:
@@ -251,7 +191,7 @@ def test_equal_sizes_show_to_charlie_and_to_the_first_party_without_tie_bits() -
         [{place: found[place] for place in ("Match.left", "Match.right")} for found in sample]
         for sample in (read_by(PARTIES, runs), simulations(PARTIES))
     ]
-    assert likeness(*matches) < REJECT
+    assert compare(*matches).p_value < REJECT
 
 
 def test_a_flip_sent_apart_shows_and_tells_how_far_the_sizes_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,7 +205,7 @@ def test_a_flip_sent_apart_shows_and_tells_how_far_the_sizes_are_apart(monkeypat
             t = replace(trial(sizes, 1, seed), program=mutants.FLIP_APART)
             p, view = t.parameters, t.run(Setting(views=True)).views[CURATOR_NAME]
             found, b = readings(view), view.results[1].b_tilde
-            assert likeness([found], [ideal.simulate_curator(p, Stream.insecure_from_seed(0))]) == 0
+            assert compare([found], [ideal.simulate_curator(p, Stream.insecure_from_seed(0))]).p_value == 0
             equal.append(found["TopBit.top"][0] == steps.holder_half(p.sizes, p.sizes.subtract(*b))[1])
         tops.append(equal)
     assert same_law(*tops) < REJECT

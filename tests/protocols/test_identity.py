@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,7 +68,42 @@ def test_no_altered_signature_verifies(at: int, change: int) -> None:
 def test_arbitrary_keys_and_signatures_raise_nothing(public: bytes, signature: bytes) -> None:
     assert not identity.verify(ME.public, b"message", signature)
     assert not identity.verify(public, b"message", SIGNATURE)
-    assert identity.verify(public, b"message", signature) in (False, True)  # a key of small order signs anything
+    assert not identity.verify(public, b"message", signature)
+
+
+def torsion() -> list[bytes]:
+    """The y-coordinates of all points whose order divides 8, with both signs: multiples of L times some point."""
+    p, L = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+    d, i = -121665 * pow(121666, -1, p) % p, pow(2, (p - 1) // 4, p)
+
+    def add(P: tuple[int, int], Q: tuple[int, int]) -> tuple[int, int]:
+        (a, b), (x, y) = P, Q
+        t = d * a * b * x * y
+        return (a * y + b * x) * pow(1 + t, -1, p) % p, (b * y + a * x) * pow(1 - t, -1, p) % p
+
+    def multiple(k: int, P: tuple[int, int]) -> tuple[int, int]:
+        doubled = add(P, P) if k > 1 else P
+        return (0, 1) if k == 0 else add(multiple(k // 2, doubled), P if k % 2 else (0, 1))
+
+    for y in range(2, 100):
+        square = (y * y - 1) * pow(d * y * y + 1, -1, p) % p
+        for x in (root := pow(square, (p + 3) // 8, p), root * i % p):
+            T = multiple(L, (x, y))
+            if x * x % p == square and multiple(4, T) != (0, 1):
+                found = {multiple(k, T)[1] for k in range(8)}
+                return [(v + sign).to_bytes(32, "little") for v in found for sign in (0, 1 << 255)]
+    raise ValueError("no point of order 8")
+
+
+def test_no_key_of_small_order_signs_anything() -> None:
+    """The library alone would let anybody sign for the neutral point: R = [s] B fits every message."""
+    keys = torsion()
+    assert len(keys) == 10
+    neutral = (1).to_bytes(32, "little")
+    assert neutral in keys
+    forged = neutral + bytes(32)  # R = O, s = 0
+    Ed25519PublicKey.from_public_bytes(neutral).verify(forged, b"message")
+    assert not any(identity.verify(key, bytes([i]), forged) for key in keys for i in range(64))
 
 
 def test_another_identity_does_not_verify() -> None:

@@ -1,0 +1,119 @@
+"""The keys of a run as the given views show them: length, shape, proofs, and the secret part against the public one."""
+
+from __future__ import annotations
+
+from protocols.arithmetic import modular
+from protocols.crypto import admission, dgk, paillier
+from protocols.crypto.dgk import DgkPrivateKey, DgkPublicKey
+from protocols.runtime.claims import keys_of
+from protocols.runtime.letters import Letter
+from protocols.runtime.message import Key, Message
+from protocols.runtime.view import Recomputed
+from smc_dp.aggregation import MIN_KEY_BITS, TEST_KEYS
+from smc_dp.audit.check import Outcome, failed, not_possible, passed
+from smc_dp.audit.evidence import Evidence
+from smc_dp.audit.links import blamed
+from smc_dp.audit.opened import NO_VIEWS, opened, whose
+from smc_dp.errors import shown
+
+
+def keys(evidence: Evidence) -> Outcome:
+    """Every key has the declared length and shape, its proof holds, and its secret part is the one in its view."""
+    bits = evidence.session.parameters.key_bits
+    if bits < MIN_KEY_BITS and TEST_KEYS not in evidence.head["insecure"]:
+        return failed(f"keys of {bits} bits protect nothing, and the record is not marked with {TEST_KEYS}", 0)
+    if not evidence.views:
+        return not_possible(NO_VIEWS)
+    announced = [letter for letter in opened(evidence) if letter.message is not None]
+    alike = {(letter.envelope.sender, letter.envelope.kind, letter.payload): letter for letter in reversed(announced)}
+    for letter in reversed(alike.values()):
+        if fault := _announcement_fault(evidence, letter, bits):
+            return failed(fault, letter.line, blamed(evidence, letter.line))
+    named: dict[str, Key] = {}
+    sound: set[int] = set()  # a key that all parties share is looked at once
+    for role, again in evidence.recomputed.items():
+        for name, key in again.keys.items():
+            if named.setdefault(name, key) != key:
+                return failed(f"{shown(role)} has another key {name} than others whose views were given")
+        if fault := _secret_fault(again, bits, sound):
+            return failed(f"the view of {shown(role)} holds {fault}", None, role)
+    if not named:
+        return not_possible("no key got as far as these views")
+    proofs = sum(_names(letter.message) == {"n", "h", "proof"} for letter in announced)
+    return passed(f"keys of {bits} bits: {len(named)}; proofs verified again: {proofs}; {whose(evidence)}")
+
+
+def _names(message: Message | None) -> set[str]:
+    return set() if message is None else {slot.name for slot in message.slots}
+
+
+def _announcement_fault(evidence: Evidence, letter: Letter, bits: int) -> str | None:
+    """What is wrong with a key in a message, which the names of its fields tell; None for other messages."""
+    sender, message, names = letter.envelope.sender, letter.message, _names(letter.message)
+    if names == {"p", "q", "h"}:
+        p, q, h = (getattr(message, name) for name in ("p", "q", "h"))
+        return _assembly_fault(p, q, h, bits)
+    if names not in ({"n", "h", "proof"}, {"n", "g", "h"}):
+        return None
+    fault = _comparison_fault(message, bits) if "g" in names else _paillier_fault(evidence, letter, bits)
+    owned = keys_of(evidence.recomputed[sender].view) if sender in evidence.views else {}
+    if fault is None and owned and getattr(message, "n", None) not in owned:
+        # A role that was stopped in its set-up has left none.
+        fault = f"{shown(sender)} announced a modulus that is not the one in its view"
+    return fault
+
+
+def _assembly_fault(p: int, q: int, h: int, bits: int) -> str | None:
+    try:
+        paillier.assemble(p, q, h, bits)
+    except ValueError as error:
+        return f"an unusable secret key: {error}"
+    return None
+
+
+def _paillier_fault(evidence: Evidence, letter: Letter, bits: int) -> str | None:
+    n, h, proof = (getattr(letter.message, name) for name in ("n", "h", "proof"))
+    try:
+        key = paillier.PublicKey(n, h)
+    except (ValueError, ArithmeticError):
+        return "h is no unit of Jacobi symbol +1 other than 1 and -1"
+    context = evidence.session.id + letter.envelope.sender.encode()
+    return admission.verify(key, bits, proof, context)
+
+
+def _comparison_fault(message: Message | None, bits: int) -> str | None:
+    n, g, h = (getattr(message, name) for name in ("n", "g", "h"))
+    if any(not modular.is_unit(x, n) or x == 1 for x in (g, h)):
+        return "g and h must be units other than 1"
+    has_size = dgk.has_size(DgkPublicKey(n, g, h, 2, dgk.order_bits(bits)), bits)
+    return None if has_size else f"wanted a comparison key of {bits} bits without small factors"
+
+
+def _secret_fault(again: Recomputed, bits: int, sound: set[int]) -> str | None:
+    """What is wrong with a secret key that a role has; those found sound go into `sound` by their moduli."""
+    known = list(again.keys.values())
+    for n, secret in keys_of(again.view).items():
+        if secret.public not in known:
+            return "a secret key whose public part it never used"
+        if n in sound:
+            continue
+        if isinstance(secret, DgkPrivateKey):
+            if not _has_orders(secret, bits):
+                return "a comparison key whose secret part does not belong to it"
+        elif fault := _assembly_fault(secret.p, secret.q, secret.public.h, bits):
+            return fault
+        sound.add(n)
+    return None
+
+
+def _has_orders(key: DgkPrivateKey, bits: int) -> bool:
+    """Whether p and q are primes with n = p q, in which h has the order v and g the order u v."""
+    public = key.public
+    if key.p * key.q != public.n or public.n.bit_length() != bits:
+        return False
+    for prime, order in ((key.p, key.v_p), (key.q, key.v_q)):
+        primes = modular.is_prime(prime) and modular.is_prime(order) and order.bit_length() == public.t
+        g = modular.power(public.g, order, prime)
+        if not primes or modular.power(public.h, order, prime) != 1 or g == 1 or modular.power(g, public.u, prime) != 1:
+            return False
+    return True

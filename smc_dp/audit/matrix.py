@@ -1,0 +1,302 @@
+"""The coalition matrix: what each set of participants can work out of what the others keep secret.
+
+Computed from the role code, which runs over symbols (`smc_dp.audit.symbolic`), not from what anybody claims. It is a
+statement about the conversation with ideal building blocks: encryption hides what nobody has the key to, a comparison
+shows its result and nothing else, links are sealed, everybody follows the protocol. No prior knowledge of sizes,
+weights or noise is assumed, so whatever somebody could guess because it is plausible is not in the matrix. Numbers are
+forms over the rationals: that a multiple of K of the noise leaves the sum mod K [N6] does not show.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Literal, TypeAlias
+
+from protocols.programs import Protocol
+from protocols.runtime.session import CURATOR_NAME
+from smc_dp.audit.symbolic.engine import Trace, run
+from smc_dp.audit.symbolic.form import Form
+from smc_dp.audit.symbolic.views import View, released, seen, weakened
+from smc_dp.audit.symbolic.worlds import World, base, every, nearby, turned
+
+Level: TypeAlias = Literal["own", "nothing", "not all", "partly", "listed", "all"]
+LEVELS: tuple[Level, ...] = ("own", "nothing", "not all", "partly", "listed", "all")
+ENUMERATED = 3  # up to so many parties every world is looked at
+MOST_PARTIES = 5
+SMALLEST = "who is smallest"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """How much of one secret a coalition gets: `level` by the protocol, `release` by its result alone.
+
+    own: it is a member's. all: determined, and the coalition knows how to compute it. listed: it is one of a few
+    numbers that the coalition can compute, and the messages do not say which. partly: some values are excluded or more
+    likely. nothing: no such thing was found. not all: two worlds with different values look the same, and more was not
+    examined. `how` says how this was decided.
+    """
+
+    level: Level
+    release: Level
+    how: str
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the coalition learns more than the result tells it."""
+        return LEVELS.index(self.level) > LEVELS.index(self.release) and self.level != "not all"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One coalition, in all worlds in which this party has the smallest number."""
+
+    members: tuple[str, ...]
+    smallest: str
+    cells: Mapping[str, Cell]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """All coalitions of a protocol's participants, with the worlds looked at."""
+
+    protocol: str
+    parties: tuple[str, ...]
+    worlds: int
+    rows: tuple[Row, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        rows = [
+            {
+                "members": list(row.members),
+                "smallest": row.smallest,
+                "cells": {secret: {**vars(cell), "beyond": cell.beyond} for secret, cell in row.cells.items()},
+            }
+            for row in self.rows
+        ]
+        return {"protocol": self.protocol, "parties": list(self.parties), "worlds": self.worlds, "rows": rows}
+
+
+def matrix(
+    protocol: Protocol,
+    parties: int,
+    progress: Callable[[str], None] | None = None,
+    chosen: Sequence[Sequence[str]] | None = None,
+) -> Matrix:
+    """The matrix of a protocol among so many parties, of all coalitions or those `chosen`.
+
+    Raises `LocalError` where the protocol's code cannot run over symbols.
+    """
+    book = _Book(protocol, parties)
+    rows: list[Row] = []
+    for members in chosen or coalitions((*book.p.parties, CURATOR_NAME)):
+        if progress:
+            progress(f"{' + '.join(members)}")
+        rows += _rows(book, frozenset(members))
+    return Matrix(protocol.program.name, tuple(book.p.parties), len(book.traces), tuple(rows))
+
+
+def coalitions(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """All non-empty sets of names, small ones first."""
+    return (members for size in range(1, len(names) + 1) for members in combinations(names, size))
+
+
+class _Book:
+    """The runs of a protocol in all worlds asked for, each made once."""
+
+    def __init__(self, protocol: Protocol, parties: int) -> None:
+        self.protocol, self.model = protocol, protocol.model
+        self.p = self.model.sample(parties)
+        self.parties = parties
+        self.traces: dict[World, Trace] = {}
+        self._linear: dict[World, Mapping[str, Form]] = {}
+
+    def trace(self, world: World) -> Trace:
+        """The run in this world."""
+        if world not in self.traces:
+            self.traces[world] = run(self.protocol.program, self.model, self.p, world)
+        return self.traces[world]
+
+    def linear(self, world: World) -> Mapping[str, Form]:
+        """The secrets that are sums of unknowns: every unknown, and the outcomes in this world."""
+        if world not in self._linear:
+            unknowns = {name: Form.of(s) for name, s in self.trace(world).inputs.items()}
+            outcomes = self._outcomes(world)
+            sums = {name: Form.of(sum(unknowns[part] for part in parts)) for name, parts in outcomes.items()}
+            self._linear[world] = unknowns | sums
+        return self._linear[world]
+
+    def shown(self, world: World) -> list[str]:
+        """The same by name, but for unknowns that are an outcome by themselves."""
+        alone = {parts[0] for parts in self._outcomes(world).values() if len(parts) == 1}
+        return [name for name in self.linear(world) if name not in alone]
+
+    def _outcomes(self, world: World) -> Mapping[str, tuple[str, ...]]:
+        return self.model.outcomes(self.p, world.ranks.index(0))
+
+    def discrete(self) -> list[tuple[str, Callable[[World], Hashable]]]:
+        """The secrets that a world fixes."""
+        labels = self.model.permutations
+        found = [(name, _image(i)) for i, name in enumerate(labels)]
+        return [(SMALLEST, lambda w: w.ranks.index(0)), *found] if self.model.compared(self.p) else found
+
+    def scenes(self, members: frozenset[str]) -> Iterator[tuple[list[World], int]]:
+        """Worlds to hold against each other, and how many of the first to make cells for.
+
+        A world alone is there because one in which nothing moves is special: there some party relays to itself.
+        """
+        count = len(self.model.permutations)
+        if self.parties <= ENUMERATED:
+            worlds = every(self.parties, count)
+            yield worlds, len(worlds)
+            return
+        first = {(party in members, j == 0): j for j, party in reversed(list(enumerate(self.p.parties)))}
+        for j in sorted(first.values()):
+            world = base(self.parties, count, j)
+            yield [world, *nearby(world)], 1
+            yield [turned(world)], 1
+
+
+def _image(i: int) -> Callable[[World], Hashable]:
+    return lambda world: world.permutations[i]
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A world as a coalition sees it."""
+
+    world: World
+    view: View
+    result: View
+
+    @cached_property
+    def weak(self) -> View:
+        """Its view without what coins fail to hide."""
+        return weakened(self.view) or self.view
+
+
+def _rows(book: _Book, members: frozenset[str]) -> list[Row]:
+    found: dict[int, dict[str, Counter[Cell]]] = {}
+    for worlds, wanted in book.scenes(members):
+        looks = [_look(book, members, w) for w in worlds]
+        for look, classes in _classes(looks, wanted):
+            cells = found.setdefault(look.world.ranks.index(0), {})
+            for secret, cell in _cells(book, members, classes, look):
+                cells.setdefault(secret, Counter())[cell] += 1
+    ordered = tuple(name for name in (*book.p.parties, CURATOR_NAME) if name in members)
+    return [
+        Row(ordered, book.p.parties[j], {s: _strongest(c) for s, c in cells.items()})
+        for j, cells in sorted(found.items())
+    ]
+
+
+def _look(book: _Book, members: frozenset[str], world: World) -> _Look:
+    trace = book.trace(world)
+    return _Look(world, seen(trace, members), released(trace, members))
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """The worlds that look like one: by the view, with what coins fail to hide, and by the result.
+
+    `complete` says whether these are all such worlds, or just some; `alone` that no other was looked at.
+    """
+
+    view: list[_Look]
+    weak: list[_Look]
+    result: list[_Look]
+    complete: bool = False
+    alone: bool = False
+
+
+def _classes(looks: list[_Look], wanted: int) -> Iterator[tuple[_Look, _Classes]]:
+    """The first so many worlds, each with those that look the same."""
+    if len(looks) == 1:
+        yield looks[0], _Classes(looks, looks, looks, alone=True)
+        return
+    if wanted < len(looks):
+        for here in looks[:wanted]:
+            result = [x for x in looks if x.result.key == here.result.key]
+            close = [x for x in looks if x.view.facts == here.view.facts and x.view.key == here.view.key]
+            yield here, _Classes(close, [], result)
+        return
+    by_view, by_result = _grouped(looks, lambda x: x.view.key), _grouped(looks, lambda x: x.result.key)
+    by_weak = _grouped(looks, lambda x: x.weak.key)
+    for look in looks:
+        yield look, _Classes(by_view[look.world], by_weak[look.world], by_result[look.world], complete=True)
+
+
+def _grouped(looks: Sequence[_Look], key: Callable[[_Look], Hashable]) -> dict[World, list[_Look]]:
+    groups: dict[Hashable, list[_Look]] = {}
+    for look in looks:
+        groups.setdefault(key(look), []).append(look)
+    return {look.world: group for group in groups.values() for look in group}
+
+
+def _cells(book: _Book, members: frozenset[str], classes: _Classes, look: _Look) -> Iterator[tuple[str, Cell]]:
+    for secret in book.shown(look.world):
+        if look.view.known.issuperset(book.linear(look.world)[secret].terms):
+            yield secret, Cell("own", "own", "a member's own")
+        else:
+            yield secret, _linear_cell(book, secret, look, classes)
+    for secret, value in book.discrete():
+        if book.trace(look.world).tape.drawers.get(secret, set()) & members:
+            yield secret, Cell("own", "own", "drawn by a member")
+        elif not classes.alone:
+            yield secret, _discrete_cell(value, classes)
+
+
+def _linear_cell(book: _Book, secret: str, look: _Look, classes: _Classes) -> Cell:
+    release, _ = _solved(book, secret, look.world, [(x.world, x.result) for x in classes.result])
+    level, how = _solved(book, secret, look.world, [(x.world, x.view) for x in classes.view])
+    if classes.alone:  # that one computation fits other worlds too was not looked at
+        release, level = min(release, "listed", key=LEVELS.index), min(level, "listed", key=LEVELS.index)
+    if level == "nothing" and look.weak.solve(book.linear(look.world)[secret]) is not None:
+        level, how = "partly", "in the span once coins too short to hide and ranges that tell are added"
+    return Cell(level, release, how)
+
+
+def _solved(book: _Book, secret: str, world: World, views: list[tuple[World, View]]) -> tuple[Level, str]:
+    """Whether the views of all worlds that look like this one give the secret by one and the same computation."""
+    here = next(view for other, view in views if other == world)
+    recipe = here.solve(book.linear(world)[secret])
+    if recipe is None:
+        return "nothing", "not in the span of what is seen"
+    if all(view.gives(recipe, book.linear(other)[secret]) for other, view in views):
+        return "all", f"in the span, by one computation in all {len(views)} worlds that look the same"
+    return "listed", f"in the span, by other computations in some of the {len(views)} worlds that look the same"
+
+
+def _discrete_cell(value: Callable[[World], Hashable], classes: _Classes) -> Cell:
+    prior, found = _spread(value, classes.result), _spread(value, classes.view)
+    release: Level = "all" if len(prior) == 1 else "nothing"
+    count = len(classes.view)
+    if len(found) == 1:
+        return Cell("all", release, f"the same in all {count} worlds that look the same")
+    if not classes.complete:
+        return Cell("not all", release, f"{len(found)} values in {count} worlds that look the same")
+    if found != prior:
+        return Cell("partly", release, f"{len(found)} values, not as likely as before, in {count} worlds")
+    if _spread(value, classes.weak) != prior:
+        return Cell("partly", release, "not as likely as before, once coins too short to hide are added")
+    return Cell("nothing", release, f"{len(found)} values, as likely as before, in {count} worlds")
+
+
+def _spread(value: Callable[[World], Hashable], looks: list[_Look]) -> dict[Hashable, Fraction]:
+    """How likely each value is among worlds that are equally likely."""
+    counted = Counter(value(look.world) for look in looks)
+    return {v: Fraction(c, len(looks)) for v, c in counted.items()}
+
+
+def _strongest(cells: Counter[Cell]) -> Cell:
+    """The cell of the worst world; says so when not all worlds are alike."""
+    worst = max(cells, key=lambda c: (LEVELS.index(c.level), LEVELS.index(c.release)))
+    count = sum(n for c, n in cells.items() if c.level == worst.level)
+    if count == cells.total():
+        return worst
+    return Cell(worst.level, worst.release, f"{worst.how}; so in {count} of {cells.total()} worlds")

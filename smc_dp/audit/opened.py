@@ -1,0 +1,33 @@
+"""What the given views open, each line once, and whose views they are."""
+
+from __future__ import annotations
+
+from protocols.runtime.letters import Letter
+from smc_dp.audit.evidence import Evidence
+from smc_dp.errors import shown
+
+NO_VIEWS = "no view was given"
+
+
+def opened(evidence: Evidence) -> tuple[Letter, ...]:
+    """Every sealed line that a given view opens, in the order of the record, from the end that could read it best."""
+    best: dict[int, Letter] = {}
+    for again in evidence.recomputed.values():
+        for letter in again.letters:
+            had = best.get(letter.line)
+            if had is None or _legible(letter) > _legible(had):
+                best[letter.line] = letter
+    return tuple(best[line] for line in sorted(best))
+
+
+def _legible(letter: Letter) -> int:
+    return sum(part is not None for part in (letter.payload, letter.message))
+
+
+def whose(evidence: Evidence) -> str:
+    """Whose views were given, in words."""
+    names = [name for name in evidence.session.names if name in evidence.views]
+    if len(names) == len(evidence.session.names):
+        return f"views of all {len(names)} participants"
+    few = ", ".join(shown(name) for name in names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return f"{'view' if len(names) == 1 else 'views'} of {few}"

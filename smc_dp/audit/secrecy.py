@@ -1,0 +1,251 @@
+"""What a reader finds inside: masks wide enough for what they hide, and no private number of anybody else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from math import inf, lgamma, log, log2
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from protocols.crypto.paillier import Ciphertext, PrivateKey
+from protocols.runtime.claims import Mask, View, keys_of, public_fields, readings
+from protocols.runtime.letters import Letter
+from smc_dp.audit.check import Outcome, failed, not_possible, passed
+from smc_dp.audit.evidence import Evidence
+from smc_dp.audit.links import blamed
+from smc_dp.audit.opened import NO_VIEWS, opened, whose
+from smc_dp.errors import shown
+
+MIN_SIGMA = 40  # bits of slack below which a mask is none, whatever a protocol declares
+CHANCE_BITS = 40  # an honest run fails `masks` with probability below 2**-40
+CANARY_BITS = 21  # and each of the two halves of `canaries` with probability below 2**-21
+DISTINCTIVE_BITS = 32  # a secret shorter than that may equal an index or a bit
+_TABLE_BITS = 20
+
+
+@dataclass(frozen=True, repr=False)
+class _Reading:
+    line: int
+    value: int
+
+
+def masks(evidence: Evidence) -> Outcome:
+    """Every mask has the declared slack over what it hides, and what was read is as long as such masks are.
+
+    N numbers uniform on [0, 2**B) have m among them with t or more leading zeros with probability at most C(N, m)
+    2**-(t m). The check fails when this is below 2**-40 for some field, t and m, after a union bound over all of them.
+    """
+    hygiene, p = evidence.protocol.model.hygiene, evidence.session.parameters
+    if hygiene is None:
+        return not_possible("the protocol does not say what masks what")
+    declared = hygiene.masks(p)
+    for mask in declared:
+        if mask.slack is not None and mask.slack < max(MIN_SIGMA, hygiene.sigma):
+            what = f"{mask.bits} bits hide {mask.hidden} bits, {mask.times} times"
+            return failed(f"{mask.place}: {what}: {mask.slack} bits of slack, wanted {hygiene.sigma}")
+    if not evidence.views:
+        return not_possible(f"the declared widths leave {hygiene.sigma} bits of slack; to look at masks, {NO_VIEWS}")
+    letters, count = opened(evidence), 0
+    for mask in declared:
+        found = list(_read(evidence, letters, mask))
+        count += len(found)
+        for reading in found:
+            if reading.value.bit_length() > mask.bits + (mask.hidden is not None):
+                what = f"{mask.place} holds a number longer than its {mask.bits} bits"
+                return failed(what, reading.line, blamed(evidence, reading.line))
+        if short := _too_short(mask, found, log2(len(declared))):
+            what = f"{mask.place}: {len(short)} of {len(found)} masks are too short for {mask.bits} uniform bits"
+            return failed(what, short[0].line, blamed(evidence, short[0].line))
+    return passed(f"{count} masked numbers, slack at least {hygiene.sigma} bits; {whose(evidence)}")
+
+
+def _read(evidence: Evidence, letters: Sequence[Letter], mask: Mask) -> Iterator[_Reading]:
+    """What a field holds for whoever has one of the given views' keys, message by message."""
+    keys = {n: key for again in evidence.recomputed.values() for n, key in keys_of(again.view).items()}
+    kind, _, field = mask.place.partition(".")
+    for letter in letters:
+        if letter.envelope.kind != kind or letter.message is None:
+            continue
+        value = getattr(letter.message, field)
+        values = [_plain(v, keys) for v in (value if isinstance(value, tuple) else (value,))]
+        known = [v for v in values if v is not None]
+        if len(known) == len(values):
+            yield from (_Reading(letter.line, v) for v in mask.unpack(known))
+
+
+def _plain(value: Any, keys: dict[int, Any]) -> int | None:
+    if isinstance(value, Ciphertext):
+        key = keys.get(value.n)
+        return key.decrypt(value) if isinstance(key, PrivateKey) else None
+    return value if isinstance(value, int) else None
+
+
+def _too_short(mask: Mask, found: list[_Reading], tests: float) -> list[_Reading]:
+    """The readings that are shorter than masks ever are; `tests` is the log2 of how many fields are looked at."""
+    N = len(found)
+    zeros = np.array([max(0, mask.bits - reading.value.bit_length()) for reading in found], dtype=np.int64)
+    for t in sorted(set(zeros.tolist()) - {0}):
+        m = int(np.count_nonzero(zeros >= t))
+        if _log2_choose(N, m) - t * m + tests + log2(N) + log2(mask.bits) < -CHANCE_BITS:
+            return [reading for reading, z in zip(found, zeros, strict=True) if z >= t]
+    return []
+
+
+def _log2_choose(n: int, k: int) -> float:
+    return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(2)
+
+
+# Canaries.
+
+
+@dataclass(frozen=True, repr=False)
+class _Secret:
+    owner: str
+    name: str
+    bits: int
+    value: int
+
+
+Numbers: TypeAlias = dict[int, int]  # what somebody read -> the first line where it stands
+
+
+def canaries(evidence: Evidence) -> Outcome:
+    """Nobody reads a private number of another participant: plain, negated, or as sum or difference of two readings.
+
+    Of each vector its first distinctive number is looked for; compared numbers among the masked readings, where they
+    would stand in front of random bits. What would turn up by chance too often is not looked for.
+    """
+    if len(evidence.views) < 2:
+        return not_possible("it takes the views of two participants or more to look for one's secrets with the other")
+    secrets = list(_secrets(evidence))
+    compared = set(evidence.protocol.model.compared(evidence.session.parameters))
+    marked = _first([s for s in secrets if s.name not in compared and _is_distinctive(s)])
+    read = {role: _numbers(evidence, role) for role in evidence.views}
+    chance = -inf
+    for reader, numbers in read.items():
+        others = [s for s in marked if s.owner != reader]
+        if others and numbers:
+            tries = len(others) * (2 * len(numbers) + 3 * len(numbers) ** 2)
+            chance = max(chance, log2(tries) - min(s.bits for s in others) + log2(len(read)))
+    if chance > -CANARY_BITS:
+        return not_possible("the secrets are too short for the number of readings: chance hits are likely")
+    for reader, numbers in read.items():
+        for secret, line in _hits(numbers, [s for s in marked if s.owner != reader]):
+            return failed(f"{secret.name} of {shown(secret.owner)} stands in what {shown(reader)} read", line)
+    sizes = _compared(evidence, [s for s in secrets if s.name in compared])
+    if isinstance(sizes, Outcome):
+        return sizes
+    if not marked and sizes.startswith("not"):
+        return not_possible(f"no secret in these views is distinctive; compared numbers were {sizes}")
+    return passed(f"{len(marked)} secrets looked for in {len(read)} views; compared numbers were {sizes}")
+
+
+def _secrets(evidence: Evidence) -> Iterator[_Secret]:
+    """The private numbers in the views by the names that the protocol's model gives them."""
+    asked: list[tuple[str, int]] = []
+
+    def unknown(name: str, bits: int) -> int:
+        asked.append((name, bits))
+        return len(asked) - 1
+
+    p = evidence.session.parameters
+    shapes = evidence.protocol.model.inputs(p, unknown)
+    for role, view in evidence.views.items():
+        for index, value in _pairs(shapes[role], view.inputs, type(p)):
+            name, bits = asked[index]
+            yield _Secret(role, name, bits, value % (1 << bits))
+
+
+def _pairs(shape: Any, value: Any, skip: type) -> Iterator[tuple[int, int]]:
+    """The integers of two values of one shape, side by side; raises ValueError when their shapes differ."""
+    if isinstance(shape, skip):
+        return
+    if isinstance(shape, int) and isinstance(value, int):
+        yield shape, value
+    elif isinstance(shape, tuple) and isinstance(value, tuple):
+        for a, b in zip(shape, value, strict=True):
+            yield from _pairs(a, b, skip)
+    elif is_dataclass(shape) and type(shape) is type(value):
+        for f in fields(shape):
+            yield from _pairs(getattr(shape, f.name), getattr(value, f.name), skip)
+    else:
+        raise ValueError("the inputs of a view have not the shape of inputs")
+
+
+def _is_distinctive(secret: _Secret) -> bool:
+    return min(secret.value, (1 << secret.bits) - secret.value) >> (DISTINCTIVE_BITS - 1) > 0
+
+
+def _first(secrets: list[_Secret]) -> list[_Secret]:
+    """Of each owner's vectors the first number given."""
+    found: dict[tuple[str, str], _Secret] = {}
+    for secret in secrets:
+        found.setdefault((secret.owner, secret.name.partition("(")[0]), secret)
+    return list(found.values())
+
+
+def _numbers(evidence: Evidence, reader: str) -> Numbers:
+    """All that the owner of a view reads, also what several numbers were packed into."""
+    again, found = evidence.recomputed[reader], Numbers()
+    hygiene = evidence.protocol.model.hygiene
+    mine = [letter for letter in again.letters if letter.envelope.to == reader and letter.message is not None]
+    for letter in mine:
+        mail = ((letter.envelope.sender, letter.message),)
+        one = View(reader, again.view.inputs, again.view.results, mail)  # type: ignore[arg-type]
+        for values in (*readings(one).values(), *public_fields(one).values()):
+            for value in values:
+                found.setdefault(value, letter.line)
+    for mask in hygiene.masks(evidence.session.parameters) if hygiene else ():
+        for reading in _read(evidence, mine, mask) if mask.unpack is not list else ():
+            found.setdefault(reading.value, reading.line)
+    return found
+
+
+def _hits(numbers: Numbers, secrets: list[_Secret]) -> Iterator[tuple[_Secret, int]]:
+    """Secrets that stand in the numbers plain, negated, or as v + w, v - w or -v - w of two of them mod 2**bits.
+
+    A table of the numbers' low bits says which v are worth a look: w follows from v, so it must be in the table.
+    """
+    for bits in {s.bits for s in secrets}:
+        lines = {v % (1 << bits): line for v, line in reversed(numbers.items())}
+        values, modulus = list(lines), 1 << bits
+        low = np.array([v % (1 << _TABLE_BITS) for v in values], dtype=np.int64)
+        table = np.zeros(1 << _TABLE_BITS, dtype=bool)
+        table[low] = True
+        for secret in (s for s in secrets if s.bits == bits):
+            s = secret.value
+            for plain in (s, -s % modulus):
+                if plain in lines:
+                    yield secret, lines[plain]
+            for v, w in ((-1, s), (1, -s), (-1, -s)):
+                for i in _worth(table, v * low + w % (1 << _TABLE_BITS)):
+                    if (v * values[i] + w) % modulus in lines:
+                        yield secret, lines[values[i]]
+
+
+def _worth(table: npt.NDArray[np.bool_], low: npt.NDArray[np.int64]) -> list[int]:
+    found: list[int] = np.flatnonzero(table[low % len(table)]).tolist()
+    return found
+
+
+def _compared(evidence: Evidence, secrets: list[_Secret]) -> str | Outcome:
+    """Looks for compared numbers at the top of masked readings; how, in words, or the failed outcome."""
+    hygiene, p = evidence.protocol.model.hygiene, evidence.session.parameters
+    bits, shift = hygiene.carried(p) if hygiene else (0, 0)
+    if hygiene is None or not shift:
+        return "not looked for: they are too small to be told from others"
+    wide = [mask for mask in hygiene.masks(p) if mask.bits >= bits and mask.unpack is list]
+    found = []
+    for reader, again in evidence.recomputed.items():
+        mine = [letter for letter in again.letters if letter.envelope.to == reader]
+        tops = [(r, (r.value % (1 << bits)) >> shift) for mask in wide for r in _read(evidence, mine, mask)]
+        found += [(reader, s, r, top) for r, top in tops for s in secrets if s.owner != reader]
+    if log2(len(found) or 1) - (bits - shift) > -CANARY_BITS:
+        return "not looked for: among so many masked readings a chance hit is likely"
+    for reader, s, r, top in found:
+        if s.value == top:
+            return failed(f"{s.name} of {shown(s.owner)} stands in what {shown(reader)} read", r.line)
+    return f"looked for {len(found)} times"

@@ -1,0 +1,63 @@
+"""Exact linear algebra over the rationals on sparse rows, one row after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from flint import fmpq
+
+Row: TypeAlias = Mapping[str, int]
+Combination: TypeAlias = dict[int, Any]
+
+
+class Span:
+    """The span of some rows. Row i is *new* if it is no combination of the rows before it.
+
+    A row that is not new, and whatever lies in the span, is a combination of new rows in exactly one way. So which rows
+    are new, and these combinations, depend on nothing but the linear relations among the rows.
+    """
+
+    def __init__(self) -> None:
+        self._pivots: dict[str, tuple[dict[str, Any], Combination]] = {}
+        self._count = 0
+
+    def add(self, row: Row) -> Combination | None:
+        """Append a row; None if it is new, else how the new rows before it make it."""
+        number, self._count = self._count, self._count + 1
+        rest, used = self._reduced(row)
+        if not rest:
+            return used
+        pivot = next(iter(rest))
+        scale = 1 / rest[pivot]
+        combination = {i: -c * scale for i, c in used.items()}
+        combination[number] = scale
+        self._pivots[pivot] = ({k: c * scale for k, c in rest.items()}, combination)
+        return None
+
+    def solve(self, row: Row) -> Combination | None:
+        """How the new rows make this row; None if it is not in the span."""
+        rest, used = self._reduced(row)
+        return None if rest else used
+
+    def _reduced(self, row: Row) -> tuple[dict[str, Any], Combination]:
+        rest: dict[str, Any] = {k: fmpq(c) for k, c in row.items()}
+        used: Combination = {}
+        while (pivot := next(self._pivots_in(rest), None)) is not None:
+            known, combination = self._pivots[pivot]
+            factor = rest[pivot]
+            _subtract(rest, known, factor)
+            _subtract(used, combination, -factor)
+        return rest, used
+
+    def _pivots_in(self, rest: dict[str, Any]) -> Iterator[str]:
+        return (k for k in rest if k in self._pivots)
+
+
+def _subtract(row: dict[Any, Any], other: Mapping[Any, Any], factor: Any) -> None:
+    for k, c in other.items():
+        value = row.get(k, 0) - factor * c
+        if value:
+            row[k] = value
+        else:
+            row.pop(k, None)

@@ -1,0 +1,214 @@
+"""What a coalition sees of a symbolic run, as facts and as numbers; when two runs look the same to it.
+
+*Facts* are what a member reads off without computing: who sends what to whom, integers and bytes in its mail,
+permutations that it drew. *Rows* are linear forms whose value it has. Coins of the others, and their private inputs,
+are unknowns without any prior. Then two runs look the same exactly when the facts and the linear relations among the
+rows are the same, for these determine the distribution of everything seen; sizes give one thing more, their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from flint import fmpq
+
+from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.audit.symbolic.box import Box, Secret
+from smc_dp.audit.symbolic.engine import Sent, Trace
+from smc_dp.audit.symbolic.form import Form, Symbol, slots, symbols_of
+from smc_dp.audit.symbolic.span import Combination, Span
+
+HIDING_BITS = 40  # a coin that is longer than what it hides by this much is taken for uniform
+CONSTANT = ""  # the name that the constant of a form goes by among the names of unknowns
+Recipe = tuple[tuple[tuple[int, Any], ...], tuple[tuple[str, Any], ...]]
+
+
+@dataclass(repr=False)
+class View:
+    """Facts, forms whose values are given, and the unknowns that the members know because they are theirs.
+
+    `drawn` names the permutations that the members can draw. `numbers` are those forms that a member reads as they are,
+    for the question which coins are long enough; `hints` are forms that it can narrow down.
+    """
+
+    trace: Trace
+    known: frozenset[Symbol]
+    facts: list[Hashable] = field(default_factory=list)
+    given: list[Form] = field(default_factory=list)
+    numbers: list[Form] = field(default_factory=list)
+    hints: list[Form] = field(default_factory=list)
+    drawn: frozenset[str] = frozenset()
+
+    @cached_property
+    def key(self) -> Hashable:
+        """Equal for two views exactly when they look the same."""
+        return tuple(self.facts), len(self._learnt.rows), tuple(self._learnt.relations), self._orders()
+
+    def solve(self, form: Form) -> Recipe | None:
+        """How to compute the form from the rows and what is the members' own; None if that cannot be done."""
+        return self._learnt.solve(form)
+
+    def gives(self, recipe: Recipe, form: Form) -> bool:
+        """Whether a recipe of a view that looks the same computes this form here."""
+        total: dict[str, Any] = dict(recipe[1])
+        for i, c in recipe[0]:
+            _add(total, self._learnt.rows[i], c)
+        return {name: c for name, c in total.items() if c} == _named(form)
+
+    def unknown(self, form: Form) -> dict[str, int]:
+        """The part of a form that is not the members' own."""
+        return {s.name: c for s, c in form.terms.items() if s not in self.known}
+
+    def _orders(self) -> frozenset[Hashable]:
+        """For every difference of compared numbers that the members can compute: how, and whether it is negative."""
+        found = ((self.solve(difference), negative) for difference, negative in self.trace.contests)
+        return frozenset((recipe, negative) for recipe, negative in found if recipe is not None)
+
+    @cached_property
+    def _learnt(self) -> _Learnt:
+        learnt = _Learnt(self)
+        for form in self.given:
+            learnt.add(form)
+        todo = list(self.trace.joins)  # who can compute a number that was made by joining digits knows the digits
+        while (found := next((x for x in todo if learnt.solve(x[0]) is not None), None)) is not None:
+            todo = [x for x in todo if x is not found]
+            for digit in found[1]:
+                learnt.add(digit)
+        return learnt
+
+
+class _Learnt:
+    """The rows of a view, and every relation among them."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._span = Span()
+        self._columns: set[str] = set()
+        self.rows: list[Form] = []
+        self.relations: list[Hashable] = []
+
+    def add(self, row: Form) -> None:
+        unknown = self._view.unknown(row)
+        found = self._span.add(unknown)
+        self._columns.update(unknown)
+        self.rows.append(row)
+        if found is not None:
+            self.relations.append((len(self.rows) - 1, self._recipe(found, row)))
+
+    def solve(self, form: Form) -> Recipe | None:
+        unknown = self._view.unknown(form)
+        found = self._span.solve(unknown) if self._columns.issuperset(unknown) else None
+        return None if found is None else self._recipe(found, form)
+
+    def _recipe(self, used: Combination, form: Form) -> Recipe:
+        """The combination of rows, and the members' own numbers and the constant to be added to make the form."""
+        rest = _named(form)
+        for i, c in used.items():
+            _add(rest, self.rows[i], -c)
+        return tuple(sorted(used.items())), tuple(sorted((name, fmpq(c)) for name, c in rest.items() if c))
+
+
+def seen(trace: Trace, members: frozenset[str]) -> View:
+    """Everything that the members see together, beside what everybody sees: headers, and what is published."""
+    tape = trace.tape
+    known = {s for name in members for s in tape.coins.get(name, ())}
+    known |= {s for name, s in trace.inputs.items() if trace.owners[name] in members}
+    known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
+    mail = [s for s in trace.sent if s.to in members or s.to == PUBLIC_NAME]
+    values = [v for s in mail for v in _values(s)]
+    own = {x for name in members for x in tape.secrets.get(name, ())}
+    held = {x.key for x in (*own, *values) if isinstance(x, Secret)}
+    boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in _values(s)}
+    drawn = tape.drawn(members, {v for v in values if isinstance(v, bytes)})
+    view = View(trace, frozenset(known), drawn=drawn)
+    view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
+    view.facts += [(s.sender, s.to, type(s.message).__name__) for s in trace.sent]
+    for value in values:
+        if isinstance(value, Box):
+            _read_box(view, value, value.n in held, boxes)
+        else:
+            _read_plain(view, value)
+    return view
+
+
+def released(trace: Trace, members: frozenset[str]) -> View:
+    """What the members would have if a trusted third party had done it all: their inputs, and the sum of the shares."""
+    known = frozenset(s for name, s in trace.inputs.items() if trace.owners[name] in members)
+    shares = [_values(s) for s in trace.sent if s.to == PUBLIC_NAME]
+    return View(trace, known, given=[Form.of(sum(column)) for column in zip(*shares, strict=True)])
+
+
+def weakened(view: View) -> View | None:
+    """The view with all that its coins do not hide: those too short for what they are added to, what a coin's range
+    tells, and exponents that can be narrowed down by trying. None where there is nothing of the kind.
+    """
+    weak = {s for number in view.numbers for s in _too_short(view, number)}
+    given = [*view.given, *view.hints, *(Form.of(s) for s in sorted(weak, key=lambda s: s.name))]
+    more = View(view.trace, view.known, view.facts, given)
+    coins = (s for owned in view.trace.tape.coins.values() for s in owned if s not in view.known)
+    ranges = [s.about for s in coins if s.about is not None and more.solve(Form.of(s)) is not None]
+    if len(given) + len(ranges) == len(view.given):
+        return None
+    return View(view.trace, view.known, view.facts, [*given, *ranges])
+
+
+def _values(sent: Sent) -> Iterator[Any]:
+    """Everything that a message holds, field by field."""
+    for slot in sent.message.slots:
+        value = getattr(sent.message, slot.name)
+        yield from value if isinstance(value, tuple | list) else (value,)
+
+
+def _read_plain(view: View, value: Any) -> None:
+    """A fact, or a number with everything that is packed into it."""
+    view.facts.append("a number" if isinstance(value, Form) else value)
+    for number in slots(value) if isinstance(value, Form) else ():
+        view.numbers.append(number)
+        view.given.append(number)
+
+
+def _read_box(view: View, box: Box, opened: bool, boxes: set[int]) -> None:
+    """Content and randomiser for who holds the key, their sum for everybody else; and exponents found by trying."""
+    if opened:
+        _read_plain(view, box.content)
+    else:
+        view.facts.append("a locked box")
+    view.given.append(Form.of(box.randomiser if opened else box.content + box.randomiser))
+    tried = _tried(view, box, opened, boxes)
+    found = view.given if len(tried) == 1 else view.hints
+    found += tried
+
+
+def _tried(view: View, box: Box, opened: bool, boxes: set[int]) -> list[Form]:
+    """The unknown exponents of a box that shows them: every box below it is seen, and nothing else in it is unknown."""
+    hidden = {s for s in symbols_of([box.randomiser]) if s.kind != "product"}
+    hidden |= set() if opened else symbols_of([box.plain])
+    if hidden - view.known or any(id(base) not in boxes for base, _ in box.trials):
+        return []
+    return [k for _, k in box.trials if view.unknown(k)]
+
+
+def _too_short(view: View, number: Form) -> set[Symbol]:
+    """The unknown coins of a number that do not hide the rest: what others know of it as well, for who knows all that
+    was sent may still ask which of it this is.
+    """
+    coins = {s: abs(c) for s, c in number.terms.items() if s not in view.known and s.kind == "coin"}
+    modulus = number.modulus
+    if not coins or (modulus and any(c % 2 and (s.high + 1) % modulus == 0 for s, c in coins.items())):
+        return set()
+    longest = max(coins, key=lambda s: coins[s] * s.high)
+    rest = sum(abs(c) * (s.high - s.low) for s, c in number.terms.items() if s is not longest)
+    return set() if coins[longest] * longest.high >= rest << HIDING_BITS else set(coins)
+
+
+def _named(form: Form) -> dict[str, Any]:
+    named: dict[str, Any] = {s.name: c for s, c in form.terms.items()}
+    return named | ({CONSTANT: form.constant} if form.constant else {})
+
+
+def _add(total: dict[str, Any], form: Form, factor: Any) -> None:
+    for name, c in _named(form).items():
+        total[name] = total.get(name, 0) + factor * c

@@ -1,0 +1,105 @@
+"""One execution of a protocol at toy size, by its own code, and what each role sent and read in it, in its order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
+from protocols.errors import StallError
+from protocols.programs import Protocol
+from protocols.runtime.channel import Envelope
+from protocols.runtime.message import Message
+from protocols.runtime.process import Mail, processes
+from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Session
+
+
+class Move(NamedTuple):
+    """A role sends to a peer, or reads what a peer sent; `size` is that of the body."""
+
+    sends: bool
+    peer: str
+    kind: str
+    stage: str
+    size: int
+
+
+Script: TypeAlias = tuple[Move, ...]
+Scripts: TypeAlias = Mapping[str, Script]
+
+
+class ToyRun:
+    """One execution at toy size, and its observer; its data and coins follow from its number, and protect nothing."""
+
+    def __init__(self, protocol: Protocol, toy: Any, number: int) -> None:
+        root = Stream.insecure_from_seed(f"toy run {number}")
+        drawn = root.fork("inputs")
+        inputs = protocol.model.inputs(toy, lambda _, bits: drawn.bits(bits))
+        own = {name: root.fork(f"participant {j}") for j, name in enumerate(inputs)}
+        identities = {name: Identity.generate(rng.fork("identity")) for name, rng in own.items()}
+        pinned = {name: identity.public for name, identity in identities.items()}
+        self.session = Session(protocol.program, toy, pinned, root.fork("nonce").bytes(SESSION_BYTES))
+        seeds = {name: rng.fork("seed") for name, rng in own.items()}
+        self.posted: list[Envelope] = []
+        self._moves: dict[str, list[Move]] = {name: [] for name in self.session.names}
+        self._mail: dict[str, deque[int]] = {name: deque() for name in self.session.names}
+        self._roles = processes(self.session, identities, seeds, inputs, self)
+
+    @property
+    def scripts(self) -> dict[str, Script]:
+        """What each role did, in its order."""
+        return {name: tuple(moves) for name, moves in self._moves.items()}
+
+    def finish(self, most: int) -> bool:
+        """Run to the end, unless more than `most` messages are sent: then False. Raises `StallError` for a deadlock."""
+        roles = self._roles.values()
+        try:
+            while not all(role.done for role in roles):
+                before = self._happened
+                for role in roles:
+                    self._deliver(role.name)
+                    role.advance()
+                    if len(self.posted) > most:
+                        return False
+                if self._happened == before:
+                    raise StallError({role.name: role.waiting for role in roles if role.waiting})
+            for role in roles:
+                role.release()
+        finally:
+            for role in roles:
+                role.close()
+            self._roles = {}
+        return len(self.posted) <= most
+
+    @property
+    def _happened(self) -> int:
+        return sum(len(moves) for moves in self._moves.values())
+
+    def _deliver(self, name: str) -> None:
+        mail = self._mail[name]
+        while mail:
+            number = mail.popleft()
+            self._roles[name].deliver(self.posted[number], number)
+
+    # The observer of every process.
+
+    def stage(self, name: str, stage: str) -> None:
+        """Not looked at."""
+
+    def sent(self, envelope: Envelope) -> None:
+        """A role posts an envelope."""
+        if envelope.to != PUBLIC_NAME:
+            self._mail[envelope.to].append(len(self.posted))
+        self.posted.append(envelope)
+        move = Move(True, envelope.to, envelope.kind, envelope.stage, len(envelope.body))
+        self._moves[envelope.sender].append(move)
+
+    def consumed(self, receiver: str, reference: int) -> None:
+        """A role takes an envelope out of its mail."""
+        e = self.posted[reference]
+        self._moves[receiver].append(Move(False, e.sender, e.kind, e.stage, len(e.body)))
+
+    def read(self, receiver: str, sender: str, message: Message, mail: Mail) -> None:
+        """Not looked at."""

@@ -1,0 +1,188 @@
+"""A coalition matrix as a person reads it: coalitions of one kind in one line, and a sentence for each."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from protocols.runtime.session import CURATOR_NAME
+from smc_dp.audit.matrix import ENUMERATED, LEVELS, SMALLEST, Cell, Matrix, Row
+
+WIDTH = 120
+GROUPS = {"n": "sizes", "w": "weights", "eta": "other noise"}  # of all participants outside the coalition
+SHOWN = {"nothing": "-", "not all": "(-)"}
+
+WORDS = (("all", "learns"), ("listed", "can compute, as one of a few numbers,"), ("partly", "has hints on"))
+
+KEY = (
+    "all: the coalition can compute it. listed: it is one of a few numbers that the coalition can compute, and the "
+    "messages do not say which. partly: some values are excluded, or more likely than before. -: nothing. "
+    "(-): not determined. own: a member's own, or drawn by a member. *: more than the result and the members' own "
+    "inputs tell."
+)
+LIMITS = (
+    "Computed by running the role code over symbols, with ideal building blocks (encryption, comparison, sealed links) "
+    "and participants who follow the protocol. No prior knowledge of sizes, weights or noise: what somebody could "
+    "guess because it is plausible (which of the listed numbers it is) is not in here."
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Coalitions that learn the same, described, with what they learn by group of secrets."""
+
+    who: str
+    cells: Mapping[str, str]
+
+
+Attribute = Callable[[Matrix, Row], str]
+
+
+def _curator(m: Matrix, row: Row) -> str:
+    return f"{CURATOR_NAME} and" if CURATOR_NAME in row.members else ""
+
+
+def _number(m: Matrix, row: Row) -> str:
+    count = len(set(row.members) & set(m.parties))
+    names = {len(m.parties): "all parties", len(m.parties) - 1: "all parties but one", 1: "one party", 0: "no party"}
+    return "one party" if count == 1 else names.get(count, "several parties")
+
+
+def _first(m: Matrix, row: Row) -> str:
+    return f"with {m.parties[0]}" if m.parties[0] in row.members else f"without {m.parties[0]}"
+
+
+def _inside(m: Matrix, row: Row) -> str:
+    return "the smallest among them" if row.smallest in row.members else "the smallest not among them"
+
+
+def _first_smallest(m: Matrix, row: Row) -> str:
+    return f"{m.parties[0]} smallest" if row.smallest == m.parties[0] else f"{m.parties[0]} not smallest"
+
+
+ATTRIBUTES: tuple[Attribute, ...] = (_curator, _number, _inside, _first, _first_smallest)
+
+
+def lines(m: Matrix) -> list[Line]:
+    """The rows of a matrix by kinds of coalition: split only as far as the kinds differ in what they learn."""
+    by_curator = [[row for row in m.rows if (CURATOR_NAME in row.members) is inside] for inside in (False, True)]
+    return [line for rows in by_curator if rows for line in _split(m, rows, {_curator: _curator(m, rows[0])})]
+
+
+def _split(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> list[Line]:
+    cells = _merged(rows)
+    if cells is not None:
+        return [Line(_described(so_far), cells)]
+    dividing = [a for a in ATTRIBUTES if len({a(m, row) for row in rows}) > 1]
+    if not dividing:
+        return [Line(f"{' + '.join(row.members)}, {row.smallest} smallest", grouped(row)) for row in rows]
+    by = max(dividing, key=lambda a: sum(_merged(part) is not None for part in _parts(m, rows, a).values()))
+    parts = _parts(m, rows, by)
+    return [line for value, part in parts.items() for line in _split(m, part, {**so_far, by: value})]
+
+
+def _parts(m: Matrix, rows: Sequence[Row], by: Attribute) -> dict[str, list[Row]]:
+    parts: dict[str, list[Row]] = {}
+    for row in rows:
+        parts.setdefault(by(m, row), []).append(row)
+    return parts
+
+
+def _merged(rows: Sequence[Row]) -> dict[str, str] | None:
+    """What all rows have in common, where a member's own agrees with everything; None where they differ."""
+    found: dict[str, str] = {}
+    for row in rows:
+        for name, shown in grouped(row).items():
+            if found.get(name, "own") == "own":
+                found[name] = shown
+            elif shown not in ("own", found[name]):
+                return None
+    return found
+
+
+def _described(so_far: Mapping[Attribute, str]) -> str:
+    number, curator = so_far.get(_number, "any parties"), so_far[_curator]
+    who = CURATOR_NAME if number == "no party" else f"{curator} {number}".strip()
+    return ", ".join([who, *(so_far[a] for a in ATTRIBUTES[2:] if a in so_far)])
+
+
+def grouped(row: Row) -> dict[str, str]:
+    """What the row shows of each kind of secret of the others, marked if it is more than the result tells."""
+    groups: dict[str, list[Cell]] = {}
+    for secret, cell in row.cells.items():
+        letter = secret.split("_")[0]
+        name = GROUPS.get(letter, letter) if secret[-1] == ")" or letter == "n" else secret
+        groups.setdefault(name, []).append(cell)
+    return {name: _shown(cells) for name, cells in groups.items()}
+
+
+def _shown(cells: Sequence[Cell]) -> str:
+    others = [c for c in cells if c.level != "own"] or cells
+    shown = {f"{SHOWN.get(c.level, c.level)}{'*' if c.beyond else ''}" for c in others}
+    order = [SHOWN.get(level, level) for level in LEVELS]
+    return "/".join(sorted(shown, key=lambda s: order.index(s.rstrip("*"))))
+
+
+def sentence(line: Line) -> str:
+    """What this kind of coalition learns, in words."""
+    parts = []
+    for level, words in (
+        ("all", "learns"),
+        ("listed", "can compute, as one of a few numbers,"),
+        ("partly", "has hints on"),
+    ):
+        names = [_worded(name) for name, shown in line.cells.items() if level in shown.replace("*", "").split("/")]
+        if names:
+            parts.append(f"{words} {_listed(names)}")
+    if not parts:
+        return "Learns nothing about the others."
+    more = any("*" in shown for shown in line.cells.values())
+    text = "; ".join(parts) + ("." if more else "; the result and its own inputs tell as much.")
+    return text[0].upper() + text[1:]
+
+
+def _worded(name: str) -> str:
+    words = {"sizes": "the others' sizes", "weights": "the others' weights", "other noise": "the others' noise"}
+    return words.get(name, name if name == SMALLEST or "_" in name else f"the {name}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def text(m: Matrix) -> str:
+    """The whole matrix as text."""
+    found = lines(m)
+    columns = [g for g in dict.fromkeys([*GROUPS.values(), *found[0].cells]) if any(g in line.cells for line in found)]
+    widths = [max(len(c), *(len(line.cells.get(c, "")) for line in found)) for c in columns]
+    who = max(len(line.who) for line in found)
+    head = " " * who + "  " + "  ".join(f"{c:<{w}}" for c, w in zip(columns, widths, strict=True))
+    rows = [
+        f"{m.protocol}, {len(m.parties)} parties: what each coalition learns of the others' secrets",
+        "",
+        head.rstrip(),
+    ]
+    for line in found:
+        cells = "  ".join(f"{line.cells.get(c, ''):<{w}}" for c, w in zip(columns, widths, strict=True))
+        rows.append(f"{line.who:<{who}}  {cells}".rstrip())
+    rows.append("")
+    rows += [_wrapped(f"{line.who[0].upper()}{line.who[1:]}: {sentence(line)}", "  ") for line in found]
+    return "\n".join([*rows, "", _wrapped(KEY), _wrapped(LIMITS), _wrapped(_method(m))]) + "\n"
+
+
+def _method(m: Matrix) -> str:
+    if len(m.parties) <= ENUMERATED:
+        return (
+            f"Decided in all {m.worlds} worlds (secret permutations and orders of the sizes), for each of "
+            f"{len(m.rows)} pairs of a coalition and a smallest party."
+        )
+    return (
+        "Sizes, weights, noise and sums: by linear algebra in one world for each kind of pair of a coalition and a "
+        f"smallest party ({len(m.rows)} of them). Who is smallest, and permutations: (-) where one of {m.worlds} "
+        "worlds nearby looks the same and differs, all where none does; listed likewise."
+    )
+
+
+def _wrapped(paragraph: str, indent: str = "") -> str:
+    return textwrap.fill(paragraph, WIDTH, subsequent_indent=indent)

@@ -1,0 +1,211 @@
+"""Whatever reads bytes of strangers, as functions of bytes for a fuzzer: only the declared error may come out.
+
+    python tests/fuzz/decoders.py CORPUS TARGET [options of libFuzzer]
+
+CORPUS is a folder that `write_corpus` has made: a small run, its views, and examples for every target.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from protocols.arithmetic.rng import Stream
+from protocols.comparison.messages import DGK
+from protocols.crypto import dgk, paillier
+from protocols.errors import DecodeError, ReplayError
+from protocols.pathak2010 import PROGRAM, as_printed
+from protocols.pathak2010.messages import XI, ZETA
+from protocols.pathak2010.parameters import Parameters
+from protocols.runtime import heads, state, transcript
+from protocols.runtime import message as messages
+from protocols.runtime.channel import Envelope
+from protocols.runtime.view import RecordedView, recompute
+from smc_dp import release, strict
+from smc_dp.audit import evidence as evidence_module
+from smc_dp.audit.evidence import Evidence, load
+from smc_dp.errors import InputError
+
+KEY_BITS = 256
+_FILES = (release.RELEASE, release.SHARES, release.TRANSCRIPT)
+
+
+class Place(NamedTuple):
+    """Where a run, its views and the examples of each target lie, and a folder to write into."""
+
+    run: Path
+    views: Path
+    examples: Path
+    scratch: Path
+
+
+def place(corpus: Path) -> Place:
+    return Place(corpus / "run", corpus / "views", corpus / "examples", corpus / "scratch")
+
+
+def write_corpus(corpus: Path) -> None:
+    """A run of two parties with one weight, cut into examples."""
+    from audited import toy_run
+
+    toy_run(corpus, (9, 5), 1, key_bits=KEY_BITS)
+    at = place(corpus)
+    evidence = load(at.run, views=at.views)
+    texts = [(at.run / name).read_bytes() for name in _FILES]
+    view = min((path.read_bytes() for path in at.views.iterdir()), key=len)
+    envelopes = [envelope.encode() for envelope in evidence.envelopes.values()]
+    kinds = len(PROGRAM.kinds) + len(as_printed.PROGRAM.kinds)
+    examples: dict[str, list[bytes]] = {
+        "envelope": envelopes[:20],
+        "message": [bytes([number, at]) for number in range(kinds) for at in (0, 1)],
+        "state": [view],
+        "view": [view],
+        "transcript": [b"\n".join(texts[2].split(b"\n")[:4]) + b"\n"],
+        "release": [b"\x00".join(texts[:2])],
+        "evidence": [b"\x00".join((*texts[:2], b"\n".join(texts[2].split(b"\n")[:4]), view))],
+    }
+    at.scratch.mkdir()
+    for target, contents in examples.items():
+        (at.examples / target).mkdir(parents=True)
+        for number, content in enumerate(contents):
+            (at.examples / target / str(number)).write_bytes(content)
+
+
+@cache
+def _evidence(corpus: Path) -> Evidence:
+    return load(place(corpus).run, views=place(corpus).views)
+
+
+@cache
+def _kinds() -> tuple[tuple[type[Any], ...], Mapping[str, int], Mapping[str, Any]]:
+    p, rng = Parameters(("P1", "P2"), 1, KEY_BITS), Stream.insecure_from_seed("fuzz")
+    paillier_key = paillier.generate(KEY_BITS, rng).public
+    keys = {XI: paillier_key, ZETA: paillier_key, DGK: dgk.generate(KEY_BITS, p.u, rng).public}
+    return (*PROGRAM.kinds, *as_printed.PROGRAM.kinds), p.layout(), keys
+
+
+def envelope(data: bytes, corpus: Path) -> None:
+    """`Envelope.decode`: what it reads, it writes alike."""
+    try:
+        read = Envelope.decode(data)
+    except DecodeError:
+        return
+    if read.encode() != data:
+        raise RuntimeError("another encoding was read")
+
+
+def message(data: bytes, corpus: Path) -> None:
+    """`messages.decode` of every kind: the first byte chooses it, the rest is laid over the shortest numbers."""
+    kinds, layout, keys = _kinds()
+    kind = kinds[data[0] % len(kinds)] if data else kinds[0]
+    body = bytearray(_blank(kind, layout))
+    for i, byte in enumerate(data[1 : len(body) + 1]):
+        body[i] ^= byte
+    for content in (bytes(body), data[1:]):
+        try:
+            messages.decode(kind, content, layout, keys)
+        except DecodeError:
+            continue
+
+
+def _blank(kind: type[Any], layout: Mapping[str, int]) -> bytes:
+    """The canonical encoding of a message whose every field is one."""
+    import cbor2
+
+    ones: list[Any] = []
+    for slot in kind.slots:
+        one = (1).to_bytes(layout[slot.protection.width], "big")
+        ones.append(one if slot.count is None else [one] * layout[slot.count])
+    return bytes(cbor2.dumps(ones, canonical=True))
+
+
+def plain_state(data: bytes, corpus: Path) -> None:
+    """`state.load`: what it reads, it writes alike."""
+    records = (*PROGRAM.records, Parameters)
+    try:
+        value = state.load(data, records)
+    except ReplayError:
+        return
+    if state.dump(value, records) != data:
+        raise RuntimeError("another encoding was read")
+
+
+def view(data: bytes, corpus: Path) -> None:
+    """`RecordedView.loads`, and the role run again on whatever it lets through."""
+    evidence = _evidence(corpus)
+    try:
+        read = RecordedView.loads(data, evidence.session)
+    except ReplayError:
+        return
+    recompute(evidence.session, read, evidence.envelopes)
+
+
+def lines(data: bytes, corpus: Path) -> None:
+    """`first_break`, and `read_envelope` of every line."""
+    text = data.decode("utf-8", "surrogateescape" if len(data) % 2 else "replace")
+    transcript.first_break(text)
+    for line in text.split("\n"):
+        try:
+            transcript.read_envelope(bytes(32), json.loads(line))
+        except (ValueError, RecursionError):
+            continue
+
+
+def published(data: bytes, corpus: Path) -> None:
+    """`release.read` of a folder."""
+    try:
+        release.read(_folder(place(corpus).scratch, data.split(b"\x00")))
+    except InputError:
+        return
+
+
+def whole(data: bytes, corpus: Path) -> None:
+    """`evidence.load` of a folder and a view, or of a view beside an honest folder."""
+    at = place(corpus)
+    parts = data.split(b"\x00", 3)
+    (at.scratch / "1.view").write_bytes(parts[3] if len(parts) == 4 else data)
+    for folder in (_folder(at.scratch, parts), at.run):
+        try:
+            load(folder, views=at.scratch)
+        except InputError:
+            continue
+
+
+def _folder(scratch: Path, parts: list[bytes]) -> Path:
+    for name, content in zip(_FILES, parts, strict=False):
+        (scratch / name).write_bytes(content)
+    return scratch
+
+
+TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {
+    "envelope": envelope,
+    "message": message,
+    "state": plain_state,
+    "view": view,
+    "transcript": lines,
+    "release": published,
+    "evidence": whole,
+}
+
+
+def main(corpus: Path, name: str, options: list[str]) -> None:
+    """Fuzz one target."""
+    import atheris
+
+    target = TARGETS[name]
+    classes = [vars(owner) for owner in (Envelope, RecordedView)]
+    for names in (*classes, *map(vars, (heads, messages, state, transcript, strict, release, evidence_module))):
+        for value in list(names.values()):
+            function = getattr(value, "__func__", value)
+            if isinstance(function, FunctionType):
+                atheris.instrument_func(function)
+    atheris.Setup([sys.argv[0], *options, str(place(corpus).examples / name)], lambda data: target(data, corpus))
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])

@@ -1,0 +1,55 @@
+"""The decoders under a coverage-guided fuzzer, some seconds each; and every example once, wherever there is none."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fuzz import decoders
+
+SECONDS, LEAST_RUNS = 6, 200
+MISSING = importlib.util.find_spec("atheris") is None
+TESTS = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    decoders.write_corpus(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", decoders.TARGETS)
+def test_every_example_and_each_cut_of_it_is_read_or_refused(corpus, name):
+    for example in sorted((corpus / "examples" / name).iterdir()):
+        content = example.read_bytes()
+        for end in {len(content), len(content) // 2, len(content) - 1, 1, 0}:
+            decoders.TARGETS[name](content[:end], corpus)
+
+
+def test_a_target_lets_a_broken_decoder_through(corpus, monkeypatch):
+    monkeypatch.setattr(decoders.Envelope, "decode", classmethod(lambda cls, data: {}[data]))
+    with pytest.raises(KeyError):
+        decoders.TARGETS["envelope"](b"x", corpus)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(MISSING, reason="atheris is not installed: it exists for Linux and some versions of Python only")
+@pytest.mark.parametrize("name", decoders.TARGETS)
+def test_a_fuzzer_finds_nothing(corpus, name):
+    options = ["-seed=1", f"-max_total_time={SECONDS}", "-max_len=20000", "-timeout=10", "-rss_limit_mb=2048"]
+    options.append(f"-artifact_prefix={corpus}/")
+    path = os.pathsep.join((str(TESTS), str(TESTS.parent)))
+    done = subprocess.run(
+        [sys.executable, str(TESTS / "fuzz" / "decoders.py"), str(corpus), name, *options],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    runs = int(re.findall(r"Done (\d+) runs", done.stderr)[-1])
+    print(f"{name}: {runs} executions")
+    assert runs >= LEAST_RUNS
