@@ -1,0 +1,92 @@
+"""Attacks that show what is wrong with a printed step, and whether what is here holds.
+
+`ATTACKS` has them by name; `run` measures one against one of its variants. Each file says which step it breaks, and
+its attacking function takes what the attacker has and nothing else: its views, the release, public parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.attacks import (
+    average_uploads,
+    charlie_and_one,
+    extract_randomiser,
+    infer_min_size,
+    link_sender,
+    ofpa_record_recovery,
+    recover_exponent,
+    residues_mod_k,
+    strip_noise,
+    vote_flip,
+)
+from smc_dp.attacks.attack import LEAST_TRIALS, Attack, Measured
+from smc_dp.errors import InputError, shown
+
+TOY_KEY_BITS, LONGEST_KEY_BITS = 512, 4096
+
+ATTACKS: Mapping[str, Attack] = MappingProxyType(
+    {
+        module.ATTACK.name: module.ATTACK
+        for module in (
+            strip_noise,
+            link_sender,
+            recover_exponent,
+            extract_randomiser,
+            residues_mod_k,
+            infer_min_size,
+            charlie_and_one,
+            ofpa_record_recovery,
+            average_uploads,
+            vote_flip,
+        )
+    }
+)
+
+
+def find(name: str) -> Attack:
+    """The attack of this name; raises InputError with all names when there is none."""
+    if name not in ATTACKS:
+        raise InputError(f"attack: wanted one of {', '.join(ATTACKS)}, got {shown(name)}")
+    return ATTACKS[name]
+
+
+def check_key_bits(key_bits: int) -> None:
+    """Raises InputError unless keys of this length can be made, and trials with them end within reason."""
+    if not TOY_KEY_BITS <= key_bits <= LONGEST_KEY_BITS or key_bits % 16:
+        raise InputError(
+            f"--key-bits: wanted a multiple of 16 from {TOY_KEY_BITS} to {LONGEST_KEY_BITS}, got {key_bits}"
+        )
+
+
+def run(
+    name: str,
+    variant: str,
+    trials: int | None,
+    rng: Stream,
+    *,
+    key_bits: int = TOY_KEY_BITS,
+    hear: Callable[[int, int], None] | None = None,
+) -> Measured:
+    """Try the attack so many times on this variant, each time from fresh randomness, and count.
+
+    Without a number of trials the variant's own is made. `hear(done, all)` is told after each. Raises InputError for
+    an unknown attack or variant, fewer than 16 trials, and keys that are not a multiple of 16 from 512 to 4096 bits.
+    """
+    attack = find(name)
+    known = {v.name: v for v in attack.variants}
+    if variant not in known:
+        raise InputError(f"variant: {name} has {', '.join(known)}, got {shown(variant)}")
+    target = known[variant]
+    wanted = target.trials if trials is None else trials
+    if wanted < LEAST_TRIALS:
+        raise InputError(f"--trials: wanted at least {LEAST_TRIALS}, because fewer decide nothing, got {wanted}")
+    check_key_bits(key_bits)
+    successes = 0
+    for i in range(wanted):
+        successes += target.trial(rng.fork(f"{name} {variant} {i}"), key_bits)
+        if hear:
+            hear(i + 1, wanted)
+    return Measured(name, variant, successes, wanted, attack.chance, target.expected, target.no_fix_yet)

@@ -1,0 +1,135 @@
+"""What an attack is, how often it must succeed to count, and how a measurement becomes an outcome.
+
+An attack is tried many times, each time on fresh keys, coins and secrets. With q the chance of a guess, the
+*advantage* of a rate s is (s - q)/(1 - q): 0 for guessing, 1 for certainty. By its Clopper-Pearson 95 % interval an
+attack `succeeds` when even the lower limit has an advantage above 1/2, `fails` when even the upper limit has one
+below 1/4, and is `undecided` otherwise. This is a measurement of one attack, and no proof that there is none better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import scipy.stats
+
+from protocols.arithmetic.rng import Stream
+
+Outcome: TypeAlias = Literal["succeeds", "fails", "undecided"]
+Trial: TypeAlias = Callable[[Stream, int], bool]
+"""One try, from fresh randomness and the length of the keys (in bits, if there are any): whether it succeeded."""
+
+CONFIDENCE = 0.95
+SUCCEEDS_ABOVE, FAILS_BELOW = 0.5, 0.25
+LEAST_TRIALS = 16  # with fewer even an attack that never succeeds could not be said to fail
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Something that an attack is run against, and what is known to come out.
+
+    `target` is the protocol or method, `name` its form, `about` both in words. `trials`: how many are made unless
+    another number is wanted; enough that what is expected comes out all but surely. `no_fix_yet`: it is not the printed
+    form, and the attack is known to succeed all the same.
+    """
+
+    name: str
+    target: str
+    about: str
+    expected: Outcome
+    trial: Trial = field(repr=False)
+    trials: int = 20
+    no_fix_yet: bool = False
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attack: the paper's step that it breaks and why, who makes it and from what, what counts as success, how it
+    goes.
+
+    `chance` is the rate at which a guess would succeed. `uses_keys`: it runs a protocol, on keys of a wanted length;
+    no attack here depends on that length. `reading` says what the numbers mean, where that is not plain.
+    """
+
+    name: str
+    paper: str
+    step: str
+    flaw: str
+    attacker: str
+    takes: str
+    success: str
+    steps: tuple[str, ...]
+    variants: tuple[Variant, ...]
+    chance: float = 0.0
+    uses_keys: bool = True
+    reading: str = ""
+
+    @property
+    def breaks(self) -> str:
+        """The paper and the step."""
+        return f"{self.paper}, {self.step}"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How often an attack succeeded against a variant."""
+
+    attack: str
+    variant: str
+    successes: int
+    trials: int
+    chance: float
+    expected: Outcome
+    no_fix_yet: bool
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The Clopper-Pearson interval of the rate of success."""
+        return clopper_pearson(self.successes, self.trials)
+
+    @property
+    def outcome(self) -> Outcome:
+        """By the rule above."""
+        low, high = (advantage(limit, self.chance) for limit in self.interval)
+        if low > SUCCEEDS_ABOVE:
+            return "succeeds"
+        return "fails" if high < FAILS_BELOW else "undecided"
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the outcome is the one on record."""
+        return self.outcome == self.expected
+
+    def as_dict(self) -> Mapping[str, Any]:
+        """Plain values for JSON."""
+        low, high = self.interval
+        return {
+            "variant": self.variant,
+            "outcome": self.outcome,
+            "expected": self.expected,
+            "no_fix_yet": self.no_fix_yet,
+            "successes": self.successes,
+            "trials": self.trials,
+            "interval": [low, high],
+            "confidence": CONFIDENCE,
+        }
+
+
+def advantage(rate: float, chance: float) -> float:
+    """(rate - chance)/(1 - chance)."""
+    return (rate - chance) / (1 - chance)
+
+
+def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """The exact interval of a binomial rate: it misses the true one with probability at most 1 - confidence.
+
+    The limits are the rates at which as many successes or more, or as few or fewer, have probability
+    (1 - confidence)/2; these are quantiles of the beta distribution (Clopper and Pearson 1934).
+    """
+    if not 0 <= successes <= trials or trials < 1:
+        raise ValueError(f"wanted 0 <= successes <= trials and at least one trial, got {successes} of {trials}")
+    tail = (1 - confidence) / 2
+    low = scipy.stats.beta.ppf(tail, successes, trials - successes + 1) if successes else 0.0
+    high = scipy.stats.beta.ppf(1 - tail, successes + 1, trials - successes) if successes < trials else 1.0
+    return float(low), float(high)

@@ -1,0 +1,75 @@
+"""`average-uploads`: noise that is drawn anew in each round averages out.
+
+A party of OFPA or OFAA uploads a model in each of T rounds, around the same point. As printed each has noise for the
+whole epsilon, so that the mean of T uploads has an error 1/sqrt T as long. Where epsilon is shared among the rounds, or
+noise is drawn once, the mean of the uploads is no better than one upload of a single round.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.attacks.attack import Attack, Variant
+from smc_dp.attacks.made_up import in_the_ball
+from smc_dp.data.federation import Federation
+from smc_dp.methods.ofaa import Ofaa
+from smc_dp.methods.ofpa import Ofpa
+from smc_dp.privacy.target import Target
+from smc_dp.unit_ball import Array
+
+FEATURES, ROUNDS, SINGLES = 8, 25, 6
+ROWS = {Ofpa: 2000, Ofaa: 30_000}  # enough for the printed OFAA to have minima to upload
+SHRINKS = 2 / sqrt(ROUNDS)  # twice what 1/sqrt T predicts
+
+
+def averaged(uploads: Array) -> Array:
+    """The server's answer for a party's model without noise, from its uploads: (T, d+1)."""
+    mean: Array = uploads.mean(axis=0)
+    return mean
+
+
+def _against(method: type[Ofpa] | type[Ofaa], target: Target, name: str, words: str, trials: int) -> Variant:
+    def trial(rng: Stream, _key_bits: int) -> bool:
+        federation = Federation((in_the_ball(ROWS[method], FEATURES, rng),), 2)
+        once, often = (method(rounds=rounds).train(federation) for rounds in (1, ROUNDS))
+        exact = once.release(Target(None, target.calibration, target.noise), rng).uploads[0, 0]
+        found = averaged(often.release(target, rng).uploads[:, 0])
+        singles = np.array([once.release(target, rng).uploads[0, 0] for _ in range(SINGLES)])
+        typical = sqrt(float(((singles - exact) ** 2).sum(axis=1).mean()))
+        return bool(np.linalg.norm(found - exact) <= SHRINKS * typical)
+
+    return Variant(
+        name, method.name.upper(), words, "succeeds" if target.calibration == "paper" else "fails", trial, trials
+    )
+
+
+PRINTED, PROVEN = Target(Fraction(5), "paper", "laplace"), Target(Fraction(5))
+
+ATTACK = Attack(
+    name="average-uploads",
+    paper="OFPA and OFAA",
+    step="Algorithms 2, 3",
+    flaw="Every round has new noise for the whole epsilon, around the same point.",
+    attacker="the server",
+    takes=f"the {ROUNDS} models that one party uploads",
+    success=f"the mean of the uploads errs by at most 2/sqrt({ROUNDS}) of what one upload of a single round does",
+    steps=(
+        "The server keeps what a party uploads in each round.",
+        "The noise is new each time, what it hides is the same: the server takes the mean.",
+        "As printed the error shrinks like one over the square root of the number of rounds.",
+        "Where epsilon is divided among the rounds, or the noise drawn once, nothing is gained.",
+    ),
+    variants=(
+        _against(Ofpa, PRINTED, "printed OFPA", "OFPA as printed", 20),
+        _against(Ofaa, PRINTED, "printed OFAA", "OFAA as printed", 40),
+        _against(Ofpa, PROVEN, "proven OFPA", "OFPA with epsilon/T in each of T rounds", 20),
+        _against(Ofaa, PROVEN, "proven OFAA", "OFAA with noise drawn once", 40),
+    ),
+    uses_keys=False,
+    reading=f"{FEATURES} features, epsilon 5, {ROWS[Ofpa]} rows for OFPA and {ROWS[Ofaa]} for OFAA. By luck of a small "
+    "draw a fixed form passes in about one trial of a hundred.",
+)

@@ -1,0 +1,80 @@
+"""`extract-randomiser`: blinding by a plaintext leaves a ciphertext recognisable to all who hold its secret key.
+
+A Paillier ciphertext (1 + m n) x^n mod n^2 reduces mod n to x^n, whatever m is; who knows phi(n) takes the n-th root.
+If Charlie multiplies r in as 1 + r n, what comes back to a party has the randomiser x with which another party sent
+it, and so the parties together see pi_2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from protocols.arithmetic import modular
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.paillier import Ciphertext, PrivateKey
+from protocols.pathak2010.as_printed import PlainlyBlinded, PrintedSlot
+from protocols.pathak2010.messages import Blinded, Slot
+from protocols.pathak2010.values import Halves, PartyKeys
+from protocols.runtime.session import Program
+from smc_dp.attacks.attack import Attack, Variant
+from smc_dp.attacks.sessions import HARDENED, PLAIN_BLINDING, PRINTED, left_behind, mail_from, play, secrets
+
+PARTIES = 7
+
+
+def randomiser(key: PrivateKey, c: Ciphertext) -> int:
+    """The x with c = (1 + m n) x^n mod n^2."""
+    n, phi = key.public.n, (key.p - 1) * (key.q - 1)
+    return modular.power(c.value % n, modular.invert(n, phi), n)
+
+
+def pi2_of_parties(
+    xi: PrivateKey, sent: Sequence[Ciphertext], returned: Sequence[Ciphertext], rng: Stream
+) -> Permutation:
+    """The parties' answer for pi_2, from what each sent in step 1.3 and got in step 1.5; a guess where nothing fits."""
+    came = [randomiser(xi, c) for c in sent]
+    back = [randomiser(xi, c) for c in returned]
+    if sorted(came) != sorted(back):
+        return Permutation.random(len(sent), rng)
+    return Permutation(tuple(back.index(x) for x in came))
+
+
+def _attacked(program: Program, name: str, about: str) -> Variant:
+    sends: type[Slot | PrintedSlot] = Slot if program is HARDENED else PrintedSlot
+    returns: type[Blinded | PlainlyBlinded] = PlainlyBlinded if program is PLAIN_BLINDING else Blinded
+
+    def trial(rng: Stream, key_bits: int) -> bool:
+        played = play(program, secrets(PARTIES, 1, rng), key_bits, rng)
+        parties, charlie = played.parameters.parties, played.charlie
+        xi: PrivateKey = left_behind(played.party(0), PartyKeys).xi
+        # A view has no copy of what its owner sent: what the parties sent is read where it arrived.
+        sent = [mail_from(charlie, name, sends).a for name in parties]
+        returned = [mail_from(played.views[name], charlie.name, returns).a for name in parties]
+        pi2: Permutation = left_behind(charlie, Halves).pi2
+        return pi2_of_parties(xi, sent, returned, rng) == pi2
+
+    return Variant(name, "curator protocol", about, "succeeds" if program is PLAIN_BLINDING else "fails", trial)
+
+
+ATTACK = Attack(
+    name="extract-randomiser",
+    paper="Pathak et al. 2010",
+    step="step 1.4",
+    flaw="If r is multiplied in as a plaintext, a ciphertext comes back with the randomiser that it had [N4].",
+    attacker="all parties together",
+    takes="their secret key, the ciphertexts that they sent in step 1.3, and those that they got in step 1.5",
+    success="the parties state pi_2 for all places",
+    steps=(
+        "The parties hold the secret key under which they send their halves to Charlie.",
+        "From each ciphertext that they sent they extract its randomiser, and from each that comes back as well.",
+        "A plaintext factor 1 + r n changes the plaintext and not the randomiser.",
+        "Equal randomisers show who was moved where: that is pi_2. If none are equal the parties guess it.",
+    ),
+    variants=(
+        _attacked(PLAIN_BLINDING, "printed, r as a plaintext", "the printed protocol with r as a plaintext factor"),
+        _attacked(PRINTED, "printed, r encrypted", "the printed protocol with a fresh encryption of r"),
+        _attacked(HARDENED, "hardened", "the hardened protocol"),
+    ),
+    chance=1 / 5040,  # of naming one permutation of seven
+)

@@ -1,0 +1,112 @@
+"""`infer-min-size`: the length of a release tells how few rows the smallest party has.
+
+K-norm noise has a length that is Gamma distributed with shape d, so that for d = 123 it is within a tenth or so of its
+mean, and its mean is a public constant over the smallest size. Where noise outweighs the models, an outsider divides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from math import exp, log
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.session import Program
+from smc_dp.attacks.attack import Attack, Variant
+from smc_dp.attacks.made_up import DIMENSION, like_adult
+from smc_dp.attacks.sessions import HARDENED, PRINTED, Secret, play
+from smc_dp.learning.solver import minimise
+from smc_dp.methods.pathak2010 import Settings
+from smc_dp.methods.weighted_sum import WeightedSum
+from smc_dp.privacy.output import proven
+from smc_dp.privacy.target import Target
+
+FEWEST, MOST = 100, 1000  # the smallest party has between so many rows, uniform on a logarithmic scale
+OTHERS = (1500,)
+WITHIN = 0.16
+EPSILON, LAM = Fraction(1, 20), Fraction(1)
+
+
+def estimated(released: Sequence[int], length_for_one_row: float) -> float:
+    """An outsider's answer for the smallest size, given how long noise for a single row would be on average."""
+    return length_for_one_row / float(np.linalg.norm(np.array(released, dtype=float)))
+
+
+def _attacked(program: Program) -> Variant:
+    printed = program is PRINTED
+    settings = Settings(EPSILON, LAM, calibration="paper" if printed else "proven", as_printed=printed)
+    copies = 1 + len(OTHERS) if printed else 1
+
+    def trial(rng: Stream, key_bits: int) -> bool:
+        n, w = _smallest(rng)
+        secrets = [
+            Secret(size, model, settings.noise_of(size, 1 + len(OTHERS), DIMENSION).sample(rng))
+            for size, model in zip((n, *OTHERS), (w, *_other_models()), strict=True)
+        ]
+        one_row = copies * DIMENSION * float(settings.noise_of(1, 1 + len(OTHERS), DIMENSION).scale)
+        return _is_near(estimated(play(program, secrets, key_bits, rng).lifted, one_row), n)
+
+    name = "printed" if printed else "hardened"
+    return Variant(
+        name, "curator protocol", f"the {name} protocol", "succeeds", trial, trials=40, no_fix_yet=not printed
+    )
+
+
+def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
+    """The length of noise that no size enters, with the factor at which the same division does best."""
+    noise = proven(Target(EPSILON), DIMENSION, WeightedSum(float(LAM)).sensitivity)
+    n, w = _smallest(rng)
+    models = zip((n, *OTHERS), (w, *_other_models()), strict=True)
+    weighted = [[size * x for x in model] for size, model in models]
+    S = [sum(column) for column in zip(*weighted, noise.law.sample(rng), strict=True)]
+    middle = (FEWEST * MOST) ** 0.5
+    return _is_near(estimated(S, middle * DIMENSION * float(noise.sensitivity / EPSILON)), n)
+
+
+def _is_near(estimate: float, n: int) -> bool:
+    return abs(estimate / n - 1) <= WITHIN
+
+
+def _smallest(rng: Stream) -> tuple[int, tuple[int, ...]]:
+    """A fresh size, and the model of so many rows."""
+    n = round(exp(log(FEWEST) + rng.below(1 << 53) / (1 << 53) * log(MOST / FEWEST)))
+    return n, _model(n, 0)
+
+
+@cache
+def _other_models() -> tuple[tuple[int, ...], ...]:
+    return tuple(_model(n, seed) for seed, n in enumerate(OTHERS, start=1))
+
+
+def _model(n: int, seed: int) -> tuple[int, ...]:
+    rows, settings = like_adult(max(MOST, *OTHERS), seed), Settings(EPSILON, LAM)
+    return tuple(settings.grid.encode(minimise(settings.objective, rows.X[:n], rows.y[:n]).weights.tolist()))
+
+
+ATTACK = Attack(
+    name="infer-min-size",
+    paper="Pathak et al. 2010",
+    step="section 3.1",
+    flaw="The scale of the noise is a public constant over the smallest size, which is to stay hidden.",
+    attacker="an outsider",
+    takes="the published shares, epsilon and lambda",
+    success=f"the size of the smallest data set is stated within {WITHIN:.0%}",
+    steps=(
+        "The outsider adds up the published shares and takes the length of the sum.",
+        "For small epsilon nearly all of it is noise, whose length in many dimensions hardly varies.",
+        "The average length is a public constant over the number of rows of the smallest party: it divides.",
+    ),
+    variants=(
+        _attacked(PRINTED),
+        _attacked(HARDENED),
+        Variant("trusted centre", "weighted sum", "the release of a weighted sum", "fails", _weighted_sum, trials=200),
+    ),
+    # A constant c is near for n from c/(1 + WITHIN) to c/(1 - WITHIN), whatever c is.
+    chance=log((1 + WITHIN) / (1 - WITHIN)) / log(MOST / FEWEST),
+    reading=f"The smallest size is drawn from {FEWEST} to {MOST}, uniform on a logarithmic scale, at epsilon = "
+    f"{float(EPSILON):g} and lambda = 1; a constant guess is right as often as chance says. A larger epsilon hides "
+    "more of the size, because the models outweigh the noise.",
+)

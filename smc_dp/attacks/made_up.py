@@ -1,0 +1,42 @@
+"""Made-up data for attacks: rows like those of the Adult data set, and rows with a few real features.
+
+The seeds are public: nothing here is anybody's. What an attack needs to vary is drawn for each trial.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.data.federation import Rows
+from smc_dp.data.preprocess import Examples
+
+GROUPS = (5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41)
+"""How many indicators each of the 14 columns of a9a has: 123 in all, of which a row has 14."""
+DIMENSION = sum(GROUPS)
+_SHORTER = 1 - 2.0**-40  # so that no row is longer than 1 after rounding
+
+
+@cache
+def like_adult(n: int, seed: int) -> Examples:
+    """Rows of one law, 14 indicators of 123 scaled to the unit ball; about a quarter of the labels are +1."""
+    rng, common = np.random.default_rng(seed), np.random.default_rng(0)
+    X = np.zeros((n, DIMENSION))
+    first = 0
+    for group in GROUPS:
+        chosen = rng.choice(group, size=n, p=common.dirichlet(np.ones(group)))
+        X[np.arange(n), first + chosen] = _SHORTER / np.sqrt(len(GROUPS))
+        first += group
+    scores = X @ common.normal(scale=8, size=DIMENSION)
+    y = np.where(scores + rng.logistic(size=n) > np.quantile(scores, 0.75), 1.0, -1.0)
+    return Examples(X, y)
+
+
+def in_the_ball(n: int, d: int, rng: Stream) -> Rows:
+    """Fresh rows of norm 1/2 to 1, whose labels follow their first feature."""
+    made = np.random.default_rng(rng.bits(64))
+    X = made.normal(size=(n, d))
+    X *= made.uniform(0.5, _SHORTER, size=(n, 1)) / np.linalg.norm(X, axis=1, keepdims=True)
+    return Rows(X, (4 * X[:, 0] + made.logistic(size=n) > 0).astype(np.int64))

@@ -1,0 +1,103 @@
+"""`recover-exponent`: a product that is not re-randomised gives its exponent to whoever tries all of them.
+
+In step 2.3 P_j raises zeta(v_j), which every party has, to the power of its noise. Printed, the result is a function of
+the two, and noise is a small number: baby steps and giant steps (Shanks 1971) find it in the square root of its range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from protocols.arithmetic import modular
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.paillier import Ciphertext
+from protocols.pathak2010.as_printed import PrintedSelected
+from protocols.pathak2010.messages import Indicator, Selected
+from protocols.pathak2010.values import PartyKeys
+from protocols.runtime.claims import View
+from protocols.runtime.session import CURATOR_NAME, Program
+from smc_dp.attacks.attack import Attack, Variant
+from smc_dp.attacks.sessions import HARDENED, PRINTED, Secret, left_behind, mail_from, play
+from smc_dp.methods.pathak2010 import Settings
+from smc_dp.privacy.grid import Grid
+
+SIZES = (300, 200, 100)
+RING_BITS = 64
+SETTINGS = Settings(Fraction(1, 2), Fraction(1), "paper", grid=Grid(22, RING_BITS), as_printed=True)
+RANGE_BITS = 24  # noise of the paper's scale for 100 rows exceeds 2^24 steps of this grid with probability < 2^-80
+_KEY = (1 << 64) - 1  # so much of a power stands for it in the table
+
+
+def noise_of(view: View, victim: str, kind: type[PrintedSelected] | type[Selected]) -> int | None:
+    """The noise of the victim, a signed integer, from what another party received; None when the search ends empty."""
+    keys: PartyKeys = left_behind(view, PartyKeys)
+    parties = view.inputs[0].parties
+    v = keys.pi1.inverse(mail_from(view, CURATOR_NAME, Indicator).u)[parties.index(victim)]
+    psi = mail_from(view, victim, kind).psi[0]
+    return searched(v, psi)
+
+
+def searched(base: Ciphertext, power: Ciphertext) -> int | None:
+    """The e with |e| <= 2^RANGE_BITS and base^e = power, or base^(e mod M) = power for noise in the ring Z_M."""
+    modulus = base.n**2
+    babies, back = baby_steps(base.value, modulus)
+    in_ring = modular.multiply(power.value, modular.power(base.value, -(1 << RING_BITS), modulus), modulus)
+    for target in (power.value, in_ring):
+        e = giant_steps(base.value, target, modulus, babies, back)
+        if e is not None:
+            return e
+    return None
+
+
+def baby_steps(base: int, modulus: int) -> tuple[Mapping[int, int], int]:
+    """base^i -> i for i below 2^(RANGE_BITS/2 + 1), and the inverse of the next power: a giant step back."""
+    babies, step = {}, 1
+    for i in range(1 << (RANGE_BITS // 2 + 1)):
+        babies[step & _KEY] = i
+        step = step * base % modulus
+    return babies, modular.invert(step, modulus)
+
+
+def giant_steps(base: int, power: int, modulus: int, babies: Mapping[int, int], back: int) -> int | None:
+    """The e with |e| <= 2^RANGE_BITS and base^e = power."""
+    lowest = -(1 << RANGE_BITS)
+    giant = power * modular.power(base, -lowest, modulus) % modulus
+    for start in range(lowest, -lowest + 1, len(babies)):
+        i = babies.get(giant & _KEY)
+        if i is not None and modular.power(base, start + i, modulus) == power:
+            return start + i
+        giant = giant * back % modulus
+    return None
+
+
+def _attacked(program: Program, name: str, kind: type[PrintedSelected] | type[Selected]) -> Variant:
+    def trial(rng: Stream, key_bits: int) -> bool:
+        secrets = [Secret(n, [7], SETTINGS.noise_of(n, len(SIZES), 1).sample(rng)) for n in SIZES]
+        played = play(program, secrets, key_bits, rng)
+        return noise_of(played.party(0), "P3", kind) == secrets[2].eta[0]
+
+    return Variant(
+        name, "curator protocol", f"the {name} protocol", "succeeds" if program is PRINTED else "fails", trial
+    )
+
+
+ATTACK = Attack(
+    name="recover-exponent",
+    paper="Pathak et al. 2010",
+    step="steps 2.3, 2.4",
+    flaw="zeta(v_j)^eta_j is a function of a known number and of one from a small range [N5].",
+    attacker="any single party",
+    takes="Charlie's indicator, pi_1, and the product that another party sent",
+    success="P1 states the noise of P3, exactly",
+    steps=(
+        "P1 undoes pi_1 on Charlie's indicator and has the ciphertext that P3 raised to the power of its noise.",
+        f"It tabulates its first 2^{RANGE_BITS // 2 + 1} powers, the baby steps.",
+        "It walks from P3's product in steps of that length, both for plain and for wrapped numbers, until it meets "
+        "the table.",
+        "Where the walk meets the table stands P3's noise. With new randomness in the product it never does.",
+    ),
+    variants=(_attacked(PRINTED, "printed", PrintedSelected), _attacked(HARDENED, "hardened", Selected)),
+    reading="One coordinate on a grid of step 2^-22. Two bits more double the search: the grid of a real run, 2^-40, "
+    "takes 512 times as long, which is a minute or so.",
+)

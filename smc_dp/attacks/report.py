@@ -1,0 +1,90 @@
+"""What attacks came to, in words, as a table and as plain values for JSON; every figure from a measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from smc_dp.attacks.attack import CONFIDENCE, FAILS_BELOW, SUCCEEDS_ABOVE, Attack, Measured
+
+HEADINGS = ("attack", "breaks", "attacker", "target", "variant", "outcome", "succeeded", "95 % interval", "chance")
+RULE = (
+    "Succeeds: the lower limit of the 95 % interval (Clopper-Pearson) has an advantage over guessing above 1/2, as a "
+    "fraction of the best possible one. Fails: the upper limit has one below 1/4. Undecided: neither. A failed attack "
+    "is a measurement of this attack, and no proof that there is none better."
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """An attack and what it came to against each variant; `key_bits` is None where there are no keys."""
+
+    attack: Attack
+    measured: tuple[Measured, ...]
+    key_bits: int | None
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether every outcome is the one on record."""
+        return all(m.as_expected for m in self.measured)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        attack = self.attack
+        targets = {variant.name: variant.target for variant in attack.variants}
+        return {
+            "attack": attack.name,
+            "paper": attack.paper,
+            "step": attack.step,
+            "flaw": attack.flaw,
+            "attacker": attack.attacker,
+            "takes": attack.takes,
+            "success": attack.success,
+            "steps": list(attack.steps),
+            "reading": attack.reading,
+            "key_bits": self.key_bits,
+            "chance": attack.chance,
+            "rule": {"confidence": CONFIDENCE, "succeeds_above": SUCCEEDS_ABOVE, "fails_below": FAILS_BELOW},
+            "variants": [{"target": targets[m.variant], **m.as_dict()} for m in self.measured],
+            "as_expected": self.as_expected,
+        }
+
+
+def story(attack: Attack, key_bits: int | None) -> list[str]:
+    """Who attacks what, from what and how, a paragraph each."""
+    keys = "" if key_bits is None else f" Keys of {key_bits} bits; the attack does not depend on their length."
+    return [
+        f"{attack.name} breaks {attack.breaks}: {attack.flaw}",
+        f"Attacker: {attack.attacker}. It has {attack.takes}, and nothing else.",
+        *(f"{i}. {step}" for i, step in enumerate(attack.steps, start=1)),
+        f"Success: {attack.success}.{keys}",
+        *([attack.reading] if attack.reading else []),
+    ]
+
+
+def rows(reports: Iterable[Report]) -> list[tuple[str, ...]]:
+    """A row of text under `HEADINGS` for every measurement."""
+    return [
+        (report.attack.name, report.attack.breaks, report.attack.attacker, variant.target, m.variant, *figures(m))
+        for report in reports
+        for variant, m in zip(report.attack.variants, report.measured, strict=True)
+    ]
+
+
+def figures(m: Measured) -> tuple[str, str, str, str]:
+    """Outcome, successes, interval and chance, as text."""
+    low, high = m.interval
+    known = ", no fix yet" if m.no_fix_yet and m.outcome == "succeeds" else ""
+    interval = f"{low:.3f} to {high:.3f}"
+    return f"{m.outcome}{known}", f"{m.successes} of {m.trials}", interval, f"{m.chance:.3g}"
+
+
+def surprises(reports: Sequence[Report]) -> list[str]:
+    """A sentence for every outcome that is not the one on record."""
+    return [
+        f"NOT AS EXPECTED: {m.attack} against {m.variant}: {m.outcome}, and {m.expected} is on record"
+        for report in reports
+        for m in report.measured
+        if not m.as_expected
+    ]

@@ -1,0 +1,52 @@
+"""`residues-mod-k`: K times an integer leaves no trace mod K.
+
+The printed stage 3 puts K (eta + s) into a sum of integers. What is published is congruent to the sum of all models
+mod K, in each coordinate, without any noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.session import Program
+from smc_dp.attacks.attack import Attack, Variant
+from smc_dp.attacks.sessions import HARDENED, PRINTED, play, secrets
+
+PARTIES, DIMENSION = 3, 8
+
+
+def residues(released: Sequence[int], parties: int) -> list[int]:
+    """An outsider's answer for the sum of all models mod K, from the released sum as signed integers."""
+    return [x % parties for x in released]
+
+
+def _attacked(program: Program, name: str) -> Variant:
+    def trial(rng: Stream, key_bits: int) -> bool:
+        drawn = secrets(PARTIES, DIMENSION, rng)
+        played = play(program, drawn, key_bits, rng)
+        truth = [sum(column) % PARTIES for column in zip(*(s.w for s in drawn), strict=True)]
+        return residues(played.lifted, PARTIES) == truth
+
+    return Variant(
+        name, "curator protocol", f"the {name} protocol", "succeeds" if program is PRINTED else "fails", trial
+    )
+
+
+ATTACK = Attack(
+    name="residues-mod-k",
+    paper="Pathak et al. 2010",
+    step="steps 3.1, 3.2",
+    flaw="K (eta + s) is a multiple of K: mod K the noise is gone [N6].",
+    attacker="an outsider",
+    takes="the published shares",
+    success=f"the sum of all models mod K is stated right in all {DIMENSION} coordinates",
+    steps=(
+        "The outsider adds up the published shares.",
+        "It divides each coordinate by K, the number of parties, and keeps the remainder.",
+        "Noise that was multiplied by K has the remainder 0, so this is the remainder of the exact sum.",
+        "Any two sums that differ in a remainder are told apart for certain, whatever epsilon is.",
+    ),
+    variants=(_attacked(PRINTED, "printed"), _attacked(HARDENED, "hardened")),
+    chance=float(PARTIES) ** -DIMENSION,
+)

@@ -1,0 +1,120 @@
+"""Whole runs of the curator protocol on secrets made for an attack, with the views of all participants.
+
+An attack is given the views of those who make it, and what is public: nothing else of a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from protocols import pathak2010
+from protocols.arithmetic.ring import Vector
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
+from protocols.pathak2010 import as_printed
+from protocols.pathak2010.parameters import Parameters
+from protocols.pathak2010.values import PartyInput
+from protocols.runtime.claims import View
+from protocols.runtime.message import M
+from protocols.runtime.session import CURATOR_NAME, SESSION_BYTES, Program, Session
+from protocols.runtime.simulate import Setting, simulate
+
+HARDENED = pathak2010.PROGRAM
+PRINTED = as_printed.PROGRAM
+PLAIN_BLINDING = as_printed.PLAIN_BLINDING
+
+
+@dataclass(frozen=True, repr=False)
+class Secret:
+    """What a party brings: its number of rows, its weights and its noise, signed integers on one grid.
+
+    The noise is that of the sum; for the printed steps, which multiply it by K, that of the mean.
+    """
+
+    n: int
+    w: Sequence[int]
+    eta: Sequence[int]
+
+
+@dataclass(frozen=True, repr=False)
+class Played:
+    """A finished run: what is public, and what each participant saw."""
+
+    parameters: Parameters
+    released: Vector
+    views: dict[str, View] = field(repr=False)
+
+    @property
+    def charlie(self) -> View:
+        """What Charlie saw."""
+        return self.views[CURATOR_NAME]
+
+    def party(self, j: int) -> View:
+        """What P_j saw, j counted from 0."""
+        return self.views[self.parameters.parties[j]]
+
+    @property
+    def lifted(self) -> list[int]:
+        """The released sum as signed integers."""
+        ring = self.parameters.weights
+        return [ring.reduce(x + ring.modulus // 2) - ring.modulus // 2 for x in self.released]
+
+
+def play(program: Program, secrets: Sequence[Secret], key_bits: int, rng: Stream) -> Played:
+    """Run the protocol for parties P1, P2, ... with these secrets."""
+    names = tuple(f"P{j}" for j in range(1, len(secrets) + 1))
+    p = Parameters(names, len(secrets[0].w), key_bits)
+    inputs: dict[str, tuple[Any, ...]] = {
+        name: (p, _input(program, p, s)) for name, s in zip(names, secrets, strict=True)
+    }
+    inputs[CURATOR_NAME] = (p,)
+    identities = {name: Identity.generate(rng.fork(f"identity {name}")) for name in inputs}
+    pinned = {name: identity.public for name, identity in identities.items()}
+    session = Session(program, p, pinned, rng.fork("nonce").bytes(SESSION_BYTES))
+    seeds = {name: rng.fork(f"seed {name}") for name in inputs}
+    run = simulate(session, identities, seeds, inputs, Setting(views=True))
+    return Played(p, p.weights.add_vectors(*(message.y for message in run.published.values())), run.views)
+
+
+def _input(program: Program, p: Parameters, secret: Secret) -> PartyInput | as_printed.PrintedInput:
+    w = p.weights.vector(secret.w)
+    if program.name == HARDENED.name:
+        return PartyInput(secret.n, w, p.weights.vector(secret.eta))
+    return as_printed.PrintedInput(secret.n, w, tuple(secret.eta))
+
+
+def mail_from(view: View, sender: str, kind: type[M]) -> M:
+    """The first message of this kind that the owner of the view had from the sender; LookupError when there is none."""
+    for name, message in view.mail:
+        if name == sender and isinstance(message, kind):
+            return message
+    raise LookupError(f"{view.name} had no {kind.__name__} from {sender}")
+
+
+def left_behind(view: View, kind: type[Any]) -> Any:
+    """The value of this type that a stage left with the owner of the view; LookupError when there is none."""
+    for result in view.results:
+        if isinstance(result, kind):
+            return result
+    raise LookupError(f"no stage left a {kind.__name__} with {view.name}")
+
+
+def different_sizes(count: int, rng: Stream) -> list[int]:
+    """Numbers of rows from 1 to 10^5, no two alike."""
+    sizes: list[int] = []
+    while len(sizes) < count:
+        n = 1 + rng.below(100_000)
+        if n not in sizes:
+            sizes.append(n)
+    return sizes
+
+
+def secrets(count: int, dimension: int, rng: Stream, *, noise_bits: int = 40) -> list[Secret]:
+    """Parties of different sizes, with weights below 2^36 and noise below 2^noise_bits in absolute value."""
+
+    def vector(bits: int) -> list[int]:
+        return [rng.bits(bits + 1) - (1 << bits) for _ in range(dimension)]
+
+    return [Secret(n, vector(36), vector(noise_bits)) for n in different_sizes(count, rng)]

@@ -1,0 +1,122 @@
+"""`strip-noise`: the party whose noise was selected recognises it in the release and takes it off.
+
+Every party keeps the noise that it offered. With S the released sum, w_j the party's own model and eta_j its noise of
+the mean, it accepts if |S/K - eta_j - w_j| < |eta_j|/2: had another's noise been selected, what is left would be about
+as long as both noises together. Whoever accepts subtracts, and holds the exact sum of all models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.session import Program
+from smc_dp.attacks.attack import Attack, Variant
+from smc_dp.attacks.made_up import DIMENSION, like_adult
+from smc_dp.attacks.sessions import HARDENED, PRINTED, Secret, play
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.learning.solver import minimise
+from smc_dp.methods.method import Trained
+from smc_dp.methods.model import LinearModel
+from smc_dp.methods.pathak2010 import Settings
+from smc_dp.methods.weighted_sum import WeightedSum
+from smc_dp.privacy.output import GRID, proven
+from smc_dp.privacy.target import Target
+
+SIZES = (326, 450, 700, 1030)
+EPSILON, LAM = Fraction(1, 2), Fraction(1)
+
+
+def contributed(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: int) -> bool:
+    """Whether the party with the model w finds its own noise in S, the sum of `parts` models; all on one grid."""
+    total, model, own = (np.array(x, dtype=float) for x in (S, w, noise))
+    return bool(np.linalg.norm((total - own) / parts - model) < np.linalg.norm(own / parts) / 2)
+
+
+def stripped(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: int) -> list[int] | None:
+    """What a party believes to be the exact sum, from the release and its own model and noise; None if not its own."""
+    if not contributed(S, w, noise, parts):
+        return None
+    return [s - e for s, e in zip(S, noise, strict=True)]
+
+
+def _attacked(program: Program) -> Variant:
+    printed = program is PRINTED
+    settings = Settings(EPSILON, LAM, calibration="paper" if printed else "proven", as_printed=printed)
+
+    def trial(rng: Stream, key_bits: int) -> bool:
+        K = len(SIZES)
+        noise = [settings.noise_of(n, K, DIMENSION).sample(rng) for n in SIZES]
+        secrets = [Secret(n, w, eta) for n, w, eta in zip(SIZES, _models(), noise, strict=True)]
+        S = play(program, secrets, key_bits, rng).lifted
+        copies = K if printed else 1  # the printed steps multiply the noise by K
+        found = [stripped(S, s.w, [copies * e for e in s.eta], K) for s in secrets]
+        return found == [[sum(column) for column in zip(*_models(), strict=True)], *[None] * (K - 1)]
+
+    name = "printed" if printed else "hardened"
+    return Variant(name, "curator protocol", f"the {name} protocol", "succeeds", trial, no_fix_yet=not printed)
+
+
+def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
+    """No party draws the noise of a weighted sum; each tries with noise of the same law, as it would have offered."""
+    method, target = WeightedSum(float(LAM)), Target(EPSILON)
+    n = sum(SIZES)
+    model = _trained().release(target, rng).model
+    if not isinstance(model, LinearModel):
+        raise TypeError("a weighted sum gives a linear model")
+    S = [round(value * n * (1 << GRID.fraction_bits)) for value in (model.W[1] - model.W[0]).tolist()]
+    law = proven(target, DIMENSION, method.sensitivity).law
+    scaled = [[size * x for x in w] for size, w in zip(SIZES, _models(), strict=True)]
+    exact = np.array([sum(column) for column in zip(*scaled, strict=True)], dtype=float)
+    tried = [stripped(S, w, law.sample(rng), n) for w in _models()]
+    near = [x is not None and np.linalg.norm(np.array(x, dtype=float) - exact) < 1e-6 * 2**40 for x in tried]
+    return any(near)
+
+
+@cache
+def _models() -> tuple[tuple[int, ...], ...]:
+    """The parties' models on the grid; the same in every trial, which only draws noise."""
+    objective, grid = Settings(EPSILON, LAM).objective, Settings().grid
+    parties = [like_adult(n, seed) for seed, n in enumerate(SIZES, start=1)]
+    return tuple(tuple(grid.encode(minimise(objective, x.X, x.y).weights.tolist())) for x in parties)
+
+
+@cache
+def _trained() -> Trained:
+    parties = [like_adult(n, seed) for seed, n in enumerate(SIZES, start=1)]
+    rows = tuple(Rows(x.X, (x.y > 0).astype(np.int64)) for x in parties)
+    return WeightedSum(float(LAM)).train(Federation(rows, 2))
+
+
+ATTACK = Attack(
+    name="strip-noise",
+    paper="Pathak et al. 2010",
+    step="step 2.3",
+    flaw="The noise of the release was drawn by one party, which knows it.",
+    attacker="the party with fewest rows",
+    takes="its own model and noise, and the release",
+    success="every party tests itself, only the smallest accepts, and what it computes is the exact sum of all models",
+    steps=(
+        "Each party keeps the model and the noise that it brought to the protocol.",
+        "It adds up the published shares and takes its own noise off, as if it had been selected.",
+        "If what is left of the mean is closer to its own model than half the length of its noise, it was selected.",
+        "Then what it has computed is the sum of all models without any noise.",
+    ),
+    variants=(
+        _attacked(PRINTED),
+        _attacked(HARDENED),
+        Variant(
+            "trusted centre",
+            "weighted sum",
+            "a trusted centre that draws the noise of a weighted sum",
+            "fails",
+            _weighted_sum,
+        ),
+    ),
+    reading="123 made-up indicators like those of Adult, four parties, epsilon 1/2. The noise is an input of the "
+    "contributor, so no protocol that computes this function can hide it from that party.",
+)

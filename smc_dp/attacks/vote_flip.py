@@ -1,0 +1,110 @@
+"""`vote-flip`: where the others are tied, one party of M decides every label of a majority vote.
+
+So the model trained on majority labels moves from one end to the other when one party changes its mind, and noise made
+for 1/M of the votes hides nothing. Noise made for what one party can really do, and soft labels, which a party moves by
+1/M only, hide it: by epsilon-DP no test tells the two apart more often than e^epsilon/(1 + e^epsilon).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.attacks.attack import Attack, Variant
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.methods.ensemble import Ensemble
+from smc_dp.methods.hamm2016 import Soft, Vote
+from smc_dp.methods.method import Trained
+from smc_dp.methods.model import LinearModel
+from smc_dp.methods.soft_statistic import SoftStatistic
+from smc_dp.privacy.target import Target
+from smc_dp.unit_ball import Array
+
+PARTIES, ROWS, FEATURES = 401, 300, 2
+LAM = 1.0
+TARGET = Target(Fraction(1, 10))
+SIDES = (-1, 1)
+NAIVE = "vote with the noise of soft"
+
+
+def side_of(released: LinearModel, u: Array) -> int:
+    """The answer of whoever sees the release: on which side of u the one party voted."""
+    return 1 if float((released.W[1] - released.W[0]) @ u) > 0 else -1
+
+
+def _against(method: str, target: str, name: str, words: str) -> Variant:
+    def trial(rng: Stream, _key_bits: int) -> bool:
+        side = SIDES[rng.bits(1)]
+        model = _trained(method, side).release(TARGET, rng).model
+        if not isinstance(model, LinearModel):
+            raise TypeError(f"{method} gives a linear model")
+        return side_of(model, _direction()) == side
+
+    return Variant(name, target, words, "succeeds" if method == NAIVE else "fails", trial, trials=1000)
+
+
+@cache
+def _trained(method: str, side: int) -> Trained:
+    """The method on M - 1 tied parties and one that votes on this side of u."""
+    parties = ensemble(side)
+    if method == "soft":
+        return Soft(LAM).train_from(parties)
+    if method == "soft_ss":
+        return SoftStatistic(LAM, lam_global=LAM).train_from(parties)
+    voted = Vote(LAM).train_from(parties)
+    if method == "vote":
+        return voted
+    return replace(voted, sensitivity=Soft(LAM).sensitivity(2, PARTIES))
+
+
+def ensemble(side: int) -> Ensemble:
+    """Classifiers u and -u of as many parties each, and one more on the given side."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(ROWS, FEATURES))
+    X /= np.linalg.norm(X, axis=1, keepdims=True) * (1 + 1e-9)
+    rows = Rows(X[:1], np.array([0]))
+    signs = np.array([1, -1] * (PARTIES // 2) + [side])
+    return Ensemble(Federation((rows,) * PARTIES, 2, unlabelled=X), signs[:, None, None] * _direction())
+
+
+def _direction() -> Array:
+    """u."""
+    u: Array = np.eye(FEATURES)[0]
+    return u
+
+
+ATTACK = Attack(
+    name="vote-flip",
+    paper="Hamm et al. 2016",
+    step="Algorithm 1",
+    flaw="One of M voters can decide every label. The paper's noise pays for that; noise for 1/M of them does not.",
+    attacker="an outsider",
+    takes="the release, and that the other M - 1 parties are tied",
+    success="it is stated which of two opposite classifiers the one party has",
+    steps=(
+        f"{PARTIES - 1} of {PARTIES} parties are tied on every public row, and one party breaks all ties.",
+        "So all majority labels are that party's, and the model trained on them is its model.",
+        "With noise for 1/M of the votes the release shows which of two opposite models that is.",
+        "With noise for what one party can do, or with soft labels, the release shows it hardly better than a coin.",
+    ),
+    variants=(
+        _against(
+            NAIVE, "vote", "vote, noise of soft", "majority labels with the noise that Algorithm 2 has for soft labels"
+        ),
+        _against("vote", "vote", "vote, own noise", "majority labels with noise for a party that decides them all"),
+        _against("soft", "soft", "soft, own noise", "soft labels, noise for 1/M of the votes"),
+        _against(
+            "soft_ss",
+            "soft_ss",
+            "soft_ss, own noise",
+            "the released statistic of soft labels, noise for 1/M of the votes",
+        ),
+    ),
+    chance=0.5,
+    uses_keys=False,
+    reading="Epsilon is 1/10, so no attack can be right in more than 52.5 % of trials where the noise is as proved.",
+)

@@ -1,0 +1,104 @@
+"""The command `attack`: named attacks, run against the printed and against the mended form, and measured."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from protocols.arithmetic.rng import Stream
+from smc_dp import attacks, screen
+from smc_dp.attacks.attack import LEAST_TRIALS, Attack
+from smc_dp.attacks.report import HEADINGS, RULE, Report, rows, story, surprises
+from smc_dp.cli_options import Job, count, refuse, whole
+from smc_dp.errors import InputError
+
+_WIDTH = 220  # of a table that is not for a terminal
+
+
+def attack(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="An attack; --list names them.")] = None,
+    all_of_them: Annotated[bool, typer.Option("--list", help="Run every attack and print a table.")] = False,
+    trials: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="How often each variant is tried [default: enough to decide]."),
+    ] = None,
+    key_bits: Annotated[
+        str | None, typer.Option(metavar="INTEGER", help="Length of the keys, where there are any [default: 512].")
+    ] = None,
+    insecure_seed: Annotated[
+        str | None, typer.Option(metavar="INTEGER", help="Repeatable: all randomness from this number.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> Job:
+    """Attack the printed form of a step and what is here in its place, and measure how often that succeeds.
+
+    All data, keys and secrets are made up for the purpose. Exit code 0: every outcome is the one on record, which for
+    a printed form is success, for a mended one failure, and success where no fix is known yet; 1: one is not.
+
+    \b
+    Examples:
+      smc-dp attack strip-noise
+      smc-dp attack link-sender --trials 100 --key-bits 2048
+      smc-dp attack --list
+      smc-dp attack --list --json
+    """
+    if all_of_them == (name is not None):
+        raise InputError(f"attack: wanted --list or one of {', '.join(attacks.ATTACKS)}")
+    chosen = tuple(attacks.ATTACKS.values()) if name is None else (attacks.find(name),)
+    if not any(one.uses_keys for one in chosen):
+        refuse({"--key-bits": key_bits}, f"{name} uses no keys")
+    wanted, bits = count("--trials", trials, LEAST_TRIALS), whole("--key-bits", key_bits or str(attacks.TOY_KEY_BITS))
+    attacks.check_key_bits(bits)
+    rng = Stream.from_system() if insecure_seed is None else _seeded(insecure_seed)
+
+    def job() -> int:
+        reports = [_measured(one, wanted, bits, rng, quiet=as_json) for one in chosen]
+        if as_json:
+            found = [report.as_dict() for report in reports]
+            whole_list = {"attacks": found, "as_expected": all(report.as_expected for report in reports)}
+            print(json.dumps(whole_list if name is None else found[0], allow_nan=False))
+        else:
+            _show(reports, told=name is not None)
+        return 0 if all(report.as_expected for report in reports) else 1
+
+    return job
+
+
+def _seeded(text: str) -> Stream:
+    return Stream.insecure_from_seed(whole("--insecure-seed", text))
+
+
+def _measured(one: Attack, trials: int | None, key_bits: int, rng: Stream, *, quiet: bool) -> Report:
+    found = []
+    for variant in one.variants:
+        with screen.progress(quiet) as hear:
+            told = None if hear is None else partial(hear, f"{one.name} against {variant.name}")
+            found.append(attacks.run(one.name, variant.name, trials, rng, key_bits=key_bits, hear=told))
+    return Report(one, tuple(found), key_bits if one.uses_keys else None)
+
+
+def _show(reports: Sequence[Report], *, told: bool) -> None:
+    width = shutil.get_terminal_size((_WIDTH, 24)).columns if sys.stdout.isatty() else _WIDTH
+    if told:
+        for paragraph in story(reports[0].attack, reports[0].key_bits):
+            print(textwrap.fill(paragraph, min(width, 120)))
+        print()
+    first = HEADINGS.index("target") if told else 0
+    table = Table(box=None, pad_edge=False)
+    for heading in HEADINGS[first:]:
+        table.add_column(heading, justify="right" if heading in ("succeeded", "chance") else "left")
+    for row in rows(reports):
+        table.add_row(*row[first:])
+    Console(file=sys.stdout, markup=False, highlight=False, width=width).print(table)
+    print()
+    print(textwrap.fill(RULE, min(width, 120)))
+    print("\n".join(surprises(reports)) or "Every outcome is the one on record.")

@@ -1,0 +1,413 @@
+"""Named attacks: each wins and loses where it should, guesses win nowhere, and outcomes follow from counts."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from broken import pathak_mutants as mutants
+
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.paillier import Ciphertext
+from protocols.pathak2010.as_printed import PrintedSelected
+from protocols.pathak2010.messages import Blinded, Selected, Slot
+from protocols.pathak2010.values import Halves, PartyKeys
+from smc_dp import attacks
+from smc_dp.attacks import (
+    average_uploads,
+    charlie_and_one,
+    extract_randomiser,
+    infer_min_size,
+    link_sender,
+    ofpa_record_recovery,
+    recover_exponent,
+    residues_mod_k,
+    sessions,
+    strip_noise,
+    vote_flip,
+)
+from smc_dp.attacks.attack import LEAST_TRIALS, Attack, Measured, Outcome, Variant, clopper_pearson
+from smc_dp.attacks.report import HEADINGS, Report, rows, story, surprises
+from smc_dp.cli import main
+from smc_dp.errors import InputError
+from smc_dp.methods.hamm2016 import Soft, Vote, majority
+from smc_dp.methods.pathak2010 import Settings
+from smc_dp.methods.soft_statistic import SoftStatistic, statistic_in_integers
+from smc_dp.methods.whitening import Whitening
+from smc_dp.privacy.output import GRID
+
+MODULES = {module.ATTACK.name: module for module in (
+    strip_noise, link_sender, recover_exponent, extract_randomiser, residues_mod_k, infer_min_size, charlie_and_one,
+    ofpa_record_recovery, average_uploads, vote_flip,
+)}  # fmt: skip
+# What is quick enough for as many trials as it takes to decide; the rest is decided in a slow test.
+QUICK = {("strip-noise", "trusted centre"), ("infer-min-size", "trusted centre")}
+QUICK |= {
+    (name, variant.name) for name in ("ofpa-record-recovery", "vote-flip") for variant in attacks.ATTACKS[name].variants
+}
+PAIRS = [(name, variant.name) for name, attack in attacks.ATTACKS.items() for variant in attack.variants]
+
+
+def seeded(label: object) -> Stream:
+    return Stream.insecure_from_seed(f"attacks {label}")
+
+
+def tries(name: str, variant: str, count: int) -> int:
+    """How many of so many trials succeed."""
+    trial = next(v.trial for v in attacks.ATTACKS[name].variants if v.name == variant)
+    return sum(trial(seeded(f"{name} {variant} {i}"), attacks.TOY_KEY_BITS) for i in range(count))
+
+
+# Counts, intervals, outcomes.
+
+
+@pytest.mark.parametrize("trials", [1, 2, 16, 20, 1000])
+def test_the_interval_is_that_of_scipy(trials: int) -> None:
+    for successes in {0, 1, trials // 3, trials // 2, trials - 1, trials}:
+        exact = scipy.stats.binomtest(successes, trials).proportion_ci(0.95, method="exact")
+        assert clopper_pearson(successes, trials) == pytest.approx((exact.low, exact.high), abs=1e-12)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.01, 0.3, 0.5, 0.99, 1.0])
+def test_the_interval_misses_the_rate_in_one_of_twenty_at_most(rate: float) -> None:
+    for trials in (16, 40):
+        law = scipy.stats.binom(trials, rate)
+        missed = [
+            k for k in range(trials + 1) if not clopper_pearson(k, trials)[0] <= rate <= clopper_pearson(k, trials)[1]
+        ]
+        assert sum(law.pmf(k) for k in missed) <= 0.05
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(-1, 3), (4, 3), (0, 0)])
+def test_an_impossible_count_has_no_interval(successes: int, trials: int) -> None:
+    with pytest.raises(ValueError, match="wanted 0 <= successes <= trials"):
+        clopper_pearson(successes, trials)
+
+
+def measured(
+    successes: int, trials: int, chance: float = 0.0, expected: Outcome = "succeeds", known: bool = False
+) -> Measured:
+    return Measured("a", "v", successes, trials, chance, expected, known)
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "chance", "outcome"),
+    [
+        (20, 20, 0.0, "succeeds"),
+        (16, 16, 0.0, "succeeds"),
+        (10, 20, 0.0, "undecided"),
+        (0, LEAST_TRIALS, 0.0, "fails"),
+        (0, 12, 0.0, "undecided"),
+        (520, 1000, 0.5, "fails"),
+        (700, 1000, 0.5, "undecided"),
+        (1000, 1000, 0.5, "succeeds"),
+        (20, 20, 0.9, "undecided"),  # hardly more than a guess
+    ],
+)
+def test_the_outcome_follows_from_the_interval_and_the_chance(
+    successes: int, trials: int, chance: float, outcome: str
+) -> None:
+    assert measured(successes, trials, chance).outcome == outcome
+
+
+def test_what_is_not_as_expected_is_said() -> None:
+    variants = tuple(Variant(n, "t", "about", "succeeds", lambda rng, bits: True) for n in ("v", "w"))
+    attack = Attack("a", "paper", "step", "flaw.", "who", "what", "then", ("one.",), variants)
+    report = Report(attack, (measured(20, 20, known=True), measured(0, 20)), 512)
+    assert [row[HEADINGS.index("outcome")] for row in rows([report])] == ["succeeds, no fix yet", "fails"]
+    assert surprises([report]) == ["NOT AS EXPECTED: a against v: fails, and succeeds is on record"]
+    assert not report.as_expected
+    assert replace(report, measured=report.measured[:1]).as_expected
+    assert report.as_dict()["variants"][1]["interval"] == [0.0, pytest.approx(0.168433, abs=1e-6)]
+
+
+# Every attack.
+
+
+def test_the_ten_attacks_are_there_and_tell_their_story() -> None:
+    assert list(attacks.ATTACKS) == list(MODULES)
+    assert len(MODULES) == 10
+    for attack in attacks.ATTACKS.values():
+        names = [variant.name for variant in attack.variants]
+        assert len(set(names)) == len(names) >= 2
+        assert "succeeds" in {variant.expected for variant in attack.variants}
+        assert all(variant.expected == "succeeds" or not variant.no_fix_yet for variant in attack.variants)
+        assert len(attack.steps) >= 3
+        assert len(story(attack, 512)) >= 6
+
+
+def test_attackers_are_given_what_they_have_and_no_run() -> None:
+    for module, function in (
+        (strip_noise, "stripped"), (link_sender, "pi1_of_charlie"), (link_sender, "smallest_of_charlie"),
+        (recover_exponent, "noise_of"), (extract_randomiser, "pi2_of_parties"), (residues_mod_k, "residues"),
+        (charlie_and_one, "printed_sizes"), (charlie_and_one, "sizes_of_charlie_and_party"),
+        (infer_min_size, "estimated"), (average_uploads, "averaged"), (vote_flip, "side_of"),
+        (ofpa_record_recovery, "recover"),
+    ):  # fmt: skip
+        hints = [str(p.annotation) for p in inspect.signature(getattr(module, function)).parameters.values()]
+        assert not any(secret in hint for hint in hints for secret in ("Played", "Secret", "dict[str, View]")), function
+
+
+@pytest.mark.parametrize(("name", "variant"), sorted(QUICK), ids=str)
+def test_outcomes_are_those_on_record(name: str, variant: str) -> None:
+    found = attacks.run(name, variant, None, seeded("quick"))
+    assert found.as_expected, found
+
+
+@pytest.mark.parametrize(("name", "variant"), sorted(set(PAIRS) - QUICK), ids=str)
+def test_a_few_trials_go_as_on_record(name: str, variant: str) -> None:
+    expected = next(v.expected for v in attacks.ATTACKS[name].variants if v.name == variant)
+    assert tries(name, variant, 2) == (2 if expected == "succeeds" else 0)
+
+
+# Guessing wins nothing: with the attacker's own function replaced the printed forms hold as well.
+
+
+def other_permutation(first: Any, second: Any, *rest: Any) -> Permutation:
+    return Permutation.random(7, rest[-1])
+
+
+GUESSES: dict[str, tuple[str, Callable[..., Any]]] = {
+    "strip-noise": ("stripped", lambda S, w, noise, parts: [s + e for s, e in zip(S, noise, strict=True)]),
+    "link-sender": ("pi1_of_charlie", other_permutation),
+    "recover-exponent": ("noise_of", lambda view, victim, kind: 1234567),
+    "extract-randomiser": ("pi2_of_parties", other_permutation),
+    "residues-mod-k": ("residues", lambda released, parties: [1] * len(released)),
+    "infer-min-size": ("estimated", lambda released, one_row: 50.0),
+    "charlie-and-one": ("printed_sizes", lambda p, charlie, party: charlie_and_one.Sizes((1, 2, 3), 0)),
+    "ofpa-record-recovery": ("recover", lambda known, uploads: (known.X.mean(axis=0), 1)),
+    "average-uploads": ("averaged", lambda uploads: uploads[0]),
+    "vote-flip": ("side_of", lambda released, u: 1),
+}
+
+
+@pytest.mark.parametrize("name", list(MODULES))
+def test_a_guess_does_not_succeed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, guess = GUESSES[name]
+    monkeypatch.setattr(MODULES[name], function, guess)
+    printed = attacks.ATTACKS[name].variants[0]
+    assert printed.expected == "succeeds"
+    if (name, printed.name) in QUICK:
+        assert attacks.run(name, printed.name, None, seeded("guess")).outcome == "fails"
+    elif name == "average-uploads":
+        assert tries(name, printed.name, 4) <= 1  # one upload is sometimes close
+    else:
+        assert tries(name, printed.name, 2) == 0
+
+
+# The attacks lose against what is hardened for the reason that they should, and for no other.
+
+
+def test_the_search_finds_plain_and_wrapped_noise_at_the_ends_of_its_range() -> None:
+    n = 1_000_003 * 1_000_033
+    limit, M = 1 << recover_exponent.RANGE_BITS, 1 << recover_exponent.RING_BITS
+    for e in (limit, -limit, 0, 1, -1, 12_345):
+        for exponent in (e, e % M):
+            assert recover_exponent.searched(Ciphertext(n, 5), Ciphertext(n, pow(5, exponent, n**2))) == e
+    assert recover_exponent.searched(Ciphertext(n, 5), Ciphertext(n, pow(5, 3 * limit, n**2))) is None
+
+
+@pytest.mark.parametrize("eta", [161_803, -271_828])
+def test_without_new_randomness_in_the_product_the_hardened_protocol_loses_the_noise(eta: int) -> None:
+    secrets = [sessions.Secret(n, [1], [e]) for n, e in ((3, 5), (1, -6), (2, eta))]
+    stale = sessions.play(mutants.STALE_SELECTION, secrets, 512, seeded("stale"))
+    assert stale.lifted == [3 + -6]
+    assert recover_exponent.noise_of(stale.party(0), "P3", Selected) == eta
+    honest = sessions.play(sessions.HARDENED, secrets, 512, seeded("stale"))
+    assert recover_exponent.noise_of(honest.party(0), "P3", Selected) is None
+
+
+def test_without_new_randomness_in_the_blinding_the_hardened_protocol_loses_pi_2() -> None:
+    secrets = [sessions.Secret(n, [1], [2]) for n in range(1, 8)]
+    seen = sessions.play(mutants.STALE_BLINDING, secrets, 512, seeded("stale"))
+    xi = sessions.left_behind(seen.party(0), PartyKeys).xi
+    sent = [sessions.mail_from(seen.charlie, name, Slot).a for name in seen.parameters.parties]
+    returned = [sessions.mail_from(seen.views[name], "charlie", Blinded).a for name in seen.parameters.parties]
+    pi2 = sessions.left_behind(seen.charlie, Halves).pi2
+    assert extract_randomiser.pi2_of_parties(xi, sent, returned, seeded("guess")) == pi2
+
+
+def test_any_party_finds_the_noise_of_any_other_as_printed() -> None:
+    secrets = [sessions.Secret(n, [1], [e]) for n, e in ((3, 5), (1, -600_000), (2, 7))]
+    seen = sessions.play(sessions.PRINTED, secrets, 512, seeded("printed"))
+    for reader, victim in ((0, 1), (2, 0), (1, 2)):
+        found = recover_exponent.noise_of(seen.party(reader), f"P{victim + 1}", PrintedSelected)
+        assert found == secrets[victim].eta[0]
+
+
+def test_what_is_not_in_a_view_is_a_lookup_error() -> None:
+    seen = sessions.play(sessions.HARDENED, sessions.secrets(2, 1, seeded(0)), 512, seeded(0))
+    with pytest.raises(LookupError, match="charlie had no PrintedSelected from P1"):
+        sessions.mail_from(seen.charlie, "P1", PrintedSelected)
+    with pytest.raises(LookupError, match="no stage left a PartyKeys with charlie"):
+        sessions.left_behind(seen.charlie, PartyKeys)
+
+
+@pytest.mark.parametrize(
+    ("calibration", "draws", "rate"),
+    [
+        ("proven", 80, 0.95),
+        pytest.param("proven", 400, 0.99, marks=pytest.mark.slow),
+        pytest.param("paper", 400, 0.99, marks=pytest.mark.slow),
+    ],
+)
+def test_the_contributor_recognises_its_noise_nearly_always(calibration: Any, draws: int, rate: float) -> None:
+    """All parties decide rightly, at this rate at least with 95 % confidence."""
+    settings = Settings(strip_noise.EPSILON, strip_noise.LAM, calibration=calibration)
+    models, sizes, rng = strip_noise._models(), strip_noise.SIZES, seeded(calibration)
+    exact, right = [sum(column) for column in zip(*models, strict=True)], 0
+    for _ in range(draws):
+        noise = [settings.noise_of(n, len(sizes), len(exact)).sample(rng) for n in sizes]
+        S = [w + e for w, e in zip(exact, noise[0], strict=True)]
+        found = [strip_noise.stripped(S, w, e, len(sizes)) for w, e in zip(models, noise, strict=True)]
+        right += found == [exact, None, None, None]
+    assert clopper_pearson(right, draws)[0] >= rate
+
+
+# One vote of many.
+
+
+def test_one_party_flips_every_majority_label_and_moves_soft_ones_by_its_share() -> None:
+    M, lam = vote_flip.PARTIES, vote_flip.LAM
+    for_one, against = (vote_flip.ensemble(side) for side in (1, -1))
+    assert (majority(for_one.counts) != majority(against.counts)).all()
+
+    def moved(method: Vote | Soft) -> float:
+        V = [method.train_from(parties).V[0] for parties in (for_one, against)]
+        return float(np.linalg.norm(V[0] - V[1]))
+
+    assert moved(Soft(lam)) <= Soft(lam).sensitivity(2, M)
+    assert Soft(lam).sensitivity(2, M) * 100 < moved(Vote(lam)) <= Vote(lam).sensitivity(2)
+    X = for_one.federation.unlabelled
+    assert X is not None
+    statistics = SoftStatistic(lam, lam_global=lam).train_from(for_one)
+    G = Whitening.of(X, statistics.method.gamma).rows(X)
+    totals = [np.array(statistic_in_integers(G, parties.counts), dtype=float) for parties in (for_one, against)]
+    assert np.linalg.norm(totals[0] - totals[1]) / 2.0**GRID.fraction_bits <= float(statistics._sensitivity)
+
+
+# The interface and the command.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("nothing", "printed", 20), "attack: wanted one of strip-noise, .*, got 'nothing'"),
+        (("link-sender", "nothing", 20), "variant: link-sender has printed, hardened, got 'nothing'"),
+        (("link-sender", "printed", 15), "--trials: wanted at least 16, because fewer decide nothing, got 15"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments: tuple[str, str, int], why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        attacks.run(*arguments, seeded(0))
+
+
+@pytest.mark.parametrize("bits", [256, 520, 8192])
+def test_keys_have_a_usable_length(bits: int) -> None:
+    with pytest.raises(InputError, match="--key-bits: wanted a multiple of 16 from 512 to 4096"):
+        attacks.run("link-sender", "printed", 16, seeded(0), key_bits=bits)
+
+
+def test_a_trial_does_not_depend_on_the_length_of_keys() -> None:
+    assert residues_mod_k.ATTACK.variants[0].trial(seeded(0), 1024)
+
+
+def test_progress_is_told() -> None:
+    heard: list[tuple[int, int]] = []
+    attacks.run("strip-noise", "trusted centre", 16, seeded(0), hear=lambda done, total: heard.append((done, total)))
+    assert heard == [(i, 16) for i in range(1, 17)]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ([], "wanted --list or one of strip-noise"),
+        (["strip-noise", "--list"], "wanted --list or one of strip-noise"),
+        (["nothing"], "got 'nothing'"),
+        (["vote-flip", "--key-bits", "512"], "--key-bits: vote-flip uses no keys"),
+        (["--list", "--key-bits", "500"], "--key-bits: wanted a multiple of 16"),
+        (["--list", "--trials", "3"], "--trials: wanted at least 16, got 3"),
+        (["--list", "--trials", "many"], "--trials: wanted a whole number"),
+        (["--list", "--insecure-seed", "x"], "--insecure-seed: wanted a whole number"),
+    ],
+)
+def test_bad_options_are_one_line_and_exit_code_2(
+    options: list[str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["attack", *options]) == 2
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert why in err
+
+
+def test_one_attack_is_told_and_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["attack", "ofpa-record-recovery", "--insecure-seed", "1", "--trials", "16"]) == 0
+    out, err = capsys.readouterr()
+    assert "1. At each upload the residuals" in out
+    assert "16 of 16" in out
+    assert "0 of 16" in out
+    assert "Every outcome is the one on record." in out
+    assert "ofpa-record-recovery against printed ..." in err
+
+
+def test_as_json_it_is_one_object_and_repeats(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = []
+    for _ in range(2):
+        assert main(["attack", "ofpa-record-recovery", "--insecure-seed", "1", "--trials", "16", "--json"]) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        printed.append(json.loads(out))
+    assert printed[0] == printed[1]
+    assert printed[0]["as_expected"]
+    assert (printed[0]["key_bits"], printed[0]["chance"]) == (None, 0.0)
+    outcomes = [(v["variant"], v["outcome"], v["successes"], v["trials"]) for v in printed[0]["variants"]]
+    assert outcomes == [("printed", "succeeds", 16, 16), ("proven", "fails", 0, 16)]
+
+
+def test_an_outcome_that_is_not_expected_is_exit_code_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ofpa_record_recovery, "recover", GUESSES["ofpa-record-recovery"][1])
+    monkeypatch.setattr(attacks, "ATTACKS", MappingProxyType({"ofpa-record-recovery": ofpa_record_recovery.ATTACK}))
+    assert main(["attack", "--list", "--insecure-seed", "1", "--trials", "16"]) == 1
+    assert "NOT AS EXPECTED: ofpa-record-recovery against printed: fails" in capsys.readouterr().out
+    assert main(["attack", "--list", "--trials", "16", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert not found["as_expected"]
+    assert [one["attack"] for one in found["attacks"]] == ["ofpa-record-recovery"]
+
+
+@pytest.mark.slow
+def test_the_list_is_measured_and_as_on_record(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["attack", "--list", "--insecure-seed", "7"]) == 0
+    out, err = capsys.readouterr()
+    assert err.count(" against ") == len(PAIRS)
+    heading, *cells = [re.split(" {2,}", line.strip()) for line in out.split("\n\n")[0].splitlines()]
+    assert heading == list(HEADINGS)
+    assert [(row[0], row[4]) for row in cells] == PAIRS
+    for (name, variant), row in zip(PAIRS, cells, strict=True):
+        attack = attacks.ATTACKS[name]
+        expected = next(v for v in attack.variants if v.name == variant)
+        assert row[:4] == [name, attack.breaks, attack.attacker, expected.target]
+        assert row[5] == expected.expected + (", no fix yet" if expected.no_fix_yet else "")
+        successes, trials = map(int, row[6].split(" of "))
+        assert trials == expected.trials
+        exact = scipy.stats.binomtest(successes, trials).proportion_ci(0.95, method="exact")
+        assert row[7] == f"{exact.low:.3f} to {exact.high:.3f}"
+        assert float(row[8]) == pytest.approx(attack.chance, rel=1e-2)
+
+
+def test_the_modules_are_those_of_the_registry() -> None:
+    assert all(
+        isinstance(module, ModuleType) and module.ATTACK is attacks.ATTACKS[name] for name, module in MODULES.items()
+    )
+    assert residues_mod_k.ATTACK.chance == pytest.approx(1 / 3**8)
