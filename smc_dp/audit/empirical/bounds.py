@@ -1,0 +1,168 @@
+"""Bounds from one event: it is chosen on half of the draws, and the other half says how likely it is in each world.
+
+A world is one of two neighbouring data sets, known by the scores that an attacker gives to its outputs: an array
+(scores, draws). What is chosen on the first half is fixed before the second is looked at, so that among any number of
+events there is nothing to correct for; the limits of Clopper and Pearson (1934) hold for draws of any distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.special
+import scipy.stats
+
+from smc_dp.unit_ball import Array
+
+Counts: TypeAlias = npt.NDArray[np.int64]
+Worlds: TypeAlias = tuple[Array, Array]
+_THRESHOLDS = 128  # of each score
+_TINY, _LARGEST = 1e-300, 700.0  # what floats can take the logarithm and the exponential of
+
+
+class Measure(Protocol):
+    """A lower bound from limits of an event's probabilities in two worlds, both right with probability 1 - alpha."""
+
+    @property
+    def alpha(self) -> float:
+        """The chance that one of the limits is wrong."""
+        ...
+
+    def __call__(self, low: Array, high: Array) -> Array:
+        """The bound from p >= low in the likelier world and q <= high in the other."""
+        ...
+
+
+class Plan(Protocol):
+    """What the first half decided: into which cells the outputs fall, and what the numbers in them prove."""
+
+    def counts(self, worlds: Worlds) -> tuple[Counts, Counts]:
+        """How many draws fall into each cell, for the likelier world and the other: (cells,) each."""
+        ...
+
+    def bound(self, first: Counts, second: Counts) -> float:
+        """The lower bound, from these counts."""
+        ...
+
+
+@dataclass(frozen=True)
+class EpsilonMeasure:
+    """log((p - delta)/q): at most epsilon."""
+
+    alpha: float
+    delta: float = 0.0
+
+    def __call__(self, low: Array, high: Array) -> Array:
+        """The bound."""
+        found: Array = np.log(np.maximum(low - self.delta, _TINY)) - np.log(np.maximum(high, _TINY))
+        return found
+
+
+@dataclass(frozen=True)
+class HockeyStickMeasure:
+    """p - e^epsilon q: at most the delta that belongs to epsilon."""
+
+    alpha: float
+    epsilon: float
+
+    def __call__(self, low: Array, high: Array) -> Array:
+        """The bound."""
+        found: Array = low - np.exp(min(self.epsilon, _LARGEST)) * high
+        return found
+
+
+def limits(k: Counts, m: Counts, n: int, alpha: float) -> tuple[Array, Array]:
+    """Below the first probability and above the second, each wrong with probability alpha/2 (Clopper and Pearson)."""
+    low = np.where(k > 0, scipy.stats.beta.ppf(alpha / 2, np.maximum(k, 1), n - np.maximum(k, 1) + 1), 0.0)
+    high = np.where(m < n, scipy.stats.beta.isf(alpha / 2, np.minimum(m, n - 1) + 1, n - np.minimum(m, n - 1)), 1.0)
+    return low, high
+
+
+def rough_limits(k: Counts, m: Counts, n: int, alpha: float) -> tuple[Array, Array]:
+    """Nearly the same in no time, by the score of Wilson (1927): good enough to choose by, never to judge by."""
+    square = float(scipy.special.ndtri(alpha / 2)) ** 2
+    low, high = (
+        (j + square / 2 + side * np.sqrt(square * (j * (n - j) / n + square / 4))) / (n + square)
+        for j, side in ((k, -1), (m, 1))
+    )
+    return low, high
+
+
+@dataclass(frozen=True)
+class Event:
+    """A score is at least the threshold, or below it; `likely` is the world, 0 or 1, in which that happens more."""
+
+    score: int
+    threshold: float
+    above: bool
+    likely: int
+    measure: Measure
+
+    def counts(self, worlds: Worlds) -> tuple[Counts, Counts]:
+        """Inside and outside of the event."""
+        first, second = (self._inside(worlds[world]) for world in (self.likely, 1 - self.likely))
+        return first, second
+
+    def bound(self, first: Counts, second: Counts) -> float:
+        """What the measure makes of the draws inside; none of its figures is below 0."""
+        return max(0.0, float(self.measure(*limits(first[0], second[0], int(first.sum()), self.measure.alpha))))
+
+    def _inside(self, scores: Array) -> Counts:
+        inside = int(np.count_nonzero((scores[self.score] >= self.threshold) == self.above))
+        return np.array([inside, scores.shape[1] - inside])
+
+
+def choose_event(worlds: Worlds, measure: Measure) -> Event:
+    """The event with the largest bound on these draws, nearly."""
+    best, value = Event(0, 0.0, True, 0, measure), -np.inf
+    n = worlds[0].shape[1]
+    for score in range(len(worlds[0])):
+        pair = [np.sort(world[score]) for world in worlds]
+        thresholds = quantiles(np.concatenate(pair), _THRESHOLDS)
+        above = np.array([n - np.searchsorted(world, thresholds) for world in pair])
+        inside = np.array([above, n - above])  # [below?, world, threshold]
+        found = measure(*rough_limits(inside, inside[:, ::-1], n, measure.alpha))
+        if found.max() > value:
+            side, likely, t = (int(i) for i in np.unravel_index(found.argmax(), found.shape))
+            best, value = Event(score, float(thresholds[t]), side == 0, likely, measure), float(found.max())
+    return best
+
+
+def quantiles(values: Array, number: int) -> Array:
+    """At most `number` values that cut these, which lie in any order, into parts of equal size."""
+    ordered = np.sort(values)
+    taken: Array = np.unique(ordered[np.linspace(0, len(ordered) - 1, number + 2).astype(int)[1:-1]])
+    return taken
+
+
+def halves(worlds: Worlds) -> tuple[Worlds, Worlds]:
+    """The draws to choose by, and those to judge by."""
+    half = worlds[0].shape[1] // 2
+    first, second = worlds
+    return (first[:, :half], second[:, :half]), (first[:, half : 2 * half], second[:, half : 2 * half])
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A bound, and the counts that it comes from."""
+
+    bound: float
+    first: Counts
+    second: Counts
+
+    @property
+    def inside(self) -> tuple[int, int] | None:
+        """How many draws lie in the event, in the likelier world and the other; None for more cells than two."""
+        return (int(self.first[0]), int(self.second[0])) if len(self.first) == 2 else None
+
+
+def measured(worlds: Worlds, choose: Callable[[Worlds], Plan]) -> Measured:
+    """Choose on the first half of the draws, measure on the second."""
+    to_choose, to_judge = halves(worlds)
+    plan = choose(to_choose)
+    first, second = plan.counts(to_judge)
+    return Measured(plan.bound(first, second), first, second)

@@ -1,0 +1,109 @@
+"""The three laws of noise themselves, on whole vectors in few dimensions that move by the sensitivity exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.audit.empirical.case import Case
+from smc_dp.audit.empirical.one_run import Guesses, guess
+from smc_dp.audit.empirical.twins import ABOUT, ExponentialRadius, FloatSampler, Multiples, Sampler, TwinName
+from smc_dp.errors import InputError
+from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
+from smc_dp.privacy.output import Law
+from smc_dp.privacy.statement import PrivacyStatement, round_up
+from smc_dp.privacy.target import NoiseName, Target, epsilon_for
+from smc_dp.unit_ball import Array
+
+SENSITIVITY = (1 << 20) + 1
+"""In whole units, of both norms; it has a remainder modulo every small prime, or residues would tell nothing."""
+
+MECHANISMS: Mapping[NoiseName, str] = MappingProxyType(
+    {
+        "knorm": "rounded K-norm noise",
+        "laplace": "discrete Laplace noise",
+        "gauss": "discrete Gaussian noise",
+    }
+)
+_DIMENSIONS = (1, 2)
+_OF_TWIN: Mapping[TwinName, tuple[NoiseName, int]] = MappingProxyType(
+    {"exponential-radius": ("knorm", 2), "float-sampler": ("laplace", 1), "k-times-integer": ("knorm", 1)}
+)
+
+
+def cases(target: Target, twin: TwinName | None = None) -> list[Case]:
+    """The mechanism that the target names, in one and two dimensions, or its broken twin; InputError for none such."""
+    name = target.noise
+    if twin is None or twin == "half-noise":
+        return [_case(target, d, twin) for d in _DIMENSIONS]
+    belongs, dimension = _OF_TWIN[twin]
+    if belongs != name:
+        raise InputError(f"--twin: {twin} is a twin of {belongs}, got {name}")
+    return [_case(target, dimension, twin)]
+
+
+def law_of(target: Target, dimension: int) -> Law:
+    """The noise for vectors of this dimension that move by SENSITIVITY."""
+    if target.noise == "gauss":
+        return DiscreteGaussian(dimension, SENSITIVITY**2 / (2 * target.rho))
+    scale = SENSITIVITY / target.wanted
+    return KNorm(dimension, scale) if target.noise == "knorm" else DiscreteLaplace(dimension, scale)
+
+
+def claim_of(law: Law, target: Target, sensitivity: int = SENSITIVITY) -> PrivacyStatement:
+    """What this law gives to the vector."""
+    who = "anyone who sees the vector with noise"
+    if isinstance(law, DiscreteGaussian):
+        rho = law.rho(sensitivity)
+        implied = round_up(target.wanted if rho <= target.rho else epsilon_for(rho, target.delta))
+        return PrivacyStatement("zcdp", implied, round_up(target.delta), "record", "replace", who, (), round_up(rho))
+    return PrivacyStatement("pure", round_up(law.epsilon(sensitivity)), 0.0, "record", "replace", who, ())
+
+
+def _case(target: Target, dimension: int, twin: TwinName | None) -> Case:
+    claimed = law_of(target, dimension)
+    drawn = law_of(twice(target), dimension) if twin == "half-noise" else claimed
+    noise = _sampler(drawn, twin)
+    centres = (np.zeros(dimension), np.eye(dimension)[0] * SENSITIVITY)
+
+    def draw(world: int, rng: Stream) -> Array:
+        return centres[world] + noise(rng)
+
+    return Case(
+        f"{target.noise}, d = {dimension}" + (f": {twin}" if twin else ""),
+        f"two vectors {SENSITIVITY} units apart in one coordinate" if twin is None else ABOUT[twin],
+        claim_of(claimed, target),
+        centres,
+        draw,
+        canaries=_canaries(drawn) if isinstance(drawn, DiscreteLaplace) and twin != "float-sampler" else None,
+        whole=twin != "float-sampler",
+        scale=float(claimed.scale) if isinstance(claimed, DiscreteLaplace) else None,
+    )
+
+
+def _sampler(law: Law, twin: TwinName | None) -> Sampler:
+    if isinstance(law, KNorm) and twin == "exponential-radius":
+        return ExponentialRadius(law.dimension, float(law.scale))
+    if isinstance(law, KNorm) and twin == "k-times-integer":
+        return Multiples(law.dimension, law.scale)
+    if isinstance(law, DiscreteLaplace) and twin == "float-sampler":
+        return FloatSampler(float(law.scale))
+    return lambda rng: np.array(law.sample(rng), dtype=np.float64)
+
+
+def _canaries(law: DiscreteLaplace) -> Callable[[int, Stream], Guesses]:
+    def run(number: int, rng: Stream) -> Guesses:
+        """One vector, each coordinate of which is 0 or SENSITIVITY by a record of its own."""
+        bits = np.array([rng.bits(1) for _ in range(number)])
+        noise = np.array(DiscreteLaplace(number, law.scale).sample(rng), dtype=np.float64)
+        return guess(bits + noise / SENSITIVITY, bits)
+
+    return run
+
+
+def twice(target: Target) -> Target:
+    """The target for twice the epsilon, whose noise is half of what is claimed."""
+    return Target(target.wanted * 2, target.calibration, target.noise, target.delta)

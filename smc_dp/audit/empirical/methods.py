@@ -1,0 +1,86 @@
+"""Every method, from the rows of two neighbours to what its statement says everybody may see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.audit.empirical.case import Case
+from smc_dp.audit.empirical.mechanisms import twice
+from smc_dp.audit.empirical.neighbours import Pair, Parties, pair
+from smc_dp.audit.empirical.one_run import Guesses, guess
+from smc_dp.audit.empirical.twins import ABOUT, TwinName
+from smc_dp.data.federation import Rows
+from smc_dp.errors import InputError
+from smc_dp.methods.collaborative import RoundsRelease
+from smc_dp.methods.feature_method import TrainedSites
+from smc_dp.methods.method import Trained
+from smc_dp.methods.model import LinearModel
+from smc_dp.methods.per_query import Committee, Service
+from smc_dp.methods.registry import find
+from smc_dp.privacy.target import Target
+from smc_dp.unit_ball import Array
+
+_PROBE = Rows(np.ones((1, 1)), np.array([1]))
+"""What is asked where only answers are released."""
+
+
+def case(name: str, target: Target, twin: TwinName | None = None) -> Case:
+    """The method with this target, or with the noise for twice its epsilon; InputError for what it does not have."""
+    if twin not in (None, "half-noise"):
+        raise InputError(f"--twin: {twin} is a twin of a mechanism, {name} has half-noise only")
+    method = find(name)
+    found = pair(name, target.calibration)
+    if not method.calibrations:
+        target = Target(None)
+    trained = tuple(found.method.train(federation) for federation in found.worlds)
+    # One release from the system's generator: nothing of it is used but the statement, which is none for a seed.
+    claim = trained[0].release(target, Stream.from_system()).privacy
+    without = Target(None)
+    drawn = twice(target) if twin else target
+    nobody = Stream.from_system()
+    title = name if target.epsilon is None else f"{name}, {target.calibration} {target.noise}"
+    if target.calibration == "paper":
+        title += f" (nominal epsilon {float(target.wanted):g})"
+    return Case(
+        title + (f": {twin}" if twin else ""),
+        ABOUT[twin] if twin else found.text,
+        claim,
+        (published(trained[0], without, nobody)[0], published(trained[1], without, nobody)[0]),
+        lambda world, rng: published(trained[world], drawn, rng)[0],
+        canaries=_canaries(found, found.parties, drawn) if found.parties and target.noise != "gauss" else None,
+        own_scores=found.own_scores,
+    )
+
+
+def published(trained: Trained, target: Target, rng: Stream) -> Array:
+    """What the adversary of the statement sees of one release: a line for each party, or a single one."""
+    if isinstance(trained, TrainedSites):
+        return trained.classifiers(target, rng)
+    release = trained.release(target, rng)
+    if isinstance(release, RoundsRelease):
+        return np.moveaxis(release.uploads, 0, 1).reshape(release.uploads.shape[1], -1)
+    model = release.model
+    if isinstance(model, LinearModel):
+        return model.W.reshape(1, -1)
+    if isinstance(model, Committee):
+        return model.V.reshape(len(model.V), -1)
+    if isinstance(model, Service):
+        return model.predict(_PROBE.X).astype(np.float64)[np.newaxis]
+    return np.array([[model.accuracy(_PROBE)]])
+
+
+def _canaries(found: Pair, parties: Parties, target: Target) -> Callable[[int, Stream], Guesses]:
+    # What the attacker knows beforehand: both ends without noise. Nothing of it depends on the secret bits.
+    zero, one = published(found.method.train(parties([0, 1])), Target(None), Stream.from_system())
+    apart = one - zero
+
+    def run(number: int, rng: Stream) -> Guesses:
+        """One release of so many parties, each with one bit in its rows."""
+        bits = [rng.bits(1) for _ in range(number)]
+        noisy = published(found.method.train(parties(bits)), target, rng)
+        return guess((noisy - zero) @ apart / (apart @ apart), np.array(bits))
+
+    return run

@@ -1,0 +1,123 @@
+"""Which cases a name stands for, and how many draws there is time for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.audit.empirical import mechanisms, methods, protocol
+from smc_dp.audit.empirical.case import Case
+from smc_dp.audit.empirical.mechanisms import MECHANISMS
+from smc_dp.audit.empirical.twins import TwinName
+from smc_dp.errors import InputError, shown
+from smc_dp.methods.method import check_target, laws
+from smc_dp.methods.registry import METHODS
+from smc_dp.privacy.target import HIGHEST, Calibration, NoiseName, Target
+
+ALL = "all"
+FEWEST, MOST = 60, 20_000
+_PILOT = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """A case, and the same with half the noise where that says something."""
+
+    case: Case
+    half: Case | None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command was asked for; None: whatever there is."""
+
+    name: str
+    epsilon: Fraction
+    calibration: Calibration | None = None
+    noise: NoiseName | None = None
+    twin: TwinName | None = None
+    through_protocol: bool = False
+
+    def __post_init__(self) -> None:
+        if self.name not in (ALL, *METHODS, *MECHANISMS):
+            known = ", ".join((*METHODS, *MECHANISMS, ALL))
+            raise InputError(f"METHOD: wanted one of {known}, got {shown(self.name)}")
+        if 2 * self.epsilon > HIGHEST:
+            raise InputError(
+                f"--epsilon: wanted at most {float(HIGHEST) / 2:g}, as half the noise is for twice as much"
+            )
+        if self.through_protocol and self.name != protocol.NAME:
+            raise InputError(f"--protocol: wanted METHOD {protocol.NAME}, which is what the protocol computes")
+        if self.name in MECHANISMS and (self.calibration or self.noise):
+            raise InputError(f"--calibration, --noise: {self.name} is a law of noise by itself")
+        if self.name in METHODS and not METHODS[self.name].calibrations and (self.calibration or self.noise):
+            raise InputError(f"--calibration, --noise: {self.name} adds no noise")
+        if self.name == ALL and self.twin not in (None, "half-noise"):
+            raise InputError(f"--twin: {self.twin} is a twin of one mechanism, wanted its name")
+
+
+def planned(request: Request) -> list[Planned]:
+    """All cases of the request; InputError for what a method does not have."""
+    if request.through_protocol:
+        target = Target(request.epsilon, request.calibration or "proven", request.noise or "knorm")
+        half = None if request.twin else protocol.case(target, "half-noise", clear=True)
+        return [Planned(protocol.case(target, request.twin), half)]
+    names = (*MECHANISMS, *METHODS) if request.name == ALL else (request.name,)
+    return [case for name in names for case in _of(name, request)]
+
+
+def _of(name: str, request: Request) -> Iterator[Planned]:
+    for mechanism in MECHANISMS:
+        if name == mechanism:
+            target = Target(request.epsilon, noise=mechanism)
+            halves = () if request.twin else mechanisms.cases(target, "half-noise")
+            for i, case in enumerate(mechanisms.cases(target, request.twin)):
+                yield Planned(case, halves[i] if halves else None)
+            return
+    if not METHODS[name].calibrations:
+        if request.twin is None:
+            yield Planned(methods.case(name, Target(None)), None)
+        return
+    for target in _targets(name, request):
+        case = methods.case(name, target, request.twin)
+        claims = case.claim.kind != "none"
+        half = methods.case(name, target, "half-noise") if claims and not request.twin else None
+        yield Planned(case, half)
+
+
+def _targets(name: str, request: Request) -> Iterator[Target]:
+    """Every calibration with every noise that it has, as far as they are not given; of all methods its own noise."""
+    method = METHODS[name]
+    chosen = [
+        (calibration, noise)
+        for calibration in method.calibrations
+        if request.calibration in (None, calibration)
+        for noise in (laws(method, calibration)[:1] if request.name == ALL else laws(method, calibration))
+        if request.noise in (None, noise)
+    ]
+    if not chosen and request.name != ALL:
+        check_target(Target(request.epsilon, request.calibration or "proven", request.noise or "knorm"), method())
+    return (Target(request.epsilon, calibration, noise) for calibration, noise in chosen)
+
+
+def affordable(plans: list[Planned], seconds: float, repeats: int, rng: Stream) -> int:
+    """How many draws from each neighbour all cases can have in about so much time of the processor: FEWEST to MOST.
+
+    repeats: how often half the noise, where it is planned, is audited beside one audit of the case itself.
+    """
+    own = sum(_seconds(plan.case, rng) for plan in plans)
+    of_half = sum(_seconds(plan.half, rng) for plan in plans if plan.half is not None)
+    return int(max(FEWEST, min(MOST, seconds / (own + repeats * of_half))))
+
+
+def _seconds(case: Case, rng: Stream) -> float:
+    """Of a draw from each neighbour, and of a canary."""
+    start = time.process_time()
+    for i in range(2 * _PILOT):
+        case.draw(i % 2, rng)
+    if case.canaries is not None:
+        case.canaries(_PILOT, rng)
+    return (time.process_time() - start) / _PILOT

@@ -1,0 +1,109 @@
+"""How often a broken mechanism is caught: the same audit again and again, each time on new draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.audit.empirical.audit import Audited, audit
+from smc_dp.audit.empirical.bounds import limits
+from smc_dp.audit.empirical.case import Case, Tick
+
+
+@dataclass(frozen=True)
+class Power:
+    """In how many repeats of an audit the claim was contradicted."""
+
+    caught: int
+    repeats: int
+    confidence: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Limits for the chance to be caught, right with the confidence (Clopper and Pearson)."""
+        caught = np.array(self.caught)
+        low, high = limits(caught, caught, self.repeats, 1 - self.confidence)
+        return float(low), float(high)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"caught": self.caught, "repeats": self.repeats, "interval": list(self.interval)}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """An audit, and the power of the same audit against half the noise: of each of its tests, and of all together.
+
+    The mapping is empty and the other None where that was not measured.
+    """
+
+    audited: Audited
+    of_test: Mapping[str, Power]
+    of_all: Power | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: the audit, with `power` in it and in each finding, null where there is none."""
+        findings = [
+            {**finding.as_dict(), "power": _plain(self.of_test.get(finding.test))} for finding in self.audited.findings
+        ]
+        return {**self.audited.as_dict(), "findings": findings, "power": _plain(self.of_all)}
+
+
+@dataclass(frozen=True)
+class Twin:
+    """The last audit of a twin that is broken on purpose, what is wrong with it, and the power of such an audit."""
+
+    about: str
+    example: Audited
+    power: Power
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"about": self.about, **self.power.as_dict(), "example": self.example.as_dict()}
+
+
+@dataclass(frozen=True)
+class Effort:
+    """trials: draws from each neighbour in one audit. alpha: for each test to be wrong. repeats: for a power."""
+
+    trials: int
+    alpha: float
+    repeats: int
+    confidence: float
+
+    def draws(self, audits: int) -> int:
+        """How many of them `tick` will hear of."""
+        return 2 * self.trials * audits
+
+
+def with_power(case: Case, half: Case | None, effort: Effort, rng: Stream, tick: Tick = lambda _: None) -> Measured:
+    """Audit the case, and `half`, which is it with half the noise, as often as `effort` says."""
+    audited = audit(case, effort.trials, effort.alpha, rng, tick)
+    if half is None:
+        return Measured(audited, {})
+    runs = _runs(replace(half, claim=case.claim), effort, rng, tick)
+    refuting = [{finding.test for finding in run.findings if finding.refutes} for run in runs]
+    of_test = {f.test: _power(sum(f.test in tests for tests in refuting), effort) for f in audited.findings}
+    return Measured(audited, of_test, _power(sum(run.refuted for run in runs), effort))
+
+
+def of_twin(about: str, twin: Case, effort: Effort, rng: Stream, tick: Tick = lambda _: None) -> Twin:
+    """Audit the twin as often as `effort` says."""
+    runs = _runs(twin, effort, rng, tick)
+    return Twin(about, runs[-1], _power(sum(run.refuted for run in runs), effort))
+
+
+def _runs(case: Case, effort: Effort, rng: Stream, tick: Tick) -> list[Audited]:
+    return [audit(case, effort.trials, effort.alpha, rng, tick) for _ in range(effort.repeats)]
+
+
+def _power(caught: int, effort: Effort) -> Power:
+    return Power(caught, effort.repeats, effort.confidence)
+
+
+def _plain(power: Power | None) -> dict[str, Any] | None:
+    return None if power is None else power.as_dict()

@@ -1,0 +1,84 @@
+"""What a person reads of an audit of epsilon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import ROUND_FLOOR, Context
+
+from smc_dp.audit.empirical.audit import Audited, Finding
+from smc_dp.audit.empirical.power import Measured, Power, Twin
+from smc_dp.privacy.statement import PrivacyStatement, shown
+
+_FIGURE = {"epsilon": "epsilon", "delta": "delta at it", "rho": "rho"}
+
+
+_ROW = "  {:<15} {:<24} {:<10} {:>7}  {:<16} {}"
+
+
+def lines(measured: Measured) -> Iterator[str]:
+    """One audit: the claim, a line for each test with its power, the verdict."""
+    audited = measured.audited
+    yield from _head(audited)
+    yield _ROW.format("test", "lower bound", "claimed", "draws", "half the noise", "in the event").rstrip()
+    for finding in audited.findings:
+        power = measured.of_test.get(finding.test)
+        yield _row(finding, "-" if power is None else f"caught {power.caught} of {power.repeats}")
+    yield f"  {verdict(audited)}"
+    if measured.of_all is not None:
+        yield f"  half the noise is {chance(measured.of_all)}"
+
+
+def twin_lines(twin: Twin) -> Iterator[str]:
+    """A broken twin: the last of its audits, and how many found it."""
+    yield from _head(twin.example)
+    yield _ROW.format("test", "lower bound", "claimed", "draws", "", "in the event").rstrip()
+    yield from (_row(finding, "") for finding in twin.example.findings)
+    yield f"  {verdict(twin.example)}"
+    yield f"  this twin is {chance(twin.power)}"
+
+
+def chance(power: Power) -> str:
+    """The power of all tests together."""
+    low, high = power.interval
+    return (
+        f"caught in {power.caught} of {power.repeats} such audits: "
+        f"power {low:.2f} to {high:.2f} with confidence {power.confidence:g}"
+    )
+
+
+def _head(audited: Audited) -> Iterator[str]:
+    yield f"{audited.name}: claims {claim(audited.claim)}"
+    yield f"  neighbours: {audited.neighbours}"
+
+
+def claim(statement: PrivacyStatement) -> str:
+    """The figures of a statement."""
+    if statement.epsilon is None:
+        return "nothing"
+    figures = f"epsilon {shown(statement.epsilon)}"
+    if statement.delta:
+        figures += f", delta {statement.delta:g}"
+    if statement.rho is not None:
+        figures += f", rho {shown(statement.rho)}"
+    return f"{statement.kind} {figures} (one {statement.unit}, {statement.adjacency})"
+
+
+def verdict(audited: Audited) -> str:
+    """In a sentence."""
+    if audited.claim.kind == "none":
+        return "it claims nothing, so there is nothing to contradict"
+    if audited.refuted:
+        return "CONTRADICTED: " + ", ".join(finding.test for finding in audited.findings if finding.refutes)
+    return "nothing contradicts the claim"
+
+
+def _row(finding: Finding, power: str) -> str:
+    bound = f"{_FIGURE[finding.figure]} >= {_down(finding.bound)}"
+    claimed = "-" if finding.claimed is None else shown(finding.claimed)
+    inside = "" if finding.inside is None else f"{finding.inside[0]}, {finding.inside[1]}"
+    mark = "  CONTRADICTS" if finding.refutes else ""
+    return (_ROW.format(finding.test, bound, claimed, finding.draws, power, inside) + mark).rstrip()
+
+
+def _down(bound: float) -> str:
+    return f"{Context(prec=4, rounding=ROUND_FLOOR).create_decimal(repr(bound)).normalize():g}" if bound else "0"

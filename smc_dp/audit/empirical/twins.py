@@ -1,0 +1,84 @@
+"""Broken on purpose: mechanisms with a known fault, which the tests must find while the claim stays as it was.
+
+They draw with numpy from a seed that the stream gives, because nothing is protected by them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.privacy.noise import KNorm
+from smc_dp.unit_ball import Array
+
+TwinName: TypeAlias = Literal["half-noise", "exponential-radius", "float-sampler", "k-times-integer"]
+
+ABOUT: dict[TwinName, str] = {
+    "half-noise": "the noise that belongs to twice the epsilon that is claimed",
+    "exponential-radius": "K-norm noise whose length is drawn from an exponential law, not from Gamma(d)",
+    "float-sampler": "Laplace noise in floats, added without a grid",
+    "k-times-integer": "whole noise multiplied by the number of parties, here 5, as the printed protocol does",
+}
+_PARTIES = 5
+_SEED_BITS = 64
+
+
+class Sampler(Protocol):
+    """Noise for a vector, a number for each coordinate."""
+
+    def __call__(self, rng: Stream) -> Array:
+        """(dimension,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class ExponentialRadius:
+    """A uniform direction times a length from the exponential law, rounded: right for dimension 1 only.
+
+    In more dimensions its density is infinite at zero, and no epsilon holds.
+    """
+
+    dimension: int
+    scale: float
+
+    def __call__(self, rng: Stream) -> Array:
+        """Whole numbers: (dimension,)."""
+        generator = _generator(rng)
+        direction = generator.normal(size=self.dimension)
+        length = generator.exponential(self.scale)
+        rounded: Array = np.rint(direction / np.linalg.norm(direction) * length)
+        return rounded
+
+
+@dataclass(frozen=True)
+class FloatSampler:
+    """-scale log(u) with a random sign, u a multiple of 2^-53: one number, and which floats it can be has holes."""
+
+    scale: float
+
+    def __call__(self, rng: Stream) -> Array:
+        """One float: (1,)."""
+        u = (rng.bits(53) + 1) * 2.0**-53
+        sign = 1.0 if rng.bits(1) else -1.0
+        return np.array([sign * (self.scale * -np.log(u))])
+
+
+@dataclass(frozen=True)
+class Multiples:
+    """K times a whole number whose law has the scale over K: all residues modulo K are those without noise."""
+
+    dimension: int
+    scale: Fraction
+    parties: int = _PARTIES
+
+    def __call__(self, rng: Stream) -> Array:
+        """Whole multiples of K: (dimension,)."""
+        return np.array(KNorm(self.dimension, self.scale / self.parties).sample(rng), dtype=np.float64) * self.parties
+
+
+def _generator(rng: Stream) -> np.random.Generator:
+    return np.random.default_rng(rng.bits(_SEED_BITS))

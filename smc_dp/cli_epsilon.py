@@ -1,0 +1,191 @@
+"""The command `audit-epsilon`: lower bounds on epsilon, with confidence."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Annotated, Any, get_args
+
+import typer
+
+from protocols.arithmetic.rng import Stream
+from smc_dp import screen
+from smc_dp.audit.empirical import protocol as whole_protocol
+from smc_dp.audit.empirical import show
+from smc_dp.audit.empirical.audit import TESTS
+from smc_dp.audit.empirical.mechanisms import MECHANISMS
+from smc_dp.audit.empirical.neighbours import pair
+from smc_dp.audit.empirical.plan import ALL, FEWEST, Planned, Request, affordable, planned
+from smc_dp.audit.empirical.power import Effort, Measured, Twin, of_twin, with_power
+from smc_dp.audit.empirical.twins import ABOUT, TwinName
+from smc_dp.cli_options import Job, choice, positive, refuse, whole
+from smc_dp.errors import InputError, shown
+from smc_dp.methods.registry import METHODS
+from smc_dp.privacy.target import Calibration, NoiseName
+from smc_dp.simulation import Progress
+
+_MOST = 10**7  # draws that a person may ask for
+_SECONDS, _SECONDS_OF_ALL = 30.0, 130.0  # of the processor, for the draws, which are most of the work
+_REPEATS, _REPEATS_OF_ALL = 10, 5  # of an audit, to measure its power
+
+
+def audit_epsilon(
+    method: Annotated[
+        str | None, typer.Argument(metavar="METHOD", help="A method, a noise (knorm, laplace, gauss), or all.")
+    ] = None,
+    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="What the release is asked to guarantee.")] = "1",
+    calibration: Annotated[
+        str | None, typer.Option(metavar="proven|paper", help="Only this calibration of the noise.")
+    ] = None,
+    noise: Annotated[str | None, typer.Option(metavar="knorm|laplace|gauss", help="Only this noise.")] = None,
+    trials: Annotated[
+        str | None, typer.Option(metavar="INTEGER", help="Draws from each neighbour; else as many as a minute allows.")
+    ] = None,
+    confidence: Annotated[str, typer.Option(metavar="NUMBER", help="That all bounds printed hold together.")] = "0.99",
+    protocol: Annotated[bool, typer.Option("--protocol", help="Run the whole protocol, with toy keys.")] = False,
+    twin: Annotated[
+        str | None, typer.Option(metavar="|".join(ABOUT), help="Audit a mechanism that is broken on purpose.")
+    ] = None,
+    as_list: Annotated[bool, typer.Option("--list", help="List methods, noises and twins, and stop.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> Job:
+    """Bound epsilon from below: by how well two neighbouring data sets can be told apart from what is released.
+
+    Releases of two neighbours made to differ as much as they can are drawn again and again. A bound above what is
+    claimed refutes the claim; a bound below proves nothing. Therefore the same audit is repeated, 10 times (of all: 5),
+    with half the noise, and how often that was caught is stated. A twin is audited as often.
+
+    Exit code 0: nothing contradicts the claim; 1: a bound exceeds what is claimed; 2: bad input.
+
+    \b
+    Examples:
+      smc-dp audit-epsilon knorm
+      smc-dp audit-epsilon prr_mean --calibration paper --trials 20000
+      smc-dp audit-epsilon prr_mean --protocol
+      smc-dp audit-epsilon laplace --twin float-sampler
+      smc-dp audit-epsilon all --json
+    """
+    if as_list:
+        refuse({"METHOD": method}, "not with --list")
+        return lambda: _list(as_json)
+    if method is None:
+        raise InputError("METHOD: wanted the name of a method or a noise, or all; see --list")
+    request = Request(
+        method,
+        positive("--epsilon", epsilon),
+        None if calibration is None else choice("--calibration", calibration, get_args(Calibration)),
+        None if noise is None else choice("--noise", noise, get_args(NoiseName)),
+        None if twin is None else choice("--twin", twin, get_args(TwinName)),
+        protocol,
+    )
+    number, sure = _trials(trials), _confidence(confidence)
+    plans = planned(request)
+    if not plans:
+        raise InputError(f"--twin: {method} adds no noise, so there is none to halve")
+
+    def job() -> int:
+        rng = Stream.from_system()
+        with screen.progress(quiet=as_json) as hear:
+            effort = _effort(request, plans, number, sure, rng)
+            if request.twin is None:
+                found = [_one(plan, effort, rng, hear) for plan in plans]
+                return _report(found, request, sure, as_json)
+            twins = [_twin(plan, ABOUT[request.twin], effort, rng, hear) for plan in plans]
+        return _report_twins(twins, sure, as_json)
+
+    return job
+
+
+def _effort(request: Request, plans: list[Planned], trials: int | None, sure: Fraction, rng: Stream) -> Effort:
+    """The same for all cases; confidence is shared by all their tests."""
+    everything = request.name == ALL
+    seconds, repeats = (_SECONDS_OF_ALL, _REPEATS_OF_ALL) if everything else (_SECONDS, _REPEATS)
+    if trials is None:
+        trials = affordable(plans, seconds if request.twin is None else seconds / repeats, repeats, rng)
+    return Effort(trials, float(1 - sure) / (len(plans) * len(TESTS)), repeats, float(sure))
+
+
+def _one(plan: Planned, effort: Effort, rng: Stream, hear: Progress | None) -> Measured:
+    tick = _Tick(plan.case.name, effort.draws(1 if plan.half is None else 1 + effort.repeats), hear)
+    return with_power(plan.case, plan.half, effort, rng, tick)
+
+
+def _twin(plan: Planned, about: str, effort: Effort, rng: Stream, hear: Progress | None) -> Twin:
+    tick = _Tick(plan.case.name, effort.draws(effort.repeats), hear)
+    return of_twin(about, plan.case, effort, rng, tick)
+
+
+class _Tick:
+    """Adds up the draws of one case for the progress bar."""
+
+    def __init__(self, name: str, total: int, hear: Progress | None) -> None:
+        self._name, self._total, self._hear, self._done = name, total, hear, 0
+
+    def __call__(self, draws: int) -> None:
+        self._done += draws
+        if self._hear is not None:
+            self._hear(self._name, self._done, self._total)
+
+
+def _report(found: list[Measured], request: Request, sure: Fraction, as_json: bool) -> int:
+    refuted = any(measured.audited.refuted for measured in found)
+    if as_json:
+        _print_json({"confidence": float(sure), "refuted": refuted, "audits": [m.as_dict() for m in found]})
+        return int(refuted)
+    for measured in found:
+        print("\n".join([*show.lines(measured), ""]))
+    if request.through_protocol:
+        print(whole_protocol.SCOPE)
+    print(f"All lower bounds hold together with confidence {float(sure):g}. A bound below the claim proves nothing.")
+    return int(refuted)
+
+
+def _report_twins(found: list[Twin], sure: Fraction, as_json: bool) -> int:
+    refuted = any(twin.power.caught for twin in found)
+    if as_json:
+        _print_json({"confidence": float(sure), "refuted": refuted, "twins": [twin.as_dict() for twin in found]})
+        return int(refuted)
+    for twin in found:
+        print("\n".join([*show.twin_lines(twin), ""]))
+    print(f"Broken on purpose. The bounds of the last audit hold together with confidence {float(sure):g}.")
+    return int(refuted)
+
+
+def _list(as_json: bool) -> int:
+    methods = {
+        name: pair(name, method.calibrations[0] if method.calibrations else "proven").text
+        for name, method in METHODS.items()
+    }
+    listed: dict[str, dict[str, str]] = {
+        "methods": methods,
+        "noises": {str(name): text for name, text in MECHANISMS.items()},
+        "twins": {str(name): text for name, text in ABOUT.items()},
+    }
+    if as_json:
+        _print_json(listed)
+        return 0
+    width = max(len(name) for part in listed.values() for name in part)
+    for title, part in listed.items():
+        print(title)
+        print("\n".join(f"  {name:<{width}}  {text}" for name, text in part.items()))
+    return 0
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    print(json.dumps(value, allow_nan=False))
+
+
+def _trials(text: str | None) -> int | None:
+    if text is None:
+        return None
+    number = whole("--trials", text)
+    if not FEWEST <= number <= _MOST:
+        raise InputError(f"--trials: wanted {FEWEST} to {_MOST}, got {number}")
+    return number
+
+
+def _confidence(text: str) -> Fraction:
+    value = positive("--confidence", text)
+    if not Fraction(1, 2) <= value <= 1 - Fraction(1, 10**9):
+        raise InputError(f"--confidence: wanted a number from 0.5 to below 1, got {shown(text)}")
+    return value

@@ -1,0 +1,139 @@
+"""The command audit-epsilon: what it prints, its exit codes, and bad input in one sentence."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from smc_dp.audit.empirical.audit import TESTS
+from smc_dp.audit.empirical.twins import ABOUT
+from smc_dp.cli import main
+from smc_dp.methods.registry import METHODS
+
+
+def run(*arguments: str) -> int:
+    return main(["audit-epsilon", *arguments])
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    code = run(*arguments, "--json")
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return code, found
+
+
+def test_a_mechanism_that_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("laplace", "--trials", "300") == 0
+    printed = capsys.readouterr().out
+    assert "laplace, d = 1: claims pure epsilon 1.0 (one record, replace)" in printed
+    assert all(test in printed for test in TESTS)
+    assert printed.count("nothing contradicts the claim") == 2
+    assert "confidence 0.99" in printed
+
+
+def test_a_twin_that_is_caught(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("knorm", "--twin", "k-times-integer", "--trials", "100") == 1
+    printed = capsys.readouterr().out
+    assert "CONTRADICTED: last digits" in printed
+    assert "caught in 20 of 20 repeats, power 0.77 to 1.00 with confidence 0.99" in printed
+    assert "50, 0" in printed  # in the event: always in one world, never in the other
+
+
+def test_a_twin_that_is_caught_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = answer(capsys, "laplace", "--twin", "float-sampler", "--trials", "200")
+    assert (code, found["refuted"]) == (1, True)
+    assert [(twin["caught"], twin["repeats"]) for twin in found["twins"]] == [(20, 20)]
+    assert found["twins"][0]["example"]["refuted"]
+
+
+def test_half_the_noise_of_a_method_is_a_twin_too(capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = answer(capsys, "avg_clip", "--noise", "laplace", "--twin", "half-noise", "--trials", "100")
+    assert code == int(found["refuted"])
+    assert found["twins"][0]["example"]["claim"]["epsilon"] == 1
+    assert found["twins"][0]["about"] == ABOUT["half-noise"]
+
+
+def test_a_method_with_all_that_it_has(capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = answer(capsys, "prr_mean", "--trials", "100", "--epsilon", "0.5", "--confidence", "0.9")
+    assert (code, found["refuted"], found["confidence"]) == (0, False, 0.9)
+    names = [audit["name"] for audit in found["audits"]]
+    assert names == [
+        *("prr_mean, proven knorm", "prr_mean, proven laplace", "prr_mean, proven gauss"),
+        *("prr_mean, paper knorm (nominal epsilon 0.5)", "prr_mean, paper laplace (nominal epsilon 0.5)"),
+    ]
+    assert all(abs(audit["alpha"] - 0.1 / 5 / len(TESTS)) < 1e-12 for audit in found["audits"])
+    assert [audit["claim"]["epsilon"] for audit in found["audits"][:2]] == [0.5, 0.5]
+    assert all(finding["power"] is not None for finding in found["audits"][0]["findings"])
+
+
+def test_only_what_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    _, found = answer(capsys, "prr_mean", "--calibration", "paper", "--noise", "laplace", "--trials", "100")
+    assert [audit["name"] for audit in found["audits"]] == ["prr_mean, paper laplace (nominal epsilon 1)"]
+
+
+def test_a_method_that_claims_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("batch", "--trials", "200") == 0
+    printed = capsys.readouterr().out
+    assert "batch: claims nothing" in printed
+    assert "so there is nothing to contradict" in printed
+
+
+@pytest.mark.slow
+def test_through_the_whole_protocol(capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = answer(capsys, "prr_mean", "--protocol", "--trials", "100")
+    assert code == 0
+    assert found["audits"][0]["name"] == "the whole protocol, proven knorm"
+
+
+def test_without_trials_a_number_of_draws_is_found(capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    monkeypatch.setattr("smc_dp.cli_epsilon._SECONDS", 0.1)
+    _, found = answer(capsys, "avg_clip", "--noise", "laplace")
+    assert 40 <= found["audits"][0]["findings"][0]["draws"] <= 20_000
+
+
+@pytest.mark.slow
+def test_all(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every calibration of every method with its own noise, and the three laws in one and two dimensions."""
+    code, found = answer(capsys, "all", "--trials", "100")
+    assert (code, found["refuted"]) == (0, False)
+    assert len(found["audits"]) == 6 + sum(max(1, len(method.calibrations)) for method in METHODS.values())
+
+
+def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--list") == 0
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in (*METHODS, *ABOUT, "knorm"))
+    code, found = answer(capsys, "--list")
+    assert code == 0
+    assert set(found) == {"methods", "noises", "twins"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "METHOD: wanted the name of a method or a noise, or all; see --list"),
+        (("nothing",), "METHOD: wanted one of prr_mean, "),
+        (("vote", "--list"), "METHOD: not with --list"),
+        (("knorm", "--epsilon", "0"), "--epsilon: wanted a positive number, got '0'"),
+        (("knorm", "--epsilon", "500001"), "--epsilon: wanted at most 500000, as half the noise is for twice as much"),
+        (("knorm", "--trials", "39"), "--trials: wanted 40 to 10000000, got 39"),
+        (("knorm", "--confidence", "1"), "--confidence: wanted a number from 0.5 to below 1, got '1'"),
+        (("knorm", "--noise", "laplace"), "--calibration, --noise: knorm is a law of noise by itself"),
+        (("knorm", "--twin", "float-sampler"), "--twin: float-sampler is a twin of laplace, got knorm"),
+        (("vote", "--twin", "float-sampler"), "--twin: float-sampler is a twin of a mechanism"),
+        (("all", "--twin", "float-sampler"), "--twin: float-sampler is a twin of one mechanism, wanted its name"),
+        (("batch", "--twin", "half-noise"), "--twin: batch adds no noise, so there is none to halve"),
+        (("vote", "--noise", "wrong"), "--noise: wanted one of knorm, laplace, gauss, got 'wrong'"),
+        (("local", "--calibration", "paper"), "calibration: local has proven, got paper"),
+        (("batch", "--noise", "knorm"), "--calibration, --noise: batch adds no noise"),
+        (("vote", "--protocol"), "--protocol: wanted METHOD prr_mean, which is what the protocol computes"),
+        (("prr_mean", "--protocol", "--noise", "gauss"), "--noise: the protocol has knorm and laplace"),
+    ],
+)
+def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str) -> None:
+    assert run(*arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"error: {message}")
+    assert printed.err.count("\n") == 1

@@ -1,0 +1,260 @@
+"""The laws of noise: exact worst log-ratios, honest draws that refute nothing, and twins that the same tests refute."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache, partial
+from math import isclose, sqrt
+
+import numpy as np
+import pytest
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.audit.empirical import mechanisms, scores
+from smc_dp.audit.empirical.audit import TESTS, Audited, audit
+from smc_dp.audit.empirical.bounds import EpsilonMeasure, choose_event, measured
+from smc_dp.audit.empirical.case import Case
+from smc_dp.audit.empirical.mechanisms import SENSITIVITY, cases, law_of
+from smc_dp.audit.empirical.power import Effort, of_twin, with_power
+from smc_dp.audit.empirical.twins import ABOUT, FloatSampler, Multiples, TwinName
+from smc_dp.data.preprocess import Examples
+from smc_dp.errors import InputError
+from smc_dp.learning.solver import minimise
+from smc_dp.methods.pathak2010 import Settings
+from smc_dp.privacy.noise import DiscreteLaplace, KNorm
+from smc_dp.privacy.target import NoiseName, Target
+from smc_dp.unit_ball import Array
+
+ALPHA = 0.002  # of each test: all of a case hold with probability 0.99
+
+
+def target(noise: NoiseName = "knorm", epsilon: int = 1) -> Target:
+    return Target(Fraction(epsilon), noise=noise)
+
+
+def rng(seed: str) -> Stream:
+    return Stream.insecure_from_seed(seed)
+
+
+@cache
+def found(noise: NoiseName, place: int, twin: TwinName | None, trials: int) -> Audited:
+    case = cases(target(noise), twin)[place]
+    return audit(case, trials, ALPHA, rng(f"{case.name} {trials}"))
+
+
+def bound(audited: Audited, test: str) -> float:
+    return next(finding.bound for finding in audited.findings if finding.test == test)
+
+
+@pytest.mark.parametrize("noise", mechanisms.MECHANISMS)
+def test_our_noise_is_not_refuted(noise: NoiseName) -> None:
+    for place in (0, 1):
+        audited = found(noise, place, None, 2000 if noise == "laplace" else 600)
+        assert not audited.refuted
+        assert {finding.test for finding in audited.findings} >= set(TESTS[:4])
+        assert ("one run" in {finding.test for finding in audited.findings}) == (noise == "laplace")
+
+
+def test_the_bounds_are_not_idle() -> None:
+    """Each test sees something of Laplace noise at epsilon 1; one run sees most of it."""
+    audited = found("laplace", 0, None, 2000)
+    assert bound(audited, "clopper-pearson") > 0.6
+    assert bound(audited, "renyi") > 0.02
+    assert bound(audited, "one run") > 0.75
+
+
+@pytest.mark.parametrize(
+    ("noise", "twin", "trials", "tests"),
+    [
+        ("laplace", "half-noise", 2000, {"clopper-pearson", "hockey-stick", "one run"}),
+        ("knorm", "half-noise", 2000, {"clopper-pearson", "hockey-stick"}),
+        ("knorm", "exponential-radius", 2000, {"clopper-pearson", "hockey-stick"}),
+        ("laplace", "float-sampler", 400, {"last digits"}),
+        ("knorm", "k-times-integer", 400, {"last digits"}),
+    ],
+)
+def test_twins_are_refuted(noise: NoiseName, twin: TwinName, trials: int, tests: set[str]) -> None:
+    audited = found(noise, 0, twin, trials)
+    assert audited.refuted
+    assert {finding.test for finding in audited.findings if finding.refutes} >= tests
+
+
+@pytest.mark.slow
+def test_half_of_gaussian_noise_is_refuted_by_the_divergence_alone() -> None:
+    audited = found("gauss", 0, "half-noise", 20_000)
+    assert [finding.test for finding in audited.findings if finding.refutes] == ["renyi"]
+
+
+def test_half_of_gaussian_noise_for_a_large_epsilon_is_refuted_in_few_draws() -> None:
+    expected: dict[TwinName | None, bool] = {None: False, "half-noise": True}
+    for twin, refuted in expected.items():
+        case = cases(target("gauss", 4), twin)[0]
+        findings = audit(case, 3000, ALPHA, rng(f"large {twin}")).findings
+        assert next(f.refutes for f in findings if f.test == "renyi") == refuted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("dimension", "least", "of_half"), [(1, 0.9, 1.6), (2, 0.8, 1.6)])
+def test_many_draws_come_close_to_epsilon(dimension: int, least: float, of_half: float) -> None:
+    """400,000 draws in all of K-norm noise for epsilon = 1, and of half of it, with 99 % confidence each."""
+    of: dict[TwinName | None, tuple[float, float]] = {None: (least, 1.0), "half-noise": (of_half, 2.0)}
+    for twin, (low, high) in of.items():
+        case = cases(target(), twin)[dimension - 1]
+        outputs = tuple(case.outputs(w, 200_000, rng(f"{case.name} {w}"), lambda _: None) for w in (0, 1))
+        choose = partial(choose_event, measure=EpsilonMeasure(0.01))
+        assert low < measured(case.where((outputs[0], outputs[1])), choose).bound <= high
+
+
+EFFORT = Effort(trials=300, alpha=ALPHA, repeats=10, confidence=0.99)
+
+
+def test_power_of_a_twin_is_measured() -> None:
+    heard: list[int] = []
+    twin = of_twin("about", cases(target("laplace"), "float-sampler")[0], EFFORT, rng("repeated"), heard.append)
+    assert (twin.power.caught, twin.power.repeats) == (10, 10)
+    assert isclose(twin.power.interval[0], 0.005 ** (1 / 10))
+    assert twin.power.interval[1] == 1
+    assert sum(heard) == EFFORT.draws(10)
+
+
+def test_power_against_half_the_noise_is_measured() -> None:
+    """Caught in Laplace noise, by each test that can; not in Gaussian noise by so few draws; none without half."""
+    laplace, of_half = (cases(target("laplace"), twin)[0] for twin in (None, "half-noise"))
+    measured = with_power(laplace, of_half, replace(EFFORT, trials=1200), rng("power"))
+    assert not measured.audited.refuted
+    assert {test: power.caught for test, power in measured.of_test.items()} == {
+        "clopper-pearson": 10,
+        "last digits": 0,
+        "hockey-stick": 10,
+        "one run": 10,
+    }
+    assert measured.of_all is not None
+    assert measured.of_all.caught == 10
+    gauss, of_half = (cases(target("gauss"), twin)[0] for twin in (None, "half-noise"))
+    weak = with_power(gauss, of_half, EFFORT, rng("power")).of_all
+    assert weak is not None
+    assert weak.interval == (0, isclose(weak.interval[1], 1 - 0.005 ** (1 / 10)) and weak.interval[1])
+    assert with_power(gauss, None, EFFORT, rng("power")).of_all is None
+
+
+def test_the_power_of_what_is_honest_is_next_to_none() -> None:
+    """The broken twin of the power itself: full noise in place of half is caught no more often than alpha allows."""
+    laplace = cases(target("laplace"))[0]
+    measured = with_power(laplace, laplace, EFFORT, rng("honest"))
+    assert measured.of_all is not None
+    assert measured.of_all.caught == 0
+
+
+def test_progress_hears_of_every_draw() -> None:
+    heard: list[int] = []
+    cases(target("laplace"))[0].outputs(0, 1234, rng("ticks"), heard.append)
+    assert sum(heard) == 1234
+    assert len(heard) == 3
+
+
+def test_a_twin_of_another_law_is_bad_input() -> None:
+    with pytest.raises(InputError, match="--twin: float-sampler is a twin of laplace, got knorm"):
+        cases(target(), "float-sampler")
+    assert set(ABOUT) == {"half-noise", "exponential-radius", "float-sampler", "k-times-integer"}
+
+
+def indicators(case: Case, world: int, draws: int) -> Array:
+    outputs = case.outputs(world, draws, rng(f"holes {world}"), lambda _: None)
+    assert case.scale is not None
+    return scores.holes(outputs, case.centres, case.scale)
+
+
+def test_every_output_of_the_float_sampler_is_reachable_from_its_own_centre_and_many_from_no_other() -> None:
+    """The holes of its support: a single output in one proves which world it is from."""
+    case = cases(target("laplace"), "float-sampler")[0]
+    for world in (0, 1):
+        reachable = indicators(case, world, 2000)
+        assert reachable[world].all()
+        assert 0.2 < reachable[1 - world].mean() < 0.9
+
+
+def test_outputs_on_the_grid_have_no_holes() -> None:
+    """What a sampler in floats could have made of ours says no more than epsilon allows, in every draw."""
+    case = cases(target("laplace"))[0]
+    rates = np.array([indicators(case, world, 4000).mean(axis=1) for world in (0, 1)])
+    assert rates.min() > 0.2
+    assert np.abs(np.log(rates[0] / rates[1])).max() < 1
+
+
+def test_residues_of_multiples_are_those_without_noise() -> None:
+    outputs = np.array([12.0 + Multiples(1, Fraction(1000))(rng("multiples")) for _ in range(50)])
+    rows = scores.residues(outputs)
+    assert rows.shape == (sum(scores.PRIMES), 50)
+    first_of_five = 2 + 3
+    assert rows[first_of_five : first_of_five + 5].mean(axis=1).tolist() == [0, 0, 1, 0, 0]
+    assert (
+        np.ptp(scores.residues(np.arange(30030.0)[:, np.newaxis]).mean(axis=1)[first_of_five : first_of_five + 5]) == 0
+    )
+
+
+def test_float_sampler_has_the_laplace_law() -> None:
+    sample = FloatSampler(3.0)
+    drawn = np.array([sample(rng(f"float {i}"))[0] for i in range(2000)])
+    assert abs(np.abs(drawn).mean() - 3) < 5 * 3 / sqrt(2000)
+    assert abs((drawn > 0).mean() - 0.5) < 5 * 0.5 / sqrt(2000)
+
+
+def test_places_hold_the_likelihood_ratios() -> None:
+    """Projection, and distances in L1 and L2, by hand."""
+    outputs, centres = np.array([[3.0, 4.0]]), (np.zeros(2), np.array([3.0, 0.0]))
+    assert scores.places(outputs, centres)[:, 0].tolist() == [9, 3, 7, 4, 1, 5, 4]
+
+
+def steepest(law: KNorm | DiscreteLaplace, h: Array) -> float:
+    """The largest log-ratio of the densities of law and law + h over many points, some far out behind either centre."""
+    generator = np.random.default_rng(0)
+    order = 2 if isinstance(law, KNorm) else 1
+    y = np.concatenate([generator.normal(size=(20_000, len(h))) * 3 * np.abs(h).max(), -1e3 * h[np.newaxis]])
+    return float(((np.linalg.norm(y - h, order, axis=1) - np.linalg.norm(y, order, axis=1)) / float(law.scale)).max())
+
+
+@pytest.mark.parametrize("h", [np.array([5.0]), np.array([3.0, -4.0]), np.ones(10)])
+def test_the_worst_log_ratio_is_the_norm_over_the_scale(h: Array) -> None:
+    """|h|_2/scale for K-norm noise and |h|_1/scale for Laplace noise: approached, and never exceeded."""
+    for law in (KNorm(len(h), Fraction(7)), DiscreteLaplace(len(h), Fraction(7))):
+        norm = float(np.linalg.norm(h, 2 if isinstance(law, KNorm) else 1))
+        assert (1 - 1e-3) * norm / 7 < steepest(law, h) <= norm / 7 * (1 + 1e-9)
+
+
+def test_laplace_noise_by_coordinate_at_the_printed_scale_exceeds_its_epsilon_and_is_reported() -> None:
+    """One party, d = 123, a record that is dense and changes its label: 2.77 epsilon, which the statement bounds.
+
+    The printed 2/(n epsilon lambda) is right for the L2 norm; the L1 norm is up to sqrt d times that.
+    """
+    n, d = 50, 123
+    settings = Settings(lam=Fraction(10), calibration="paper", noise="laplace")
+    X = np.zeros((n, d))
+    X[0] = (1 - 2.0**-40) / sqrt(d)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    flipped = np.where(np.arange(n) == 0, 1.0, y)
+    models = [np.array(settings.grid.encode(_weights(settings, X, labels))) for labels in (y, flipped)]
+    law = settings.noise_of(n, 1, d)
+    assert isinstance(law, DiscreteLaplace)
+    true = steepest(law, (models[1] - models[0]).astype(float))
+    assert 2.7 < true < 2.78
+    assert settings.guarantee(1, d).epsilon == pytest.approx(2.77, abs=0.02)
+    stated = settings.guarantee(1, d)
+    assert stated.epsilon is not None
+    assert true <= stated.epsilon
+    assert any("nominal epsilon is 1" in caveat for caveat in stated.caveats)
+
+
+def _weights(settings: Settings, X: Array, y: Array) -> list[float]:
+    data = Examples(X, y)
+    return minimise(settings.objective, data.X, data.y).weights.tolist()
+
+
+def test_the_laws_move_by_the_sensitivity_exactly() -> None:
+    for noise in mechanisms.MECHANISMS:
+        law = law_of(target(noise), 2)
+        assert (
+            isclose(float(law.rho(SENSITIVITY)), float(target(noise).rho))
+            if noise == "gauss"
+            else law.epsilon(SENSITIVITY) == 1
+        )

@@ -1,0 +1,144 @@
+"""Every method from rows to release: neighbours that move it far, bounds that stay below what is claimed, and twins."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.audit.empirical import methods
+from smc_dp.audit.empirical.audit import Audited, audit
+from smc_dp.audit.empirical.neighbours import pair
+from smc_dp.errors import InputError
+from smc_dp.methods.method import laws
+from smc_dp.methods.registry import METHODS
+from smc_dp.privacy.pathak2010 import LARGEST_N
+from smc_dp.privacy.sensitivity import add_remove, largest_norm, replace_one
+from smc_dp.privacy.target import Calibration, NoiseName, Target
+from smc_dp.unit_ball import Array
+
+ALPHA = 0.002
+EVERY = [
+    (name, calibration, noise)
+    for name, method in METHODS.items()
+    for calibration in method.calibrations
+    for noise in laws(method, calibration)
+]
+MU = 20  # 2 lambda of the neighbours of methods with objective (2)
+MODEL = sqrt(2)  # two classes have the weights -w/2 and w/2, sqrt 2 times closer than w
+
+
+def target(calibration: Calibration = "proven", noise: NoiseName = "knorm") -> Target:
+    return Target(Fraction(1), calibration, noise)
+
+
+def audited(name: str, wanted: Target, trials: int, *, half: bool = False) -> Audited:
+    case = methods.case(name, wanted, "half-noise" if half else None)
+    return audit(case, trials, ALPHA, Stream.insecure_from_seed(f"{case.name} {trials}"))
+
+
+@pytest.mark.parametrize(("name", "calibration", "noise"), EVERY)
+def test_no_method_is_refuted(name: str, calibration: Calibration, noise: NoiseName) -> None:
+    found = audited(name, target(calibration, noise), 60)
+    assert not found.refuted
+    assert (found.claim.kind == "none") == ((name, calibration) == ("ofpa", "paper"))
+    assert found.claim.kind in ("none", "zcdp" if noise == "gauss" else "pure")
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if not method.calibrations])
+def test_what_adds_no_noise_claims_nothing_and_is_told_apart(name: str) -> None:
+    found = audited(name, Target(None), 100)
+    assert found.claim.kind == "none"
+    assert not found.refuted
+    assert [(f.test, f.inside) for f in found.findings] == [("clopper-pearson", (50, 0))]
+    assert found.findings[0].bound > 1.5
+
+
+def test_printed_ofpa_is_told_apart_by_the_equation_of_its_bias() -> None:
+    """It claims nothing; one world makes the sum of the residuals zero in nearly every draw, the other never."""
+    found = audited("ofpa", target("paper", "laplace"), 100)
+    assert found.findings[0].inside is not None
+    assert found.findings[0].inside[0] > 30
+    assert found.findings[0].inside[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "sensitivity", "attained"),
+    [
+        ("prr_mean", float(replace_one(4, MU, 0)) / 2 / MODEL, 0.97),
+        ("central", float(replace_one(4, MU, 0)) / MODEL, 0.97),
+        ("local", float(replace_one(4, MU, 0)) / MODEL, 0.97),
+        ("wsum", float(replace_one(1, MU, 0)) / 12 / MODEL, 0.97),
+        ("wsum_ar", float(add_remove(MU, 0)) / LARGEST_N / MODEL, 0.69),
+        ("param_laplace", float(replace_one(4, MU, 0)) / sqrt(2), 0.97),
+        ("vote", 2 * largest_norm(10) / MODEL, 0.99),
+        ("soft", 2 * largest_norm(10) / MODEL, 0.99),
+        ("soft_aux", 2 * largest_norm(10) / MODEL, 0.99),
+        ("avg", 2 * largest_norm(10) / MODEL, 0.99),
+        ("avg_clip", 2 * 0.5 / MODEL, 0.99),
+        ("release_all", 2 * largest_norm(10), 0.99),
+    ],
+)
+def test_neighbours_move_the_release_by_nearly_its_sensitivity(name: str, sensitivity: float, attained: float) -> None:
+    first, second = methods.case(name, target(noise=METHODS[name].noises[0])).centres
+    moved = float(np.linalg.norm(second - first))
+    assert attained * sensitivity < moved <= sensitivity * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_neighbours_are_neighbours(name: str) -> None:
+    """They differ in one row of one party, or in one party."""
+    found = pair(name, "proven")
+    first, second = (federation.parties for federation in found.worlds)
+    assert len(first) == len(second)
+    changed = [(a, b) for a, b in zip(first, second, strict=True) if not _same(a.X, b.X) or not _same(a.y, b.y)]
+    assert len(changed) == 1
+    a, b = changed[0]
+    if name == "wsum_ar":
+        assert (len(a), len(b)) == (1, 2)
+    else:
+        assert len(a) == len(b)
+        assert np.count_nonzero((a.X != b.X).any(axis=1) | (a.y != b.y)) == 1
+
+
+def _same(a: Array, b: Array) -> bool:
+    return a.shape == b.shape and bool((a == b).all())
+
+
+@pytest.mark.parametrize("name", ["wsum", "avg_clip"])
+def test_half_the_noise_of_a_method_is_refuted(name: str) -> None:
+    assert not audited(name, target(noise="laplace"), 1500).refuted
+    assert audited(name, target(noise="laplace"), 1500, half=True).refuted
+
+
+def test_half_the_noise_of_many_parties_is_refuted_in_one_run() -> None:
+    for half in (False, True):
+        case = methods.case("release_all", target(noise="laplace"), "half-noise" if half else None)
+        assert case.canaries is not None
+        guesses = case.canaries(700, Stream.insecure_from_seed("one run"))
+        assert (guesses.epsilon_at_least(ALPHA) > 1) == half
+        assert guesses.epsilon_at_least(ALPHA) > 0.6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "noise"), [("avg_agg", "knorm"), ("release_all", "knorm"), ("vote", "knorm"), ("prr_mean", "knorm")]
+)
+def test_half_the_noise_of_slower_methods_is_refuted(name: str, noise: NoiseName) -> None:
+    assert not audited(name, target(noise=noise), 4000).refuted
+    assert audited(name, target(noise=noise), 4000, half=True).refuted
+
+
+def test_one_run_is_there_where_each_party_has_noise_of_its_own() -> None:
+    having = {name for name, c, noise in EVERY if methods.case(name, target(c, noise)).canaries is not None}
+    assert having == {"feat_agg", "avg_agg", "ofpa", "param_laplace", "release_all"}
+
+
+def test_what_a_method_does_not_have_is_bad_input() -> None:
+    with pytest.raises(InputError, match="--twin: float-sampler is a twin of a mechanism, vote has half-noise only"):
+        methods.case("vote", target(), "float-sampler")
+    with pytest.raises(InputError, match="noise"):
+        methods.case("ofpa", target(noise="gauss"))
