@@ -6,6 +6,7 @@ in the options or in the work, ends in the same place: one plain line on standar
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -22,7 +23,7 @@ import typer
 from protocols.arithmetic.rng import Stream
 from protocols.errors import ProtocolError
 from smc_dp import bench as benchmark
-from smc_dp import cli_audit, cli_experiments, release, screen
+from smc_dp import cli_attack, cli_audit, cli_epsilon, cli_experiments, cli_identities, cli_ledger, release, screen
 from smc_dp.aggregation import Comparison, Link, ProtocolSettings, Topology
 from smc_dp.cli_options import Job, choice, new_run_folder, positive, refuse, whole
 from smc_dp.data import datasets, sources
@@ -30,6 +31,7 @@ from smc_dp.data.preprocess import encode, labels
 from smc_dp.data.sources import Case
 from smc_dp.data.tables import read_table
 from smc_dp.errors import InputError, one_line
+from smc_dp.ledger.run import Ledgers
 from smc_dp.methods.pathak2010 import RING_BITS, Settings, accuracy, classify
 from smc_dp.privacy.pathak2010 import Calibration, NoiseName
 from smc_dp.simulation import simulate
@@ -40,6 +42,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+_TERMINATED = 128 + signal.SIGTERM
 _UsageError: Any = typer.BadParameter.__base__  # typer carries its own copy of click, or uses click: either way
 
 
@@ -95,6 +98,20 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="SECRET: a folder to make for what each participant could read, for audits."),
     ] = None,
+    ledgers: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder with each party's ledger: a run that would pass a budget is refused."),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="With --ledgers: the limit, an epsilon, of a ledger that is made now; it never changes.",
+        ),
+    ] = None,
+    identities: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of long-term identities, of smc-dp identities new.")
+    ] = None,
     insecure_seed: Annotated[
         str | None,
         typer.Option(metavar="INTEGER", help="Reproducible and INSECURE: all randomness from this number."),
@@ -117,6 +134,7 @@ def run(
                  --bounds bounds.toml --test held_out.csv
       smc-dp run --party all.csv --parties-by hospital --bounds bounds.toml
       smc-dp run --dataset a9a --data-dir DIR --lambda 0.001 --json
+      smc-dp run --epsilon 0.5 --ledgers ledgers --budget 2 --identities identities
     """
     named = None if calibration is None else choice("--calibration", calibration, get_args(Calibration))
     settings = Settings(
@@ -142,6 +160,9 @@ def run(
     protocol(dimension=1)  # refuses bad options before any file is read
     seed = None if insecure_seed is None else whole("--insecure-seed", insecure_seed)
     folder = new_run_folder() if out is None else out
+    if ledgers is None:
+        refuse({"--budget": budget}, "goes with --ledgers, and none was given")
+    books = None if ledgers is None else Ledgers(ledgers, None if budget is None else cli_ledger.limit(budget, None))
     own = {"--label": label, "--bounds": bounds, "--test": test, "--parties-by": parties_by}
     dealt = {"--dataset": dataset, "--parties": parties, "--split": split}
 
@@ -160,14 +181,24 @@ def run(
         release.refuse_existing(folder)
         found = case()
         rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
+        known = None if identities is None else cli_identities.of_run(identities, list(found.parties))
         with screen.progress(quiet=as_json) as callback:
             report = simulate(
-                found, settings, protocol(found.bounds.dimension), rng, folder, callback, views=record_views
+                found,
+                settings,
+                protocol(found.bounds.dimension),
+                rng,
+                folder,
+                callback,
+                identities=known,
+                views=record_views,
+                ledgers=books,
             )
         if as_json:
             print(json.dumps(report.as_dict(), allow_nan=False))
         else:
             screen.show(report)
+            cli_ledger.show_standings(report.standings)
 
     return job
 
@@ -244,6 +275,10 @@ def bench(
 
 
 app.command()(cli_audit.audit)
+app.command("audit-epsilon")(cli_epsilon.audit_epsilon)
+app.command()(cli_attack.attack)
+app.add_typer(cli_ledger.ledger, name="ledger")
+app.add_typer(cli_identities.identities, name="identities")
 app.command()(cli_experiments.compare)
 app.command()(cli_experiments.reproduce)
 app.command("bench-training")(cli_experiments.bench_training)
@@ -253,6 +288,9 @@ app.add_typer(cli_experiments.data, name="data")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. Exit code: 0; 1, something failed; 2, wrong options or files; 130, Ctrl-C; 143, SIGTERM."""
     arguments = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name that the terminal has no letters for must not end it all
+            stream.reconfigure(errors="backslashreplace")
     try:
         with _terminable():
             job = app(args=arguments, prog_name="smc-dp", standalone_mode=False)
@@ -260,15 +298,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except _UsageError as error:
         return _fail(error.format_message())
     except (InputError, ProtocolError) as error:
-        return _fail(str(error))
+        return _fail(_said(str(error), error))
     except BrokenPipeError:  # whoever reads our output has seen enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        return _fail(str(error))
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        return _fail(_said(str(error), error))
+    except KeyboardInterrupt as error:
+        print(_said("interrupted", error), file=sys.stderr)
         return 130
+    except SystemExit as error:
+        if error.code == _TERMINATED:
+            print(_said("terminated", error), file=sys.stderr)
+        raise
 
 
 @contextmanager
@@ -285,7 +327,12 @@ def _terminable() -> Iterator[None]:
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
-    sys.exit(128 + number)
+    sys.exit(_TERMINATED)
+
+
+def _said(message: str, error: BaseException) -> str:
+    """With the notes of the error, such as what it cost."""
+    return "; ".join([message, *getattr(error, "__notes__", ())])
 
 
 def _fail(message: str) -> int:

@@ -16,7 +16,7 @@ from protocols.runtime.diagram import arrows, mermaid
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMOS = sorted(path.name for path in (ROOT / "demos").glob("*.py"))
-SLOW = {"epsilon_curve.py", "read_a_transcript.py", "three_hospitals.py"}
+SLOW = {"audit_a_run.py", "epsilon_curve.py", "read_a_transcript.py", "three_hospitals.py"}
 NEEDS_A9A = {"epsilon_curve.py"}
 HAS_A9A = (Path(os.environ.get("SMC_DP_DATA", "/nowhere")) / "a9a" / "a9a.gz").is_file()
 
@@ -79,6 +79,8 @@ def lines_of(text: str) -> list[dict[str, object]]:
 
 def test_a_run_s_own_transcript_is_drawn_and_a_forged_one_refused(tmp_path, record):
     (tmp_path / "transcript.jsonl").write_text(record)
+    for name in ("release.json", "shares.json"):  # not looked at
+        (tmp_path / name).write_text("{}")
     done = run(tmp_path, "read_a_transcript.py", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert done.stdout.rstrip() == arrows(lines_of(record)).rstrip()

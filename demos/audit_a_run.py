@@ -1,0 +1,79 @@
+"""An honest run and three tampered ones before the auditor: who is caught, by which check, at which line.
+
+Three hospitals run the protocol with real keys. You will see every check of the honest run; then somebody doubles a
+published weight, somebody cuts a message out of the record and makes its hash chain anew, and a hospital tells the
+auditor of other data than it put in. The last shows because a view (input, coins and mail of one participant) is
+enough to make every message that it sent again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.transcript import line_of, link, read_envelope
+from protocols.runtime.view import RecordedView
+from smc_dp import screen
+from smc_dp.aggregation import ProtocolSettings
+from smc_dp.audit import checks, report
+from smc_dp.audit.evidence import load
+from smc_dp.data import sources
+from smc_dp.methods.pathak2010 import Settings
+from smc_dp.simulation import simulate
+
+
+def double_a_weight(run: Path, views: Path) -> None:
+    """The press office likes a larger weight."""
+    release = json.loads((run / "release.json").read_text())
+    release["weights"][0] *= 2
+    (run / "release.json").write_text(json.dumps(release))
+
+
+def cut_out_a_message(run: Path, views: Path) -> None:
+    """One message vanishes, and every line after it is numbered and chained anew, as anybody could."""
+    head, *rest = [json.loads(line) for line in (run / "transcript.jsonl").read_text().splitlines()]
+    before, lines = bytes.fromhex(head["digest"]), [head]
+    for line in rest[:40] + rest[41:]:
+        envelope = read_envelope(bytes.fromhex(head["session"]), line)
+        lines.append(line_of(len(lines), envelope, before, head["topology"]))
+        before = link(before, envelope)
+    text = "".join(json.dumps(x, sort_keys=True, separators=(",", ":")) + "\n" for x in lines)
+    (run / "transcript.jsonl").write_text(text)
+
+
+def tell_of_other_data(run: Path, views: Path) -> None:
+    """The second hospital says that it had one record more."""
+    session, path = load(run).session, views / "2.view"
+    view = RecordedView.loads(path.read_bytes(), session)
+    parameters, mine = view.inputs
+    path.write_bytes(replace(view, inputs=(parameters, replace(mine, n=mine.n + 1))).dumps(session))
+
+
+def main() -> None:
+    """One honest run, audited; three copies of it, tampered with."""
+    case, settings = sources.dataset("breast_cancer", parties=3), Settings()
+    protocol = ProtocolSettings(dimension=case.bounds.dimension, ring_bits=settings.grid.ring_bits)
+    with tempfile.TemporaryDirectory() as folder:
+        run, views = Path(folder) / "run", Path(folder) / "views"
+        simulate(case, settings, protocol, Stream.from_system(), run, views=views)
+        honest = report.audit(load(run, views=views), checks.CHECKS)
+        screen.show_audit(honest)
+        if not honest.passed:
+            raise SystemExit("an honest run was accused")
+        for tamper in (double_a_weight, cut_out_a_message, tell_of_other_data):
+            there, theirs = (Path(shutil.copytree(path, f"{path}-{tamper.__name__}")) for path in (run, views))
+            tamper(there, theirs)
+            found = report.audit(load(there, views=theirs), checks.CHECKS)
+            caught = [finding.check.name for finding in found.findings if finding.outcome.status == "failed"]
+            print(f"\n{tamper.__name__}: caught by {', '.join(caught)}")
+            if found.first_fault is None:
+                raise SystemExit("nobody noticed")
+            print(f"  first: {found.first_fault.outcome.detail}")
+
+
+if __name__ == "__main__":
+    main()
