@@ -21,6 +21,7 @@ from smc_dp import strict
 from smc_dp.aggregation import CURATOR, MIN_KEY_BITS, Outcome
 from smc_dp.data.bounds import Bounds, CategoricalColumn, Column, NumericColumn
 from smc_dp.data.partition import check_names
+from smc_dp.durable import sync
 from smc_dp.errors import InputError, shown
 from smc_dp.methods.pathak2010 import open_release
 from smc_dp.privacy.grid import Grid
@@ -121,10 +122,10 @@ def _write_folder(folder: Path, contents: Mapping[str, bytes], mode: int) -> Non
         try:
             for name, content in contents.items():
                 _write_file(partial / name, content, mode & 0o666)
-            _sync(partial)
+            sync(partial)
             refuse_existing(folder)  # an empty folder made since then would be replaced silently
             partial.rename(folder)
-            _sync(folder.parent)
+            sync(folder.parent)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
@@ -278,16 +279,6 @@ def _write_file(path: Path, content: bytes, mode: int) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _sync(folder: Path) -> None:
-    if os.name == "nt":  # folders cannot be opened there
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _json(value: object) -> bytes:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from smc_dp.data.preprocess import Examples
+from smc_dp.durable import sync
 from smc_dp.errors import InputError
 from smc_dp.ledger import storage
 from smc_dp.ledger.dataset import identity
@@ -50,7 +51,7 @@ class Ledger:
             with storage.reported(path):
                 _write_new(partial, key, first)
             os.link(partial, path)  # whole or not at all, and never over another
-            storage.sync(path.parent)
+            sync(path.parent)
         except FileExistsError:
             raise InputError(f"ledger {path}: exists already, wanted a new file") from None
         except OSError as error:

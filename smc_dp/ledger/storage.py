@@ -86,17 +86,6 @@ def reported(path: Path) -> Iterator[None]:
         raise InputError(str(error) if named else f"ledger {path}: {error}") from None
 
 
-def sync(folder: Path) -> None:
-    """Make sure that a new name in this folder survives a power cut."""
-    if os.name == "nt":  # folders cannot be opened there
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def _refuse_unusable(path: Path) -> None:
     try:
         found = path.lstat()

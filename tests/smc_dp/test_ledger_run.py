@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -329,3 +331,19 @@ def test_the_person_is_told_what_a_stop_costs(
     error.__notes__.clear()
     assert main(["run"]) == code  # without ledgers there is nothing to say
     assert VOIDED not in capsys.readouterr().err
+
+
+def test_a_terminated_run_says_what_it_costs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def secure(*_: Any, **__: Any) -> Outcome:
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise AssertionError("the signal came too late")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(aggregation, "secure", secure)
+    with pytest.raises(SystemExit) as caught:
+        main(["run", "--ledgers", "books", "--budget", "1"])
+    assert caught.value.code == 143
+    assert capsys.readouterr().err.splitlines()[-1] == f"terminated; {VOIDED}"
+    assert states(Ledgers(tmp_path / "books"), "hospital-1") == ["limit", "reserved", "void"]
