@@ -54,7 +54,7 @@ def main() -> None:
     """Run both, attack both."""
     rng = Stream.insecure_from_seed("attack and hold")
     print("Toy keys of 512 bits: INSECURE, for this demonstration only.")
-    for title, program in (("as printed", PLAIN_BLINDING), ("hardened", HARDENED)):
+    for title, program in (("as printed, with r as a plaintext factor", PLAIN_BLINDING), ("hardened", HARDENED)):
         seen = play(program, SECRETS, 512, rng.fork(title))
         print(f"\nThe protocol {title}:")
         for who, (answer, truth) in attacks(seen, program, rng).items():

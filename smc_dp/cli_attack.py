@@ -17,7 +17,7 @@ from rich.table import Table
 from protocols.arithmetic.rng import Stream
 from smc_dp import attacks, screen
 from smc_dp.attacks.attack import LEAST_TRIALS, Attack
-from smc_dp.attacks.report import HEADINGS, RULE, Report, rows, story, surprises
+from smc_dp.attacks.report import HEADINGS, RULE, Report, conditions, rows, story, surprises
 from smc_dp.cli_options import Job, count, refuse, whole
 from smc_dp.errors import InputError
 
@@ -100,5 +100,9 @@ def _show(reports: Sequence[Report], *, told: bool) -> None:
         table.add_row(*row[first:])
     Console(file=sys.stdout, markup=False, highlight=False, width=width).print(table)
     print()
+    if not told:
+        for condition in conditions(reports):
+            print(textwrap.fill(condition, min(width, 120), subsequent_indent="    "))
+        print()
     print(textwrap.fill(RULE, min(width, 120)))
     print("\n".join(surprises(reports)) or "Every outcome is the one on record.")

@@ -24,7 +24,7 @@ from smc_dp.methods.registry import METHODS
 from smc_dp.privacy.target import Calibration, NoiseName
 from smc_dp.simulation import Progress
 
-_MOST = 10**7  # draws that a person may ask for
+_MOST = 10**6  # draws that a person may ask for: they are held in memory
 _SECONDS, _SECONDS_OF_ALL = 30.0, 130.0  # of the processor, for the draws, which are most of the work
 _REPEATS, _REPEATS_OF_ALL = 10, 5  # of an audit, to measure its power
 
@@ -39,7 +39,7 @@ def audit_epsilon(
     ] = None,
     noise: Annotated[str | None, typer.Option(metavar="knorm|laplace|gauss", help="Only this noise.")] = None,
     trials: Annotated[
-        str | None, typer.Option(metavar="INTEGER", help="Draws from each neighbour; else as many as a minute allows.")
+        str | None, typer.Option(metavar="INTEGER", help="Draws from each neighbour; else what half a minute allows.")
     ] = None,
     confidence: Annotated[str, typer.Option(metavar="NUMBER", help="That all bounds printed hold together.")] = "0.99",
     protocol: Annotated[bool, typer.Option("--protocol", help="Run the whole protocol, with toy keys.")] = False,
@@ -60,7 +60,7 @@ def audit_epsilon(
     \b
     Examples:
       smc-dp audit-epsilon knorm
-      smc-dp audit-epsilon prr_mean --calibration paper --trials 20000
+      smc-dp audit-epsilon prr_mean --calibration proven --noise knorm --trials 5000
       smc-dp audit-epsilon prr_mean --protocol
       smc-dp audit-epsilon laplace --twin float-sampler
       smc-dp audit-epsilon all --json
@@ -83,17 +83,19 @@ def audit_epsilon(
     if not plans:
         raise InputError(f"--twin: {method} adds no noise, so there is none to halve")
 
-    def job() -> int:
-        rng = Stream.from_system()
-        with screen.progress(quiet=as_json) as hear:
-            effort = _effort(request, plans, number, sure, rng)
-            if request.twin is None:
-                found = [_one(plan, effort, rng, hear) for plan in plans]
-                return _report(found, request, sure, as_json)
-            twins = [_twin(plan, ABOUT[request.twin], effort, rng, hear) for plan in plans]
-        return _report_twins(twins, sure, as_json)
+    return lambda: _run(request, plans, number, sure, as_json)
 
-    return job
+
+def _run(request: Request, plans: list[Planned], trials: int | None, sure: Fraction, as_json: bool) -> int:
+    rng, found, twins = Stream.from_system(), list[Measured](), list[Twin]()
+    with screen.progress(quiet=as_json) as hear:
+        effort = _effort(request, plans, trials, sure, rng)
+        for plan in plans:
+            if request.twin is None:
+                found.append(_one(plan, effort, rng, hear))
+            else:
+                twins.append(_twin(plan, ABOUT[request.twin], effort, rng, hear))
+    return _report_twins(twins, sure, as_json) if twins else _report(found, request, sure, as_json)
 
 
 def _effort(request: Request, plans: list[Planned], trials: int | None, sure: Fraction, rng: Stream) -> Effort:
@@ -136,6 +138,7 @@ def _report(found: list[Measured], request: Request, sure: Fraction, as_json: bo
         print("\n".join([*show.lines(measured), ""]))
     if request.through_protocol:
         print(whole_protocol.SCOPE)
+    print(show.LEGEND)
     print(f"All lower bounds hold together with confidence {float(sure):g}. A bound below the claim proves nothing.")
     return int(refuted)
 
@@ -147,6 +150,7 @@ def _report_twins(found: list[Twin], sure: Fraction, as_json: bool) -> int:
         return int(refuted)
     for twin in found:
         print("\n".join([*show.twin_lines(twin), ""]))
+    print(show.LEGEND)
     print(f"Broken on purpose. The bounds of the last audit hold together with confidence {float(sure):g}.")
     return int(refuted)
 

@@ -32,6 +32,7 @@ from smc_dp.simulation import Comparison, Report
 from smc_dp.simulation import Progress as Callback
 
 if TYPE_CHECKING:
+    from smc_dp.audit.check import Outcome
     from smc_dp.audit.report import Report as AuditReport
     from smc_dp.compare.study import Verdict
     from smc_dp.data.catalogue import Entry
@@ -191,7 +192,7 @@ def show_bench(measured: Bench) -> None:
 
 
 def show_audit(report: AuditReport) -> None:
-    """Print every finding of an audit, a line each with its detail, and the verdict."""
+    """Print every finding of an audit, the question with what was found, and the verdict."""
     width = max((len(f.check.name) for f in report.findings), default=0)
     group = ""
     for finding in report.findings:
@@ -200,15 +201,29 @@ def show_audit(report: AuditReport) -> None:
             print(f"{group.capitalize()}")
         outcome = finding.outcome
         line = "" if outcome.line is None else f"line {outcome.line}: "
-        who = "" if outcome.party is None else f" [{one_line(outcome.party)}]"
-        text = f"{finding.check.name:<{width}}  {outcome.status:<12}  {line}{one_line(outcome.detail)}{who}"
-        print(textwrap.fill(text, max(100, _width()), initial_indent="  ", subsequent_indent=" " * (width + 18)))
-    counted = {status: sum(f.outcome.status == status for f in report.findings) for status in ("passed", "failed")}
-    rest = len(report.findings) - sum(counted.values())
-    print(f"{counted['passed']} passed, {counted['failed']} failed, {rest} not possible with what was given")
+        text = f"{finding.check.name:<{width}}  {outcome.status:<12}  {finding.check.asks} {line}{_found(outcome)}"
+        print(_hanging(text, "  ", width + 18))
+    names: dict[str, list[str]] = {"passed": [], "failed": [], "not possible": []}
+    for finding in report.findings:
+        names[finding.outcome.status].append(finding.check.name)
+    print(", ".join(f"{len(found)} {status}" for status, found in names.items()))
+    if not_possible := names["not possible"]:
+        print(_hanging(f"Not checked, for want of what these need: {', '.join(not_possible)}.", "", 2))
     if first := report.first_fault:
         where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the record"
-        print(f"FAILED: {first.check.name}{where}: {one_line(first.outcome.detail)}")
+        print(f"FAILED: {first.check.name}{where}: {_found(first.outcome)}")
+    else:
+        print("PASSED: no check failed. An audit can refute what a run claims; it proves none of it.")
+
+
+def _found(outcome: Outcome) -> str:
+    who = "" if outcome.party is None else f" [{one_line(outcome.party)}]"
+    return one_line(outcome.detail) + who
+
+
+def _hanging(text: str, first: str, rest: int) -> str:
+    width = max(100, _width())
+    return textwrap.fill(text, width, initial_indent=first, subsequent_indent=" " * rest, break_long_words=False)
 
 
 def show(report: Report) -> None:

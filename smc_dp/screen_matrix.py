@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from protocols.runtime.session import CURATOR_NAME
-from smc_dp.audit.matrix import ENUMERATED, LEVELS, SMALLEST, Cell, Matrix, Row
+from smc_dp.audit.matrix import LEVELS, SUM, Cell, Matrix, Row
+from smc_dp.audit.symbolic.book import ENUMERATED, SMALLEST
 
 WIDTH = 120
 GROUPS = {"n": "sizes", "w": "weights", "eta": "other noise"}  # of all participants outside the coalition
@@ -17,14 +18,16 @@ WORDS = (("all", "learns"), ("listed", "can compute, as one of a few numbers,"),
 
 KEY = (
     "all: the coalition can compute it. listed: it is one of a few numbers that the coalition can compute, and the "
-    "messages do not say which. partly: some values are excluded, or more likely than before. -: nothing. "
-    "(-): not determined. own: a member's own, or drawn by a member. *: more than the result and the members' own "
-    "inputs tell."
+    "messages do not say which. partly: some values are excluded or more likely than before, or a remainder is known. "
+    "-: nothing. (-): not determined. own: a member's own, or drawn by a member. *: more than the result and the "
+    "members' own inputs tell. Another sum: of the others' inputs, beside those in the table and the result."
 )
 LIMITS = (
     "Computed by running the role code over symbols, with ideal building blocks (encryption, comparison, sealed links) "
     "and participants who follow the protocol. No prior knowledge of sizes, weights or noise: what somebody could "
-    "guess because it is plausible (which of the listed numbers it is) is not in here."
+    "guess because it is plausible is not in here; which of the listed numbers it is can be easy to guess "
+    "(`smc-dp attack strip-noise`). Nor is what shows in the remainder of a multiple (`smc-dp attack residues-mod-k`). "
+    "A permutation is a means: hints on one do no harm where no other column shows more."
 )
 
 
@@ -127,11 +130,7 @@ def _shown(cells: Sequence[Cell]) -> str:
 def sentence(line: Line) -> str:
     """What this kind of coalition learns, in words."""
     parts = []
-    for level, words in (
-        ("all", "learns"),
-        ("listed", "can compute, as one of a few numbers,"),
-        ("partly", "has hints on"),
-    ):
+    for level, words in WORDS:
         names = [_worded(name) for name, shown in line.cells.items() if level in shown.replace("*", "").split("/")]
         if names:
             parts.append(f"{words} {_listed(names)}")
@@ -144,6 +143,7 @@ def sentence(line: Line) -> str:
 
 def _worded(name: str) -> str:
     words = {"sizes": "the others' sizes", "weights": "the others' weights", "other noise": "the others' noise"}
+    words[SUM] = "another sum of the others' inputs"
     return words.get(name, name if name == SMALLEST or "_" in name else f"the {name}")
 
 

@@ -93,40 +93,5 @@ def read_envelope(session_id: bytes, line: Line) -> Envelope:
         raise ValueError(f"not a line of a transcript: {error}") from None
 
 
-def first_break(text: str) -> int | None:
-    """The number of the first line that is not as `Transcript` writes it after the lines before; None when all are.
-
-    What is cut off at the end leaves no break.
-    """
-    lines = text.removesuffix("\n").split("\n")
-    try:
-        session_id, topology, before = _read_head(lines[0])
-    except _UNREADABLE:
-        return 0
-    for n, line in enumerate(lines[1:], start=1):
-        try:
-            envelope = read_envelope(session_id, json.loads(line))
-            if _canonical(line_of(n, envelope, before, topology)).decode() != line:
-                return n
-        except _UNREADABLE:
-            return n
-        before = link(before, envelope)
-    return None
-
-
-def _read_head(line: str) -> tuple[bytes, str, bytes]:
-    """The session id, the topology, and the digest of line 0; raises one of `_UNREADABLE` when it is not as written."""
-    head = json.loads(line)
-    stated = head.pop("digest")
-    digest = hashlib.sha256(_canonical(head)).digest()
-    if _canonical({**head, "digest": digest.hex()}).decode() != line or stated != digest.hex():
-        raise ValueError("not the head of a transcript")
-    return bytes.fromhex(head["session"]), str(head["topology"]), digest
-
-
-# What text that is no transcript may raise: malformed JSON, missing keys, wrong types, nesting without end.
-_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
-
-
 def _canonical(line: Line) -> bytes:
     return json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()

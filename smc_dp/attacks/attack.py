@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-import scipy.stats
+import scipy.special
 
 from protocols.arithmetic.rng import Stream
 
@@ -48,8 +48,9 @@ class Attack:
     """One attack: the paper's step that it breaks and why, who makes it and from what, what counts as success, how it
     goes.
 
-    `chance` is the rate at which a guess would succeed. `uses_keys`: it runs a protocol, on keys of a wanted length;
-    no attack here depends on that length. `reading` says what the numbers mean, where that is not plain.
+    `when` says in a clause under which conditions it works. `chance` is the rate at which a guess would succeed.
+    `uses_keys`: it runs a protocol, on keys of a wanted length; no attack here depends on that length. `reading` says
+    what the numbers mean, where that is not plain.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Attack:
     attacker: str
     takes: str
     success: str
+    when: str
     steps: tuple[str, ...]
     variants: tuple[Variant, ...]
     chance: float = 0.0
@@ -130,6 +132,6 @@ def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE)
     if not 0 <= successes <= trials or trials < 1:
         raise ValueError(f"wanted 0 <= successes <= trials and at least one trial, got {successes} of {trials}")
     tail = (1 - confidence) / 2
-    low = scipy.stats.beta.ppf(tail, successes, trials - successes + 1) if successes else 0.0
-    high = scipy.stats.beta.ppf(1 - tail, successes + 1, trials - successes) if successes < trials else 1.0
+    low = scipy.special.betaincinv(successes, trials - successes + 1, tail) if successes else 0.0
+    high = scipy.special.betainccinv(successes + 1, trials - successes, tail) if successes < trials else 1.0
     return float(low), float(high)

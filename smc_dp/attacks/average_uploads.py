@@ -57,6 +57,7 @@ ATTACK = Attack(
     attacker="the server",
     takes=f"the {ROUNDS} models that one party uploads",
     success=f"the mean of the uploads errs by at most 2/sqrt({ROUNDS}) of what one upload of a single round does",
+    when=f"if noise outweighs what training moves between rounds (here {FEATURES} features, epsilon 5)",
     steps=(
         "The server keeps what a party uploads in each round.",
         "The noise is new each time, what it hides is the same: the server takes the mean.",

@@ -44,6 +44,7 @@ ATTACK = Attack(
     attacker="Charlie and any one party",
     takes="the messages that the two receive, and their keys",
     success="they state the size of every data set, and who has the smallest",
+    when="always",
     steps=(
         "Charlie shows the party the ciphertexts that he was sent in step 1.3.",
         "The party opens them with the key that all parties share; Charlie adds the halves that are his.",
@@ -66,5 +67,5 @@ ATTACK = Attack(
             no_fix_yet=True,
         ),
     ),
-    reading="A coalition of Charlie and a party is outside of what the hardened protocol claims.",
+    reading="Neither the paper nor the hardened protocol claims anything against Charlie and a party together.",
 )

@@ -65,6 +65,7 @@ ATTACK = Attack(
     attacker="all parties together",
     takes="their secret key, the ciphertexts that they sent in step 1.3, and those that they got in step 1.5",
     success="the parties state pi_2 for all places",
+    when="always, whatever r is",
     steps=(
         "The parties hold the secret key under which they send their halves to Charlie.",
         "From each ciphertext that they sent they extract its randomiser, and from each that comes back as well.",

@@ -2,6 +2,7 @@
 
 K-norm noise has a length that is Gamma distributed with shape d, so that for d = 123 it is within a tenth or so of its
 mean, and its mean is a public constant over the smallest size. Where noise outweighs the models, an outsider divides.
+16 % is 1.8 of its standard deviations 1/sqrt d, so that a rate of success of about 92 % is to be expected.
 """
 
 from __future__ import annotations
@@ -89,11 +90,12 @@ def _model(n: int, seed: int) -> tuple[int, ...]:
 ATTACK = Attack(
     name="infer-min-size",
     paper="Pathak et al. 2010",
-    step="section 3.1",
-    flaw="The scale of the noise is a public constant over the smallest size, which is to stay hidden.",
+    step="claim (a)",
+    flaw="The scale of the noise (section 3.2) is a public constant over the smallest size, which is to stay hidden.",
     attacker="an outsider",
     takes="the published shares, epsilon and lambda",
     success=f"the size of the smallest data set is stated within {WITHIN:.0%}",
+    when="if noise outweighs the models: small epsilon (here 1/20), many features (123), few parties (2)",
     steps=(
         "The outsider adds up the published shares and takes the length of the sum.",
         "For small epsilon nearly all of it is noise, whose length in many dimensions hardly varies.",

@@ -57,6 +57,7 @@ ATTACK = Attack(
     attacker="Charlie",
     takes="the messages that he receives",
     success="Charlie states pi_1 for all parties, and who has the smallest data set",
+    when="always",
     steps=(
         "Charlie receives from each party its half of a size, under an index.",
         "As printed the index is the party's place after pi_1, so sender and index together are pi_1.",

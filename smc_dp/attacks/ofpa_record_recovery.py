@@ -40,6 +40,7 @@ ATTACK = Attack(
     attacker="the server",
     takes=f"the known {ROWS - 1} records and the {ROUNDS} models that the party uploads",
     success=f"all {FEATURES} features of the last record are stated within {CLOSE:g}, and its label",
+    when="if all records but one are known and there are as many uploads as features, at any epsilon",
     steps=(
         "At each upload the residuals of all records add up to zero exactly, for the bias has no noise.",
         "The server subtracts those of the records that it knows; one number is left.",

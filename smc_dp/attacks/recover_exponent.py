@@ -90,6 +90,7 @@ ATTACK = Attack(
     attacker="any single party",
     takes="Charlie's indicator, pi_1, and the product that another party sent",
     success="P1 states the noise of P3, exactly",
+    when="always; the search takes the square root of the range of the noise",
     steps=(
         "P1 undoes pi_1 on Charlie's indicator and has the ciphertext that P3 raised to the power of its noise.",
         f"It tabulates its first 2^{RANGE_BITS // 2 + 1} powers, the baby steps.",

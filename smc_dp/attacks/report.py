@@ -41,6 +41,7 @@ class Report:
             "attacker": attack.attacker,
             "takes": attack.takes,
             "success": attack.success,
+            "when": attack.when,
             "steps": list(attack.steps),
             "reading": attack.reading,
             "key_bits": self.key_bits,
@@ -59,6 +60,7 @@ def story(attack: Attack, key_bits: int | None) -> list[str]:
         f"Attacker: {attack.attacker}. It has {attack.takes}, and nothing else.",
         *(f"{i}. {step}" for i, step in enumerate(attack.steps, start=1)),
         f"Success: {attack.success}.{keys}",
+        f"Where it succeeds it does so {attack.when}.",
         *([attack.reading] if attack.reading else []),
     ]
 
@@ -78,6 +80,14 @@ def figures(m: Measured) -> tuple[str, str, str, str]:
     known = ", no fix yet" if m.no_fix_yet and m.outcome == "succeeds" else ""
     interval = f"{low:.3f} to {high:.3f}"
     return f"{m.outcome}{known}", f"{m.successes} of {m.trials}", interval, f"{m.chance:.3g}"
+
+
+def conditions(reports: Sequence[Report]) -> list[str]:
+    """For every attack a line that says when it works where it does, and one about keys."""
+    bits = {report.key_bits for report in reports if report.key_bits is not None}
+    keys = [f"Keys have {b} bits, which makes these runs fast; no attack depends on it." for b in bits]
+    told = (f"  {report.attack.name}: {report.attack.when}." for report in reports)
+    return ["Where an attack succeeds it does so on these conditions:", *told, *keys]
 
 
 def surprises(reports: Sequence[Report]) -> list[str]:

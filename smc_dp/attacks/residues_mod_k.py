@@ -41,6 +41,7 @@ ATTACK = Attack(
     attacker="an outsider",
     takes="the published shares",
     success=f"the sum of all models mod K is stated right in all {DIMENSION} coordinates",
+    when="always, whatever epsilon is",
     steps=(
         "The outsider adds up the published shares.",
         "It divides each coordinate by K, the number of parties, and keeps the remainder.",

@@ -95,11 +95,12 @@ def _trained() -> Trained:
 ATTACK = Attack(
     name="strip-noise",
     paper="Pathak et al. 2010",
-    step="step 2.3",
+    step="step 2.3, claim (b)",
     flaw="The noise of the release was drawn by one party, which knows it.",
     attacker="the party with fewest rows",
     takes="its own model and noise, and the release",
     success="every party tests itself, only the smallest accepts, and what it computes is the exact sum of all models",
+    when="if the noise is more than twice as long as the models differ: small epsilon (here 1/2), many features",
     steps=(
         "Each party keeps the model and the noise that it brought to the protocol.",
         "It adds up the published shares and takes its own noise off, as if it had been selected.",

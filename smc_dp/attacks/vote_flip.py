@@ -80,11 +80,12 @@ def _direction() -> Array:
 ATTACK = Attack(
     name="vote-flip",
     paper="Hamm et al. 2016",
-    step="Algorithm 1",
+    step="Algorithm 1 with the noise of 2",
     flaw="One of M voters can decide every label. The paper's noise pays for that; noise for 1/M of them does not.",
     attacker="an outsider",
     takes="the release, and that the other M - 1 parties are tied",
     success="it is stated which of two opposite classifiers the one party has",
+    when="if all other parties are tied",
     steps=(
         f"{PARTIES - 1} of {PARTIES} parties are tied on every public row, and one party breaks all ties.",
         "So all majority labels are that party's, and the model trained on them is its model.",

@@ -4,7 +4,8 @@ Computed from the role code, which runs over symbols (`smc_dp.audit.symbolic`), 
 statement about the conversation with ideal building blocks: encryption hides what nobody has the key to, a comparison
 shows its result and nothing else, links are sealed, everybody follows the protocol. No prior knowledge of sizes,
 weights or noise is assumed, so whatever somebody could guess because it is plausible is not in the matrix. Numbers are
-forms over the rationals: that a multiple of K of the noise leaves the sum mod K [N6] does not show.
+forms over the rationals: that a multiple of K of the noise leaves the sum mod K [N6] does not show. What is known of
+several secrets together, and of none by itself, is in the cell `another sum`.
 """
 
 from __future__ import annotations
@@ -19,16 +20,15 @@ from typing import Any, Literal, TypeAlias
 
 from protocols.programs import Protocol
 from protocols.runtime.session import CURATOR_NAME
-from smc_dp.audit.symbolic.engine import Trace, run
-from smc_dp.audit.symbolic.form import Form
-from smc_dp.audit.symbolic.views import View, released, seen, weakened
-from smc_dp.audit.symbolic.worlds import World, base, every, nearby, turned
+from smc_dp.audit.symbolic.book import Book
+from smc_dp.audit.symbolic.hiding import weakened
+from smc_dp.audit.symbolic.views import View, released, seen
+from smc_dp.audit.symbolic.worlds import World
 
 Level: TypeAlias = Literal["own", "nothing", "not all", "partly", "listed", "all"]
 LEVELS: tuple[Level, ...] = ("own", "nothing", "not all", "partly", "listed", "all")
-ENUMERATED = 3  # up to so many parties every world is looked at
 MOST_PARTIES = 5
-SMALLEST = "who is smallest"
+SUM = "another sum"
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Cell:
 
     own: it is a member's. all: determined, and the coalition knows how to compute it. listed: it is one of a few
     numbers that the coalition can compute, and the messages do not say which. partly: some values are excluded or more
-    likely. nothing: no such thing was found. not all: two worlds with different values look the same, and more was not
-    examined. `how` says how this was decided.
+    likely, or the remainder mod some number is known. nothing: no such thing was found. not all: two worlds with
+    different values look the same, and more was not examined. `how` says how this was decided.
     """
 
     level: Level
@@ -92,7 +92,7 @@ def matrix(
 
     Raises `LocalError` where the protocol's code cannot run over symbols.
     """
-    book = _Book(protocol, parties)
+    book = Book(protocol, parties)
     rows: list[Row] = []
     for members in chosen or coalitions((*book.p.parties, CURATOR_NAME)):
         if progress:
@@ -104,66 +104,6 @@ def matrix(
 def coalitions(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """All non-empty sets of names, small ones first."""
     return (members for size in range(1, len(names) + 1) for members in combinations(names, size))
-
-
-class _Book:
-    """The runs of a protocol in all worlds asked for, each made once."""
-
-    def __init__(self, protocol: Protocol, parties: int) -> None:
-        self.protocol, self.model = protocol, protocol.model
-        self.p = self.model.sample(parties)
-        self.parties = parties
-        self.traces: dict[World, Trace] = {}
-        self._linear: dict[World, Mapping[str, Form]] = {}
-
-    def trace(self, world: World) -> Trace:
-        """The run in this world."""
-        if world not in self.traces:
-            self.traces[world] = run(self.protocol.program, self.model, self.p, world)
-        return self.traces[world]
-
-    def linear(self, world: World) -> Mapping[str, Form]:
-        """The secrets that are sums of unknowns: every unknown, and the outcomes in this world."""
-        if world not in self._linear:
-            unknowns = {name: Form.of(s) for name, s in self.trace(world).inputs.items()}
-            outcomes = self._outcomes(world)
-            sums = {name: Form.of(sum(unknowns[part] for part in parts)) for name, parts in outcomes.items()}
-            self._linear[world] = unknowns | sums
-        return self._linear[world]
-
-    def shown(self, world: World) -> list[str]:
-        """The same by name, but for unknowns that are an outcome by themselves."""
-        alone = {parts[0] for parts in self._outcomes(world).values() if len(parts) == 1}
-        return [name for name in self.linear(world) if name not in alone]
-
-    def _outcomes(self, world: World) -> Mapping[str, tuple[str, ...]]:
-        return self.model.outcomes(self.p, world.ranks.index(0))
-
-    def discrete(self) -> list[tuple[str, Callable[[World], Hashable]]]:
-        """The secrets that a world fixes."""
-        labels = self.model.permutations
-        found = [(name, _image(i)) for i, name in enumerate(labels)]
-        return [(SMALLEST, lambda w: w.ranks.index(0)), *found] if self.model.compared(self.p) else found
-
-    def scenes(self, members: frozenset[str]) -> Iterator[tuple[list[World], int]]:
-        """Worlds to hold against each other, and how many of the first to make cells for.
-
-        A world alone is there because one in which nothing moves is special: there some party relays to itself.
-        """
-        count = len(self.model.permutations)
-        if self.parties <= ENUMERATED:
-            worlds = every(self.parties, count)
-            yield worlds, len(worlds)
-            return
-        first = {(party in members, j == 0): j for j, party in reversed(list(enumerate(self.p.parties)))}
-        for j in sorted(first.values()):
-            world = base(self.parties, count, j)
-            yield [world, *nearby(world)], 1
-            yield [turned(world)], 1
-
-
-def _image(i: int) -> Callable[[World], Hashable]:
-    return lambda world: world.permutations[i]
 
 
 @dataclass(frozen=True)
@@ -180,7 +120,7 @@ class _Look:
         return weakened(self.view) or self.view
 
 
-def _rows(book: _Book, members: frozenset[str]) -> list[Row]:
+def _rows(book: Book, members: frozenset[str]) -> list[Row]:
     found: dict[int, dict[str, Counter[Cell]]] = {}
     for worlds, wanted in book.scenes(members):
         looks = [_look(book, members, w) for w in worlds]
@@ -195,7 +135,7 @@ def _rows(book: _Book, members: frozenset[str]) -> list[Row]:
     ]
 
 
-def _look(book: _Book, members: frozenset[str], world: World) -> _Look:
+def _look(book: Book, members: frozenset[str], world: World) -> _Look:
     trace = book.trace(world)
     return _Look(world, seen(trace, members), released(trace, members))
 
@@ -238,12 +178,13 @@ def _grouped(looks: Sequence[_Look], key: Callable[[_Look], Hashable]) -> dict[W
     return {look.world: group for group in groups.values() for look in group}
 
 
-def _cells(book: _Book, members: frozenset[str], classes: _Classes, look: _Look) -> Iterator[tuple[str, Cell]]:
+def _cells(book: Book, members: frozenset[str], classes: _Classes, look: _Look) -> Iterator[tuple[str, Cell]]:
     for secret in book.shown(look.world):
         if look.view.known.issuperset(book.linear(look.world)[secret].terms):
             yield secret, Cell("own", "own", "a member's own")
         else:
             yield secret, _linear_cell(book, secret, look, classes)
+    yield SUM, _sum_cell(book, look)
     for secret, value in book.discrete():
         if book.trace(look.world).tape.drawers.get(secret, set()) & members:
             yield secret, Cell("own", "own", "drawn by a member")
@@ -251,7 +192,7 @@ def _cells(book: _Book, members: frozenset[str], classes: _Classes, look: _Look)
             yield secret, _discrete_cell(value, classes)
 
 
-def _linear_cell(book: _Book, secret: str, look: _Look, classes: _Classes) -> Cell:
+def _linear_cell(book: Book, secret: str, look: _Look, classes: _Classes) -> Cell:
     release, _ = _solved(book, secret, look.world, [(x.world, x.result) for x in classes.result])
     level, how = _solved(book, secret, look.world, [(x.world, x.view) for x in classes.view])
     if classes.alone:  # that one computation fits other worlds too was not looked at
@@ -261,15 +202,29 @@ def _linear_cell(book: _Book, secret: str, look: _Look, classes: _Classes) -> Ce
     return Cell(level, release, how)
 
 
-def _solved(book: _Book, secret: str, world: World, views: list[tuple[World, View]]) -> tuple[Level, str]:
+def _solved(book: Book, secret: str, world: World, views: list[tuple[World, View]]) -> tuple[Level, str]:
     """Whether the views of all worlds that look like this one give the secret by one and the same computation."""
     here = next(view for other, view in views if other == world)
     recipe = here.solve(book.linear(world)[secret])
     if recipe is None:
         return "nothing", "not in the span of what is seen"
+    if not here.exactly(recipe, book.linear(world)[secret]):
+        return "partly", "its remainder mod some number is in the span"
     if all(view.gives(recipe, book.linear(other)[secret]) for other, view in views):
         return "all", f"in the span, by one computation in all {len(views)} worlds that look the same"
     return "listed", f"in the span, by other computations in some of the {len(views)} worlds that look the same"
+
+
+def _sum_cell(book: Book, look: _Look) -> Cell:
+    """Whether some sum of the others' inputs is known that neither the result gives, nor secrets known one by one."""
+    views: list[tuple[Level, View]] = [("all", look.view)]
+    if look.weak is not look.view:
+        views.append(("partly", look.weak))
+    for level, view in views:
+        known = [x for x in book.linear(look.world).values() if view.solve(x) is not None]
+        if view.sums([*known, *look.result.given]):
+            return Cell(level, "nothing", "a sum of private inputs in the span of what is seen")
+    return Cell("nothing", "nothing", "no other sum of private inputs in the span of what is seen")
 
 
 def _discrete_cell(value: Callable[[World], Hashable], classes: _Classes) -> Cell:

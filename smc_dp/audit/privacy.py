@@ -1,35 +1,27 @@
-"""What the stated parameters give, derived again: mechanism, sensitivity, scale, statement; and with views, the noise.
+"""What the stated parameters give, derived again: mechanism, sensitivity, scale, statement.
 
 A release states its guarantee in words and one figure. Here both are made again, in exact rationals, from the public
-parameters and the grid of the shares, and must come out the same. That the noise of a party follows the declared law
-is a statistical check with stated error; whether the size in a view is the true one, no run can show.
+parameters and the grid of the shares, and must come out the same. What views show of it is in `private_inputs.py`.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isqrt
-from typing import Any
-
-from scipy.stats import gamma
 
 from protocols.pathak2010 import as_printed
-from protocols.pathak2010.as_printed import PrintedInput
-from protocols.pathak2010.values import PartyInput
 from smc_dp import strict
-from smc_dp.aggregation import AS_PRINTED, CURATOR, MIN_KEY_BITS, SEEDED, TEST_KEYS
-from smc_dp.audit.check import Check, Outcome, failed, not_possible, passed
+from smc_dp.aggregation import AS_PRINTED, MIN_KEY_BITS, SEEDED, TEST_KEYS
+from smc_dp.audit.check import Check, Outcome, failed, passed
 from smc_dp.audit.evidence import Evidence
+from smc_dp.audit.private_inputs import models, noise
 from smc_dp.audit.stated import Stated, from_parameters
 from smc_dp.errors import shown
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
-from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import logistic_constants
 from smc_dp.release import RELEASE
 from smc_dp.simulation import REASONS, statement
 
-TAIL = 1e-9  # two-sided, for the noise of one party and for that of all given parties together
 _SIZES = tuple(10**k for k in range(8))  # up to the largest size that the calibration knows
 _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another digit on another machine
 
@@ -122,61 +114,8 @@ def _marks(evidence: Evidence) -> Outcome:
     reasons = [REASONS[mark] for mark in recorded]
     if evidence.release.get("insecure", []) != reasons:
         return failed(f"{RELEASE}: insecure: wanted the reasons for {', '.join(recorded) or 'no mark'}")
-    return passed(f"record and release agree on {', '.join(recorded) or 'no mark: nothing makes this run insecure'}")
-
-
-def _noise(evidence: Evidence, found: Stated) -> Outcome:
-    """The length of each party's noise, and of all of it, within the quantiles of its exact law."""
-    views = {name: view for name, view in evidence.views.items() if name != CURATOR}
-    if not views:
-        return not_possible("no view of a party was given, and noise is nowhere else to be seen")
-    lengths, slacks = [], []
-    for name, view in views.items():
-        measured = _length(view.inputs, found)
-        if measured is None:
-            return failed("the view holds no size and noise as they could be", party=name)
-        if not _plausible(*measured, found.dimension):
-            return failed("the noise is shorter or longer than its declared law allows", party=name)
-        lengths.append(measured[0])
-        slacks.append(measured[1])
-    total = found.dimension * len(views)
-    if not _plausible(sum(lengths), sum(slacks), total):
-        return failed("the noise of all given parties together is shorter or longer than its declared law allows")
-    low, high = _limits(total)
-    power = gamma.cdf(2 * low, total) + gamma.sf(2 * high, total)
-    return passed(
-        f"the noise of {len(views)} parties is as long as {found.noise(1).name} noise of their sizes is, each and "
-        f"together; false alarms below {(len(views) + 1) * TAIL:.1g}, half the noise in all of them would be noticed "
-        f"with probability {power:.2g}; whether a size is the true one, a run does not show"
-    )
-
-
-def _length(inputs: tuple[Any, ...], found: Stated) -> tuple[float, float] | None:
-    """The noise's length over its scale, and by how much rounding may have changed it; None when it is no noise."""
-    mine = inputs[1] if len(inputs) == 2 else None
-    if not isinstance(mine, PartyInput | PrintedInput) or not isinstance(mine.eta, list | tuple):
-        return None
-    grid, bits = found.settings.grid, found.settings.grid.ring_bits
-    if len(mine.eta) != found.dimension or any(type(x) is not int or x.bit_length() > bits for x in mine.eta):
-        return None
-    if type(mine.n) is not int or not 1 <= mine.n <= LARGEST_N:
-        return None
-    eta = [grid.lift(x) for x in mine.eta] if isinstance(mine, PartyInput) else mine.eta
-    law = found.noise(mine.n)
-    if law.name == "knorm":
-        # round(Y) is within sqrt(d)/2 of Y, whose length over the scale is Gamma(d); isqrt takes less than 1.
-        return float(isqrt(sum(x * x for x in eta)) / law.scale), float((ceil_sqrt(found.dimension) + 1) / law.scale)
-    # P(|y| >= m) lies between q**m and q**(m-1), q = e**(-1/scale): an exponential variable but for 1 a coordinate.
-    return float(sum(map(abs, eta)) / law.scale), float(found.dimension / law.scale)
-
-
-def _limits(shape: int) -> tuple[float, float]:
-    return float(gamma.ppf(TAIL / 2, shape)), float(gamma.isf(TAIL / 2, shape))
-
-
-def _plausible(length: float, slack: float, shape: int) -> bool:
-    low, high = _limits(shape)
-    return low - slack <= length <= high + slack
+    said = ", ".join(recorded) or "no mark: nothing makes this run insecure, as far as its participants say"
+    return passed(f"record and release agree on {said}")
 
 
 CHECKS: tuple[Check, ...] = (
@@ -188,5 +127,6 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check("privacy", "statement", "Does the claimed statement follow?", from_parameters(_statement)),
     Check("privacy", "marks", "Does an insecure run say so, in the record and in the release?", _marks),
-    Check("privacy", "noise", "Is the parties' noise as long as its law makes it?", from_parameters(_noise)),
+    Check("privacy", "noise", "Is the parties' noise as long as its law makes it?", from_parameters(noise)),
+    Check("privacy", "models", "Is no model longer than training makes it?", from_parameters(models)),
 )

@@ -76,5 +76,7 @@ def audit(evidence: Evidence, checks: Sequence[Check], progress: Callable[[str],
 def _outcome(check: Check, evidence: Evidence) -> Outcome:
     try:
         return check.run(evidence)
-    except (ProtocolError, InputError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (ProtocolError, InputError) as error:
+        return failed(str(error))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         return failed(f"the evidence cannot be worked with: {type(error).__name__}: {error}")

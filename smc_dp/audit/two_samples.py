@@ -15,7 +15,6 @@ from itertools import pairwise
 
 import numpy as np
 import scipy.special
-import scipy.stats
 from numpy.typing import NDArray
 
 from protocols.runtime.claims import Readings
@@ -104,13 +103,20 @@ def _log_choose(n: int, k: NDArray[np.int64] | int) -> NDArray[np.float64]:
     return np.asarray(log(n + 1) - log(np.add(k, 1)) - log(np.subtract(n + 1, k)))
 
 
+def _binomial(n: int, p: float | NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probabilities of 0 ... n successes; p a column makes a row for each of its values."""
+    k = np.arange(n + 1)
+    logs = _log_choose(n, k) + scipy.special.xlogy(k, p) + scipy.special.xlog1py(n - k, -np.asarray(p))
+    return np.asarray(np.exp(logs))
+
+
 def smallest_shift(left: int, right: int, level: float, base: float, power: float = 0.9) -> float | None:
     """By how much the probability of an event must exceed `base` in the left executions for one test at this level to
     reject with this power; rounded up to hundredths. None if not even a certain event shows.
     """
     rejects = p_values(left, right) < level
-    chance = rejects @ scipy.stats.binom.pmf(np.arange(right + 1), right, base)  # by occurrences on the left
+    chance = rejects @ _binomial(right, base)  # by occurrences on the left
     shifts = np.arange(1, round((1 - base) / _STEP) + 1) * _STEP
     moved = np.minimum(1.0, base + shifts)[:, np.newaxis]
-    enough = np.flatnonzero(scipy.stats.binom.pmf(np.arange(left + 1), left, moved) @ chance >= power)
+    enough = np.flatnonzero(_binomial(left, moved) @ chance >= power)
     return round(float(shifts[enough[0]]), 2) if enough.size else None

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import cycle
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import sklearn.base
 
 from smc_dp.errors import InputError, shown
 from smc_dp.unit_ball import Array
@@ -24,7 +23,16 @@ _TOLD = 120  # characters of what an error says
 Predictor: TypeAlias = Callable[[Array], npt.ArrayLike]
 """The class numbers (N,) that a fitted classifier predicts for rows (N, d)."""
 
-LocalLearner: TypeAlias = sklearn.base.ClassifierMixin | Callable[[Array, IntArray], Predictor]
+
+class Classifier(Protocol):
+    """A scikit-learn classifier, as far as it is used here."""
+
+    def fit(self, X: Array, y: IntArray) -> Any:
+        """Train, and return what predicts."""
+        ...
+
+
+LocalLearner: TypeAlias = Classifier | Callable[[Array, IntArray], Predictor]
 """A scikit-learn classifier, or a function from rows (n, d) and class numbers (n,) to a predictor."""
 
 
@@ -39,7 +47,8 @@ def fit_all(
     is cloned for each party and keeps its `random_state`. A party with one class is the learner's business. Raises
     InputError naming the party whose learner raises, with what it raised, and for no or too many learners.
     """
-    each = learners if isinstance(learners, Sequence) and not isinstance(learners, str) else [learners]
+    given: Any = learners  # a text is a sequence too, and no learner
+    each = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     if not 1 <= len(each) <= len(parties):
         raise InputError(f"learner: wanted from 1 to {len(parties)}, at most one for each party, got {len(each)}")
     named = zip(parties, names, strict=True)
@@ -86,7 +95,9 @@ def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
     predictor: Any
     try:
         if hasattr(learner, "fit"):
-            predictor = sklearn.base.clone(learner).fit(X.copy(), y.copy()).predict
+            from sklearn.base import clone  # a second that a command without such learners need not wait
+
+            predictor = clone(learner).fit(X.copy(), y.copy()).predict
         else:
             predictor = learner(X.copy(), y.copy())
     except Exception as error:

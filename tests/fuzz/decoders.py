@@ -145,9 +145,8 @@ def view(data: bytes, corpus: Path) -> None:
 
 
 def lines(data: bytes, corpus: Path) -> None:
-    """`first_break`, and `read_envelope` of every line."""
+    """`read_envelope` of every line."""
     text = data.decode("utf-8", "surrogateescape" if len(data) % 2 else "replace")
-    transcript.first_break(text)
     for line in text.split("\n"):
         try:
             transcript.read_envelope(bytes(32), json.loads(line))

@@ -8,7 +8,7 @@ from typing import Any
 
 import cbor2
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.arithmetic.rng import Stream
@@ -37,6 +37,7 @@ def is_map(value: Any) -> bool:
 
 
 @given(VALUES)
+@settings(max_examples=30)
 def test_just_as_many_items_and_as_deep_as_there_are(value):
     data = cbor2.dumps(value)
     items, deep = size(value), depth(value)

@@ -18,15 +18,16 @@ from scipy.stats import binom, gamma
 
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010.values import PartyInput
-from smc_dp.audit import privacy, stated
+from smc_dp.audit import privacy, private_inputs, stated
 from smc_dp.audit.check import Outcome
 from smc_dp.audit.evidence import Evidence
+from smc_dp.learning.solver import minimise
 from smc_dp.methods.pathak2010 import Settings
 from smc_dp.privacy.sensitivity import logistic_constants
 from smc_dp.release import RELEASE, SHARES
 
 CHECKS = {check.name: check for check in privacy.CHECKS}
-REPEATS = 150
+REPEATS = 60
 
 
 @pytest.fixture(scope="module")
@@ -134,9 +135,9 @@ def test_an_honest_run_passes(made):
     assert "insecure seed, insecure test keys" in found["marks"].detail
 
 
-def test_without_views_only_the_noise_cannot_be_looked_at(made):
+def test_without_views_noise_and_models_cannot_be_looked_at(made):
     found = outcomes(made.evidence(views=False))
-    assert [name for name, outcome in found.items() if outcome.status != "passed"] == ["noise"]
+    assert [name for name, outcome in found.items() if outcome.status != "passed"] == ["noise", "models"]
     assert found["noise"].status == "not possible"
 
 
@@ -280,9 +281,14 @@ NOISE_LIES: dict[str, Callable[[PartyInput, stated.Stated, Stream], tuple[int, .
 }
 
 
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    return toy_run(tmp_path_factory.mktemp("long"), (30, 20, 45), 40)
+
+
 @pytest.mark.parametrize("name", NOISE_LIES)
-def test_other_noise_is_caught(tmp_path, name):
-    evidence = toy_run(tmp_path, (30, 20, 45), 40).evidence()
+def test_other_noise_is_caught(long, name):
+    evidence = long.evidence()
     assert CHECKS["noise"].run(noisy(evidence, drawn)).status == "passed"
     outcome = CHECKS["noise"].run(noisy(evidence, NOISE_LIES[name]))
     assert outcome.status == "failed", outcome
@@ -299,6 +305,45 @@ def test_views_without_noise_are_told_apart(made, inputs):
     assert (outcome.status, outcome.party) == ("failed", "north-0")
 
 
+# Models in views.
+
+MODEL_LIES: dict[str, Callable[[PartyInput], tuple[Any, ...]]] = {
+    "its own noise taken off": lambda mine: tuple((w - x) % (1 << 64) for w, x in zip(mine.w, mine.eta, strict=True)),
+    "far too long": lambda mine: (1 << 50, *mine.w[1:]),
+    "far too long the other way": lambda mine: (*mine.w[:-1], (1 << 64) - (1 << 50)),
+    "one number too few": lambda mine: mine.w[1:],
+    "a text": lambda mine: ("1", *mine.w[1:]),
+}
+
+
+@pytest.mark.parametrize("name", MODEL_LIES)
+def test_a_model_that_no_training_gives_is_caught(made, name):
+    evidence = made.evidence()
+    assert CHECKS["models"].run(evidence).status == "passed"
+    p, mine = evidence.views["north-1"].inputs
+    lying = replace(evidence.views["north-1"], inputs=(p, replace(mine, w=MODEL_LIES[name](mine))))
+    outcome = CHECKS["models"].run(replace(evidence, views={**evidence.views, "north-1": lying}))
+    assert (outcome.status, outcome.party) == ("failed", "north-1")
+    assert CHECKS["models"].run(replace(evidence, views={})).status == "not possible"
+
+
+def test_the_longest_model_allowed_is_just_above_the_longest_trained(made):
+    """One row as long as may be, and all rows alike: no data set gives a longer model at this lambda."""
+    X = np.zeros((4, 12))
+    X[:, 0] = 1.0
+    evidence = made.evidence()
+    objective = stated.stated(evidence).settings.objective
+    trained = minimise(objective, X, np.ones(4)).weights
+    p, mine = evidence.views["north-1"].inputs
+
+    def outcome(factor: float) -> str:
+        w = tuple(round(factor * x * 2**40) % (1 << 64) for x in trained.tolist())
+        lying = replace(evidence.views["north-1"], inputs=(p, replace(mine, w=w)))
+        return CHECKS["models"].run(replace(evidence, views={"north-1": lying})).status
+
+    assert (outcome(1.0), outcome(1.02)) == ("passed", "failed")
+
+
 @pytest.mark.parametrize("law", ["knorm", "laplace"])
 def test_the_stated_power_is_the_measured_one(law):
     # Three parties of 48 weights with half the noise: the check says how often it notices, and so it is (p < 1e-6).
@@ -311,12 +356,12 @@ def test_the_stated_power_is_the_measured_one(law):
             lengths = []
             for n in (30, 20, 45):
                 eta = tuple(int(x * factor) % (1 << 64) for x in found.noise(n).sample(rng))
-                lengths.append(privacy._length((None, PartyInput(n, (), eta)), found))
+                lengths.append(private_inputs._length((None, PartyInput(n, (), eta)), found))
             total = [sum(part) for part in zip(*lengths, strict=True)]
-            hits += not privacy._plausible(*total, 144)
+            hits += not private_inputs._plausible(*total, 144)
         return hits
 
-    low, high = privacy._limits(144)
+    low, high = private_inputs._limits(144)
     power = gamma.cdf(2 * low, 144) + gamma.sf(2 * high, 144)
     assert 0.05 < power < 1
     hits = caught(Fraction(1, 2))

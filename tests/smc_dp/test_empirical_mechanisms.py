@@ -22,7 +22,7 @@ from smc_dp.data.preprocess import Examples
 from smc_dp.errors import InputError
 from smc_dp.learning.solver import minimise
 from smc_dp.methods.pathak2010 import Settings
-from smc_dp.privacy.noise import DiscreteLaplace, KNorm
+from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.unit_ball import Array
 
@@ -52,15 +52,14 @@ def test_our_noise_is_not_refuted(noise: NoiseName) -> None:
     for place in (0, 1):
         audited = found(noise, place, None, 2000 if noise == "laplace" else 600)
         assert not audited.refuted
-        assert {finding.test for finding in audited.findings} >= set(TESTS[:4])
-        assert ("one run" in {finding.test for finding in audited.findings}) == (noise == "laplace")
+        own = {"knorm": set(), "laplace": {"one run"}, "gauss": {"renyi"}}[noise]
+        assert {finding.test for finding in audited.findings} == {*TESTS[:3], *own}
 
 
 def test_the_bounds_are_not_idle() -> None:
     """Each test sees something of Laplace noise at epsilon 1; one run sees most of it."""
     audited = found("laplace", 0, None, 2000)
     assert bound(audited, "clopper-pearson") > 0.6
-    assert bound(audited, "renyi") > 0.02
     assert bound(audited, "one run") > 0.75
 
 
@@ -68,8 +67,8 @@ def test_the_bounds_are_not_idle() -> None:
     ("noise", "twin", "trials", "tests"),
     [
         ("laplace", "half-noise", 2000, {"clopper-pearson", "hockey-stick", "one run"}),
-        ("knorm", "half-noise", 2000, {"clopper-pearson", "hockey-stick"}),
-        ("knorm", "exponential-radius", 2000, {"clopper-pearson", "hockey-stick"}),
+        ("knorm", "half-noise", 1200, {"clopper-pearson", "hockey-stick"}),
+        ("knorm", "exponential-radius", 1200, {"clopper-pearson", "hockey-stick"}),
         ("laplace", "float-sampler", 400, {"last digits"}),
         ("knorm", "k-times-integer", 400, {"last digits"}),
     ],
@@ -97,13 +96,20 @@ def test_half_of_gaussian_noise_for_a_large_epsilon_is_refuted_in_few_draws() ->
 @pytest.mark.slow
 @pytest.mark.parametrize(("dimension", "least", "of_half"), [(1, 0.9, 1.6), (2, 0.8, 1.6)])
 def test_many_draws_come_close_to_epsilon(dimension: int, least: float, of_half: float) -> None:
-    """400,000 draws in all of K-norm noise for epsilon = 1, and of half of it, with 99 % confidence each."""
-    of: dict[TwinName | None, tuple[float, float]] = {None: (least, 1.0), "half-noise": (of_half, 2.0)}
-    for twin, (low, high) in of.items():
+    """400,000 outputs of K-norm noise for epsilon = 1, and 100,000 of half of it, with 99 % confidence each.
+
+    The same vectors of noise serve both neighbours: each limit holds by itself, whether or not they are independent of
+    each other.
+    """
+    of: dict[TwinName | None, tuple[float, float, int]] = {
+        None: (least, 1.0, 200_000),
+        "half-noise": (of_half, 2.0, 50_000),
+    }
+    for twin, (low, high, draws) in of.items():
         case = cases(target(), twin)[dimension - 1]
-        outputs = tuple(case.outputs(w, 200_000, rng(f"{case.name} {w}"), lambda _: None) for w in (0, 1))
+        noise = case.outputs(0, draws, rng(case.name), lambda _: None)
         choose = partial(choose_event, measure=EpsilonMeasure(0.01))
-        assert low < measured(case.where((outputs[0], outputs[1])), choose).bound <= high
+        assert low < measured(case.where((noise, noise + case.centres[1])), choose).bound <= high
 
 
 EFFORT = Effort(trials=300, alpha=ALPHA, repeats=10, confidence=0.99)
@@ -123,18 +129,15 @@ def test_power_against_half_the_noise_is_measured() -> None:
     laplace, of_half = (cases(target("laplace"), twin)[0] for twin in (None, "half-noise"))
     measured = with_power(laplace, of_half, replace(EFFORT, trials=1200), rng("power"))
     assert not measured.audited.refuted
-    assert {test: power.caught for test, power in measured.of_test.items()} == {
-        "clopper-pearson": 10,
-        "last digits": 0,
-        "hockey-stick": 10,
-        "one run": 10,
-    }
+    always = {test for test, power in measured.of_test.items() if power.caught == 10}
+    assert always == {"clopper-pearson", "hockey-stick", "one run"}
     assert measured.of_all is not None
     assert measured.of_all.caught == 10
     gauss, of_half = (cases(target("gauss"), twin)[0] for twin in (None, "half-noise"))
     weak = with_power(gauss, of_half, EFFORT, rng("power")).of_all
     assert weak is not None
-    assert weak.interval == (0, isclose(weak.interval[1], 1 - 0.005 ** (1 / 10)) and weak.interval[1])
+    assert weak.caught == weak.interval[0] == 0
+    assert isclose(weak.interval[1], 1 - 0.005 ** (1 / 10))
     assert with_power(gauss, None, EFFORT, rng("power")).of_all is None
 
 
@@ -247,14 +250,14 @@ def test_laplace_noise_by_coordinate_at_the_printed_scale_exceeds_its_epsilon_an
 
 def _weights(settings: Settings, X: Array, y: Array) -> list[float]:
     data = Examples(X, y)
-    return minimise(settings.objective, data.X, data.y).weights.tolist()
+    weights: list[float] = minimise(settings.objective, data.X, data.y).weights.tolist()
+    return weights
 
 
 def test_the_laws_move_by_the_sensitivity_exactly() -> None:
     for noise in mechanisms.MECHANISMS:
         law = law_of(target(noise), 2)
-        assert (
-            isclose(float(law.rho(SENSITIVITY)), float(target(noise).rho))
-            if noise == "gauss"
-            else law.epsilon(SENSITIVITY) == 1
-        )
+        if isinstance(law, DiscreteGaussian):
+            assert isclose(float(law.rho(SENSITIVITY)), float(target(noise).rho))
+        else:
+            assert law.epsilon(SENSITIVITY) == 1

@@ -15,7 +15,8 @@ from protocols.pathak2010 import PROGRAM, as_printed, ideal
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import Program
 from smc_dp import screen_matrix
-from smc_dp.audit.matrix import SMALLEST, Matrix, Row, coalitions, matrix
+from smc_dp.audit.matrix import SUM, Matrix, Row, coalitions, matrix
+from smc_dp.audit.symbolic.book import SMALLEST
 from smc_dp.audit.symbolic.worlds import World, moves, nearby, turned
 from smc_dp.cli import main
 
@@ -23,7 +24,7 @@ HARDENED, PRINTED = PROGRAM.name, as_printed.PROGRAM.name
 FOLDER = Path(as_printed.__file__).parent
 FILES = {HARDENED: FOLDER / "matrix-hardened.txt", PRINTED: FOLDER / "matrix-as-printed.txt"}
 # One of each kind among three parties.
-SOME = (("P2",), ("charlie",), ("P1", "P3"), ("P1", "charlie"), ("P2", "charlie"))
+SOME = (("P2",), ("P1", "P3"), ("P2", "charlie"))
 
 
 @cache
@@ -53,6 +54,7 @@ def hardened(row: Row, K: int) -> dict[str, str]:
         table |= {f"eta_{name[1:]}(1)": "own"} if name != row.smallest else {}
     table["selected noise"] = "own" if inside else "all" if noise else "nothing"
     table["exact sum"] = weights if outside else "own"
+    table[SUM] = "nothing"
     table[SMALLEST] = "all" if opened or not outside else "nothing"
     table["pi_1"] = "own" if parties else "nothing"
     # P_1 sees which blinded place won, and members know the order of their own sizes: some pi_2 become more likely.

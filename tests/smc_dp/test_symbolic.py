@@ -17,9 +17,10 @@ from smc_dp.audit.symbolic.box import Box, Cryptosystem
 from smc_dp.audit.symbolic.coins import Coins, Tape
 from smc_dp.audit.symbolic.engine import Trace, run
 from smc_dp.audit.symbolic.form import Form, Symbol, UndecidedError, slots
+from smc_dp.audit.symbolic.hiding import weakened
 from smc_dp.audit.symbolic.rebind import Rebinding
 from smc_dp.audit.symbolic.span import Span
-from smc_dp.audit.symbolic.views import seen, weakened
+from smc_dp.audit.symbolic.views import seen
 from smc_dp.audit.symbolic.worlds import World
 
 WORLD = World(((1, 0), (1, 0)), (0, 1))

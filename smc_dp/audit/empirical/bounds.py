@@ -14,7 +14,6 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import scipy.special
-import scipy.stats
 
 from smc_dp.unit_ball import Array
 
@@ -77,8 +76,10 @@ class HockeyStickMeasure:
 
 def limits(k: Counts, m: Counts, n: int, alpha: float) -> tuple[Array, Array]:
     """Below the first probability and above the second, each wrong with probability alpha/2 (Clopper and Pearson)."""
-    low = np.where(k > 0, scipy.stats.beta.ppf(alpha / 2, np.maximum(k, 1), n - np.maximum(k, 1) + 1), 0.0)
-    high = np.where(m < n, scipy.stats.beta.isf(alpha / 2, np.minimum(m, n - 1) + 1, n - np.minimum(m, n - 1)), 1.0)
+    low = np.where(k > 0, scipy.special.betaincinv(np.maximum(k, 1), n - np.maximum(k, 1) + 1, alpha / 2), 0.0)
+    high = np.where(
+        m < n, scipy.special.betainccinv(np.minimum(m, n - 1) + 1, n - np.minimum(m, n - 1), alpha / 2), 1.0
+    )
     return low, high
 
 
@@ -147,7 +148,7 @@ def halves(worlds: Worlds) -> tuple[Worlds, Worlds]:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Judged:
     """A bound, and the counts that it comes from."""
 
     bound: float
@@ -160,9 +161,9 @@ class Measured:
         return (int(self.first[0]), int(self.second[0])) if len(self.first) == 2 else None
 
 
-def measured(worlds: Worlds, choose: Callable[[Worlds], Plan]) -> Measured:
+def measured(worlds: Worlds, choose: Callable[[Worlds], Plan]) -> Judged:
     """Choose on the first half of the draws, measure on the second."""
     to_choose, to_judge = halves(worlds)
     plan = choose(to_choose)
     first, second = plan.counts(to_judge)
-    return Measured(plan.bound(first, second), first, second)
+    return Judged(plan.bound(first, second), first, second)

@@ -10,7 +10,7 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.empirical.case import Case
 from smc_dp.audit.empirical.one_run import Guesses, guess
-from smc_dp.audit.empirical.twins import ABOUT, ExponentialRadius, FloatSampler, Multiples, Sampler, TwinName
+from smc_dp.audit.empirical.twins import ExponentialRadius, FloatSampler, Multiples, Sampler, TwinName
 from smc_dp.errors import InputError
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import Law
@@ -74,7 +74,7 @@ def _case(target: Target, dimension: int, twin: TwinName | None) -> Case:
 
     return Case(
         f"{target.noise}, d = {dimension}" + (f": {twin}" if twin else ""),
-        f"two vectors {SENSITIVITY} units apart in one coordinate" if twin is None else ABOUT[twin],
+        f"two vectors, {SENSITIVITY} units apart in one coordinate",
         claim_of(claimed, target),
         centres,
         draw,

@@ -11,7 +11,7 @@ from smc_dp.audit.empirical.case import Case
 from smc_dp.audit.empirical.mechanisms import twice
 from smc_dp.audit.empirical.neighbours import Pair, Parties, pair
 from smc_dp.audit.empirical.one_run import Guesses, guess
-from smc_dp.audit.empirical.twins import ABOUT, TwinName
+from smc_dp.audit.empirical.twins import TwinName
 from smc_dp.data.federation import Rows
 from smc_dp.errors import InputError
 from smc_dp.methods.collaborative import RoundsRelease
@@ -46,7 +46,7 @@ def case(name: str, target: Target, twin: TwinName | None = None) -> Case:
         title += f" (nominal epsilon {float(target.wanted):g})"
     return Case(
         title + (f": {twin}" if twin else ""),
-        ABOUT[twin] if twin else found.text,
+        found.text,
         claim,
         (published(trained[0], without, nobody)[0], published(trained[1], without, nobody)[0]),
         lambda world, rng: published(trained[world], drawn, rng)[0],

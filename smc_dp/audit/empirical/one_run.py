@@ -17,7 +17,7 @@ from math import log
 
 import numpy as np
 import numpy.typing as npt
-import scipy.stats
+import scipy.special
 
 from smc_dp.unit_ball import Array
 
@@ -33,7 +33,7 @@ class Guesses:
         """The smallest epsilon under which so many right ones have probability alpha; at least 0."""
         if 2 * self.right <= self.made:
             return 0.0
-        p = float(scipy.stats.beta.ppf(alpha, self.right, self.made - self.right + 1))
+        p = float(scipy.special.betaincinv(self.right, self.made - self.right + 1, alpha))
         return max(0.0, log(p / (1 - p)))
 
 

@@ -12,18 +12,22 @@ from smc_dp.privacy.statement import PrivacyStatement, shown
 _FIGURE = {"epsilon": "epsilon", "delta": "delta at it", "rho": "rho"}
 
 
-_ROW = "  {:<15} {:<24} {:<10} {:>7}  {:<16} {}"
+LEGEND = (
+    "In the event: of the draws that judge, how many of one neighbour and of the other lie in the event that the rest "
+    "chose."
+)
+_ROW = "  {:<16}{:<24}{:<11}{:>7}  {:<14}"
+_HEAD = _ROW.format("test", "lower bound", "claimed", "draws", "in the event")
 
 
 def lines(measured: Measured) -> Iterator[str]:
     """One audit: the claim, a line for each test with its power, the verdict."""
-    audited = measured.audited
-    yield from _head(audited)
-    yield _ROW.format("test", "lower bound", "claimed", "draws", "half the noise", "in the event").rstrip()
-    for finding in audited.findings:
+    yield from _head(measured.audited)
+    yield f"{_HEAD}half the noise"
+    for finding in measured.audited.findings:
         power = measured.of_test.get(finding.test)
         yield _row(finding, "-" if power is None else f"caught {power.caught} of {power.repeats}")
-    yield f"  {verdict(audited)}"
+    yield f"  {verdict(measured.audited)}"
     if measured.of_all is not None:
         yield f"  half the noise is {chance(measured.of_all)}"
 
@@ -31,8 +35,9 @@ def lines(measured: Measured) -> Iterator[str]:
 def twin_lines(twin: Twin) -> Iterator[str]:
     """A broken twin: the last of its audits, and how many found it."""
     yield from _head(twin.example)
-    yield _ROW.format("test", "lower bound", "claimed", "draws", "", "in the event").rstrip()
-    yield from (_row(finding, "") for finding in twin.example.findings)
+    yield f"  broken: {twin.about}"
+    yield _HEAD.rstrip()
+    yield from (_row(finding) for finding in twin.example.findings)
     yield f"  {verdict(twin.example)}"
     yield f"  this twin is {chance(twin.power)}"
 
@@ -72,12 +77,12 @@ def verdict(audited: Audited) -> str:
     return "nothing contradicts the claim"
 
 
-def _row(finding: Finding, power: str) -> str:
-    bound = f"{_FIGURE[finding.figure]} >= {_down(finding.bound)}"
-    claimed = "-" if finding.claimed is None else shown(finding.claimed)
+def _row(finding: Finding, power: str = "") -> str:
+    claimed = "-" if finding.claimed is None else f"{finding.claimed:g}"
     inside = "" if finding.inside is None else f"{finding.inside[0]}, {finding.inside[1]}"
     mark = "  CONTRADICTS" if finding.refutes else ""
-    return (_ROW.format(finding.test, bound, claimed, finding.draws, power, inside) + mark).rstrip()
+    bound = f"{_FIGURE[finding.figure]} >= {_down(finding.bound)}"
+    return (_ROW.format(finding.test, bound, claimed, finding.draws, inside) + power + mark).rstrip()
 
 
 def _down(bound: float) -> str:

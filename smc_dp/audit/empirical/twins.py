@@ -1,12 +1,14 @@
 """Broken on purpose: mechanisms with a known fault, which the tests must find while the claim stays as it was.
 
-They draw with numpy from a seed that the stream gives, because nothing is protected by them.
+Nothing is protected by them, so they may draw with numpy, from a seed that the stream gives.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -17,13 +19,15 @@ from smc_dp.unit_ball import Array
 
 TwinName: TypeAlias = Literal["half-noise", "exponential-radius", "float-sampler", "k-times-integer"]
 
-ABOUT: dict[TwinName, str] = {
-    "half-noise": "the noise that belongs to twice the epsilon that is claimed",
-    "exponential-radius": "K-norm noise whose length is drawn from an exponential law, not from Gamma(d)",
-    "float-sampler": "Laplace noise in floats, added without a grid",
-    "k-times-integer": "whole noise multiplied by the number of parties, here 5, as the printed protocol does",
-}
-_PARTIES = 5
+ABOUT: Mapping[TwinName, str] = MappingProxyType(
+    {
+        "half-noise": "the noise that belongs to twice the epsilon that is claimed",
+        "exponential-radius": "K-norm noise whose length is drawn from an exponential law, not from Gamma(d)",
+        "float-sampler": "Laplace noise in floats, added without a grid",
+        "k-times-integer": "whole noise multiplied by the number of parties, as the printed protocol does",
+    }
+)
+_PARTIES = 5  # where there is no protocol beside the noise
 _SEED_BITS = 64
 
 

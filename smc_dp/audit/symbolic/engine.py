@@ -112,6 +112,8 @@ class _Role:
                 self.want = self.coroutine.send(answer)
         except StopIteration:
             self.done, self.coroutine = True, None
+        except (TypeError, AttributeError) as error:
+            raise LocalError(f"{self.name} does with a symbol what only numbers can: {error}") from error
 
 
 def run(program: Program, model: Model, p: Any, world: World) -> Trace:
@@ -133,7 +135,12 @@ def run(program: Program, model: Model, p: Any, world: World) -> Trace:
     for name, role in roles.items():
         function = rebinding.function(code[session.kind(name)])
         role.coroutine = function(Endpoint(session, name, role), *given[name])
-    _drive(roles, office)
+    try:
+        _drive(roles, office)
+    finally:
+        for role in roles.values():
+            if role.coroutine is not None:
+                role.coroutine.close()
     owners = {name: _owner(symbol, given) for name, symbol in unknowns.items()}
     return Trace(tape, tuple(office), unknowns, owners)
 

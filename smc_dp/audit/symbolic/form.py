@@ -2,13 +2,14 @@
 
 A role computes with them as with integers. What a form cannot decide, because the answer depends on the value of an
 unknown, stops the run with `UndecidedError`; nothing is guessed. A reduction mod M keeps the form and narrows the
-range.
+range; the value is then that of the form mod M only, which the form remembers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import gcd
 from typing import Any, Literal, NoReturn, TypeAlias, Union
 
 from protocols.errors import LocalError
@@ -42,13 +43,17 @@ class Symbol:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Form:
-    """constant + sum of coefficient times unknown. `modulus` is M when the value was just reduced mod M, else None."""
+    """constant + sum of coefficient times unknown. `modulus` is M when the value was just reduced mod M, else None.
+
+    `wrap`: the value is congruent to the form's mod this number; 0 when they are equal.
+    """
 
     constant: int
     terms: Mapping[Symbol, int]
     low: int
     high: int
     modulus: int | None = None
+    wrap: int = 0
 
     @classmethod
     def of(cls, x: Number | Symbol) -> Form:
@@ -64,7 +69,8 @@ class Form:
         terms = dict(self.terms)
         for symbol, c in o.terms.items():
             terms[symbol] = terms.get(symbol, 0) + c
-        return _number(self.constant + o.constant, terms, self.low + o.low, self.high + o.high)
+        wrap = gcd(self.wrap, o.wrap)
+        return _number(self.constant + o.constant, terms, self.low + o.low, self.high + o.high, wrap)
 
     __radd__ = __add__
 
@@ -72,7 +78,8 @@ class Form:
         if isinstance(k, Form):
             raise UndecidedError("multiplies two unknowns")
         ends = (self.low * k, self.high * k)
-        return _number(self.constant * k, {s: c * k for s, c in self.terms.items()}, min(ends), max(ends))
+        terms = {s: c * k for s, c in self.terms.items()}
+        return _number(self.constant * k, terms, min(ends), max(ends), self.wrap * abs(k))
 
     __rmul__ = __mul__
 
@@ -86,9 +93,12 @@ class Form:
         return -self + other
 
     def __mod__(self, modulus: int) -> Form:
-        if self.low >= 0 and self.high < modulus and self.modulus is not None:
+        fits = self.low >= 0 and self.high < modulus
+        if fits and self.modulus is not None:
             return self
-        return Form(self.constant, self.terms, 0, modulus - 1, modulus)
+        if not fits and self.wrap % modulus:
+            raise UndecidedError(f"reduces mod {modulus} what was reduced mod {self.wrap} before")
+        return Form(self.constant, self.terms, 0, modulus - 1, modulus, self.wrap if fits else modulus)
 
     def __lshift__(self, bits: int) -> Number:
         return self * (1 << bits)
@@ -117,6 +127,8 @@ class Form:
         unit = 1 << bits
         if self.low >= 0 and self.high < unit:
             return 0, self
+        if self.wrap:
+            raise UndecidedError("asks for digits of a number that is known mod another only")
         low = {s: c for s, c in self.terms.items() if c % unit}
         least, most = extent(low)
         constant = self.constant % unit
@@ -169,9 +181,15 @@ def _name(term: tuple[Symbol, int]) -> str:
     return term[0].name
 
 
-def _number(constant: int, terms: Mapping[Symbol, int], low: int, high: int) -> Number:
+def _number(constant: int, terms: Mapping[Symbol, int], low: int, high: int, wrap: int = 0) -> Number:
     kept = {s: c for s, c in terms.items() if c}
-    return Form(constant, kept, low, high) if kept else constant
+    if kept:
+        return Form(constant, kept, low, high, None, wrap)
+    if wrap:
+        constant = low + (constant - low) % wrap
+        if constant + wrap <= high:
+            raise UndecidedError("takes for a number what is known mod another only")
+    return constant
 
 
 def extent(terms: Mapping[Symbol, int]) -> tuple[int, int]:
@@ -182,6 +200,8 @@ def extent(terms: Mapping[Symbol, int]) -> tuple[int, int]:
 
 def slots(x: Form) -> list[Form]:
     """The numbers that are packed into one: cut wherever the terms below a power of two stay below it."""
+    if x.wrap:
+        return [x]
     found: list[Form] = []
     rest: Number = x
     while isinstance(rest, Form):

@@ -1,12 +1,12 @@
 """The same role code on other building blocks: copies of its modules in which some names mean something else.
 
-The functions keep their byte code; only the globals that they look names up in are new. Nothing real is touched.
+The functions keep their byte code; only what they look names up in is new. Nothing real is touched.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from types import FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 CORE = ("protocols.arithmetic", "protocols.crypto", "protocols.runtime", "protocols.errors")
@@ -28,7 +28,8 @@ class Rebinding:
 
     def function(self, real: FunctionType) -> FunctionType:
         """The function with its names bound anew."""
-        made = FunctionType(real.__code__, self._space(real.__globals__), real.__name__, real.__defaults__)
+        closure = tuple(CellType(self._value(cell.cell_contents)) for cell in real.__closure__ or ())
+        made = FunctionType(real.__code__, self._space(real.__globals__), real.__name__, real.__defaults__, closure)
         made.__kwdefaults__, made.__module__ = real.__kwdefaults__, real.__module__
         return made
 
@@ -43,7 +44,7 @@ class Rebinding:
             return self._instead[id(value)]
         if isinstance(value, ModuleType) and self._is_role(value.__name__):
             return self._module(value)
-        if isinstance(value, FunctionType) and self._is_role(value.__module__) and value.__closure__ is None:
+        if isinstance(value, FunctionType) and self._is_role(value.__module__):
             return self.function(value)
         return value
 

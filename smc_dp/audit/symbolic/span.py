@@ -22,6 +22,11 @@ class Span:
         self._pivots: dict[str, tuple[dict[str, Any], Combination]] = {}
         self._count = 0
 
+    @property
+    def rank(self) -> int:
+        """How many rows are new."""
+        return len(self._pivots)
+
     def add(self, row: Row) -> Combination | None:
         """Append a row; None if it is new, else how the new rows before it make it."""
         number, self._count = self._count, self._count + 1

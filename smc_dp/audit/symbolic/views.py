@@ -8,7 +8,7 @@ rows are the same, for these determine the distribution of everything seen; size
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,6 @@ from smc_dp.audit.symbolic.engine import Sent, Trace
 from smc_dp.audit.symbolic.form import Form, Symbol, slots, symbols_of
 from smc_dp.audit.symbolic.span import Combination, Span
 
-HIDING_BITS = 40  # a coin that is longer than what it hides by this much is taken for uniform
 CONSTANT = ""  # the name that the constant of a form goes by among the names of unknowns
 Recipe = tuple[tuple[tuple[int, Any], ...], tuple[tuple[str, Any], ...]]
 
@@ -51,6 +50,17 @@ class View:
         """How to compute the form from the rows and what is the members' own; None if that cannot be done."""
         return self._learnt.solve(form)
 
+    def exactly(self, recipe: Recipe, form: Form) -> bool:
+        """Whether the rows of a recipe are enough for all of the form's value, and not just for its remainder."""
+        return self._learnt.exactly(recipe, form)
+
+    def sums(self, forms: Iterable[Form]) -> int:
+        """How many independent sums of private inputs the members know beyond those that these forms make."""
+        inputs = {s.name for s in self.trace.inputs.values()}
+        rows = [self.unknown(row) for row in self._learnt.rows]
+        hidden = _rank({name: c for name, c in row.items() if name not in inputs} for row in rows)
+        return self._learnt.rank - hidden - _rank(self.unknown(form) for form in forms)
+
     def gives(self, recipe: Recipe, form: Form) -> bool:
         """Whether a recipe of a view that looks the same computes this form here."""
         total: dict[str, Any] = dict(recipe[1])
@@ -73,7 +83,7 @@ class View:
         for form in self.given:
             learnt.add(form)
         todo = list(self.trace.joins)  # who can compute a number that was made by joining digits knows the digits
-        while (found := next((x for x in todo if learnt.solve(x[0]) is not None), None)) is not None:
+        while (found := next((x for x in todo if learnt.has(x[0])), None)) is not None:
             todo = [x for x in todo if x is not found]
             for digit in found[1]:
                 learnt.add(digit)
@@ -102,6 +112,25 @@ class _Learnt:
         unknown = self._view.unknown(form)
         found = self._span.solve(unknown) if self._columns.issuperset(unknown) else None
         return None if found is None else self._recipe(found, form)
+
+    @property
+    def rank(self) -> int:
+        """How many rows are no combination of those before them."""
+        return self._span.rank
+
+    def has(self, form: Form) -> bool:
+        """Whether all of the form's value can be computed."""
+        recipe = self.solve(form)
+        return recipe is not None and self.exactly(recipe, form)
+
+    def exactly(self, recipe: Recipe, form: Form) -> bool:
+        """Whether no unknown of the form is longer than the numbers mod which the recipe's rows are known.
+
+        A row times p/q is known mod that number over the powers of two in q; all moduli here are powers of two.
+        """
+        used = [(self.rows[i].wrap, int(c.q)) for i, c in recipe[0]]
+        moduli = [wrap // (q & -q) for wrap, q in used if wrap]
+        return all(s.high - s.low < modulus for modulus in moduli for s in form.terms)
 
     def _recipe(self, used: Combination, form: Form) -> Recipe:
         """The combination of rows, and the members' own numbers and the constant to be added to make the form."""
@@ -141,20 +170,6 @@ def released(trace: Trace, members: frozenset[str]) -> View:
     return View(trace, known, given=[Form.of(sum(column)) for column in zip(*shares, strict=True)])
 
 
-def weakened(view: View) -> View | None:
-    """The view with all that its coins do not hide: those too short for what they are added to, what a coin's range
-    tells, and exponents that can be narrowed down by trying. None where there is nothing of the kind.
-    """
-    weak = {s for number in view.numbers for s in _too_short(view, number)}
-    given = [*view.given, *view.hints, *(Form.of(s) for s in sorted(weak, key=lambda s: s.name))]
-    more = View(view.trace, view.known, view.facts, given)
-    coins = (s for owned in view.trace.tape.coins.values() for s in owned if s not in view.known)
-    ranges = [s.about for s in coins if s.about is not None and more.solve(Form.of(s)) is not None]
-    if len(given) + len(ranges) == len(view.given):
-        return None
-    return View(view.trace, view.known, view.facts, [*given, *ranges])
-
-
 def _values(sent: Sent) -> Iterator[Any]:
     """Everything that a message holds, field by field."""
     for slot in sent.message.slots:
@@ -191,17 +206,11 @@ def _tried(view: View, box: Box, opened: bool, boxes: set[int]) -> list[Form]:
     return [k for _, k in box.trials if view.unknown(k)]
 
 
-def _too_short(view: View, number: Form) -> set[Symbol]:
-    """The unknown coins of a number that do not hide the rest: what others know of it as well, for who knows all that
-    was sent may still ask which of it this is.
-    """
-    coins = {s: abs(c) for s, c in number.terms.items() if s not in view.known and s.kind == "coin"}
-    modulus = number.modulus
-    if not coins or (modulus and any(c % 2 and (s.high + 1) % modulus == 0 for s, c in coins.items())):
-        return set()
-    longest = max(coins, key=lambda s: coins[s] * s.high)
-    rest = sum(abs(c) * (s.high - s.low) for s, c in number.terms.items() if s is not longest)
-    return set() if coins[longest] * longest.high >= rest << HIDING_BITS else set(coins)
+def _rank(rows: Iterable[Mapping[str, int]]) -> int:
+    span = Span()
+    for row in rows:
+        span.add(row)
+    return span.rank
 
 
 def _named(form: Form) -> dict[str, Any]:

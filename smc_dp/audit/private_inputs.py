@@ -1,0 +1,113 @@
+"""What the views of parties show of what went into the protocol: noise and models, as long as they can be.
+
+That the noise of a party follows the declared law is a statistical check with stated error. What a run cannot show is
+said in each finding: a party draws its noise and trains its model before the protocol begins.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, isqrt
+from typing import Any
+
+from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
+
+from protocols.pathak2010.as_printed import PrintedInput
+from protocols.pathak2010.values import PartyInput
+from smc_dp.aggregation import CURATOR
+from smc_dp.audit.check import Outcome, failed, not_possible, passed
+from smc_dp.audit.evidence import Evidence
+from smc_dp.audit.stated import Stated
+from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.privacy.grid import ceil_sqrt
+from smc_dp.privacy.pathak2010 import LARGEST_N
+from smc_dp.privacy.sensitivity import largest_norm
+
+TAIL = 1e-9  # two-sided, for the noise of one party and for that of all given parties together
+
+
+def noise(evidence: Evidence, found: Stated) -> Outcome:
+    """The length of each party's noise, and of all of it, within the quantiles of its exact law."""
+    views = {name: view for name, view in evidence.views.items() if name != CURATOR}
+    if not views:
+        return not_possible("no view of a party was given, and noise is nowhere else to be seen")
+    lengths, slacks = [], []
+    for name, view in views.items():
+        measured = _length(view.inputs, found)
+        if measured is None:
+            return failed("the view holds no size and noise as they could be", party=name)
+        if not _plausible(*measured, found.dimension):
+            return failed("the noise is shorter or longer than its declared law allows", party=name)
+        lengths.append(measured[0])
+        slacks.append(measured[1])
+    total = found.dimension * len(views)
+    if not _plausible(sum(lengths), sum(slacks), total):
+        return failed("the noise of all given parties together is shorter or longer than its declared law allows")
+    low, high = _limits(total)
+    power = gammainc(total, max(0.0, 2 * (low - sum(slacks)))) + gammaincc(total, 2 * (high + sum(slacks)))
+    return passed(
+        f"the noise of {len(views)} parties is as long as {found.noise(1).name} noise of their sizes is, each and "
+        f"together; false alarms below {(len(views) + 1) * TAIL:.1g}, half the noise in all of them would be noticed "
+        f"with probability {power:.2g}; its length alone is looked at: whether it was drawn at random, and whether a "
+        "size is the true one, a run does not show"
+    )
+
+
+def models(evidence: Evidence, found: Stated) -> Outcome:
+    """No model is longer than training makes any: who takes its own noise off its model beforehand mostly shows.
+
+    Training ends where the gradient is at most tau long, so within tau/mu of a minimiser; no minimiser, whatever the
+    rows, is longer than W; and rounding to the grid moves a vector by at most sqrt(d)/2 steps.
+    """
+    views = {name: view for name, view in evidence.views.items() if name != CURATOR}
+    if not views:
+        return not_possible("no view of a party was given, and models are nowhere else to be seen")
+    mu = Fraction(found.settings.objective.mu)
+    longest = Fraction(largest_norm(mu)) + Fraction(PUBLIC_TAU) / mu
+    grid = found.settings.grid
+    most = ceil(longest * (1 << grid.fraction_bits)) + ceil_sqrt(found.dimension)
+    for name, view in views.items():
+        mine = _input(view.inputs)
+        if mine is None or len(mine.w) != found.dimension or any(type(x) is not int for x in mine.w):
+            return failed("the view holds no model as it could be", party=name)
+        if sum(grid.lift(x) ** 2 for x in mine.w) > most**2:
+            return failed(f"the model is longer than training on any rows makes it, {float(longest):.4g}", party=name)
+    return passed(
+        f"{len(views)} models, none longer than {float(longest):.4g}, as training on whatever rows makes them; whether "
+        "they were trained, and trained on rows alone, a run does not show"
+    )
+
+
+def _input(inputs: tuple[Any, ...]) -> PartyInput | PrintedInput | None:
+    """A party's own input, or None when the view holds none."""
+    mine = inputs[1] if len(inputs) == 2 else None
+    fits = isinstance(mine, PartyInput | PrintedInput) and all(isinstance(v, list | tuple) for v in (mine.w, mine.eta))
+    return mine if fits else None
+
+
+def _length(inputs: tuple[Any, ...], found: Stated) -> tuple[float, float] | None:
+    """The noise's length over its scale, and by how much rounding may have changed it; None when it is no noise."""
+    mine = _input(inputs)
+    if mine is None:
+        return None
+    grid, bits = found.settings.grid, found.settings.grid.ring_bits
+    if len(mine.eta) != found.dimension or any(type(x) is not int or x.bit_length() > bits for x in mine.eta):
+        return None
+    if type(mine.n) is not int or not 1 <= mine.n <= LARGEST_N:
+        return None
+    eta = [grid.lift(x) for x in mine.eta] if isinstance(mine, PartyInput) else mine.eta
+    law = found.noise(mine.n)
+    if law.name == "knorm":
+        # round(Y) is within sqrt(d)/2 of Y, whose length over the scale is Gamma(d); isqrt takes less than 1.
+        return float(isqrt(sum(x * x for x in eta)) / law.scale), float((ceil_sqrt(found.dimension) + 1) / law.scale)
+    # P(|y| >= m) lies between q**m and q**(m-1), q = e**(-1/scale): an exponential variable but for 1 a coordinate.
+    return float(sum(map(abs, eta)) / law.scale), float(found.dimension / law.scale)
+
+
+def _limits(shape: int) -> tuple[float, float]:
+    return float(gammaincinv(shape, TAIL / 2)), float(gammainccinv(shape, TAIL / 2))
+
+
+def _plausible(length: float, slack: float, shape: int) -> bool:
+    low, high = _limits(shape)
+    return low - slack <= length <= high + slack

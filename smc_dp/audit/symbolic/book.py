@@ -1,0 +1,73 @@
+"""The runs of a protocol in many worlds, and the secrets that a coalition may ask for in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+
+from protocols.programs import Protocol
+from smc_dp.audit.symbolic.engine import Trace, run
+from smc_dp.audit.symbolic.form import Form
+from smc_dp.audit.symbolic.worlds import World, base, every, nearby, turned
+
+ENUMERATED = 3  # up to so many parties every world is looked at
+SMALLEST = "who is smallest"
+
+
+class Book:
+    """The runs of a protocol in all worlds asked for, each made once."""
+
+    def __init__(self, protocol: Protocol, parties: int) -> None:
+        self.protocol, self.model = protocol, protocol.model
+        self.p = self.model.sample(parties)
+        self.parties = parties
+        self.traces: dict[World, Trace] = {}
+        self._linear: dict[World, Mapping[str, Form]] = {}
+
+    def trace(self, world: World) -> Trace:
+        """The run in this world."""
+        if world not in self.traces:
+            self.traces[world] = run(self.protocol.program, self.model, self.p, world)
+        return self.traces[world]
+
+    def linear(self, world: World) -> Mapping[str, Form]:
+        """The secrets that are sums of unknowns: every unknown, and the outcomes in this world."""
+        if world not in self._linear:
+            unknowns = {name: Form.of(s) for name, s in self.trace(world).inputs.items()}
+            outcomes = self._outcomes(world)
+            sums = {name: Form.of(sum(unknowns[part] for part in parts)) for name, parts in outcomes.items()}
+            self._linear[world] = unknowns | sums
+        return self._linear[world]
+
+    def shown(self, world: World) -> list[str]:
+        """The same by name, but for unknowns that are an outcome by themselves."""
+        alone = {parts[0] for parts in self._outcomes(world).values() if len(parts) == 1}
+        return [name for name in self.linear(world) if name not in alone]
+
+    def _outcomes(self, world: World) -> Mapping[str, tuple[str, ...]]:
+        return self.model.outcomes(self.p, world.ranks.index(0))
+
+    def discrete(self) -> list[tuple[str, Callable[[World], Hashable]]]:
+        """The secrets that a world fixes."""
+        labels = self.model.permutations
+        found = [(name, _image(i)) for i, name in enumerate(labels)]
+        return [(SMALLEST, lambda w: w.ranks.index(0)), *found] if self.model.compared(self.p) else found
+
+    def scenes(self, members: frozenset[str]) -> Iterator[tuple[list[World], int]]:
+        """Worlds to hold against each other, and how many of the first to make cells for.
+
+        A world alone is there because one in which nothing moves is special: there some party relays to itself.
+        """
+        count = len(self.model.permutations)
+        if self.parties <= ENUMERATED:
+            worlds = every(self.parties, count)
+            yield worlds, len(worlds)
+            return
+        first = {(party in members, j == 0): j for j, party in reversed(list(enumerate(self.p.parties)))}
+        for j in sorted(first.values()):
+            world = base(self.parties, count, j)
+            yield [world, *nearby(world)], 1
+            yield [turned(world)], 1
+
+
+def _image(i: int) -> Callable[[World], Hashable]:
+    return lambda world: world.permutations[i]
