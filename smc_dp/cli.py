@@ -110,7 +110,8 @@ def run(
         ),
     ] = None,
     identities: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of long-term identities, of smc-dp identities new.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder made by `smc-dp identities new`, a key for each party by its name."),
     ] = None,
     insecure_seed: Annotated[
         str | None,

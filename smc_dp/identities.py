@@ -76,7 +76,7 @@ def of_run(folder: Path, parties: Sequence[str]) -> dict[str, Identity]:
     found = load(folder)
     for name in (*parties, CURATOR):
         if name not in found:
-            raise InputError(f"identities {folder}: wanted one of {plain_name(name)}, which takes part in the run")
+            raise InputError(f"identities {folder}: there is no key of {plain_name(name)}, who takes part in the run")
     for name in found:
         if name not in (*parties, CURATOR):
             raise InputError(f"identities {folder}: {plain_name(name)} does not take part in the run")

@@ -22,7 +22,7 @@ from smc_dp.audit.two_samples import shape
 
 NO_CLAIM = "this protocol claims nothing"
 NO_VIEWS = "no views were given"
-CODE = "about the protocol's code, not about this run; a check, not a proof"
+CODE = "about the protocol's code, not about this run, and a check, not a proof"
 WIDTH_ERROR_BITS = 40
 _NAMED = 6  # no more than so many names in a sentence
 
@@ -113,10 +113,12 @@ def judge(found: law.Law) -> Outcome:
     worst, said = found.worst, _law_in_words(found)
     if found.p_value < law.REJECT:
         where = f"{worst.samples} differ for {', '.join(worst.coalition)} at {worst.comparison.place}"
-        return failed(f"{where}, p = {found.p_value:.1e}; {said}")
+        return failed(f"{CODE}: {where}, p = {found.p_value:.1e}; {said}")
     if found.missed:
-        return failed(f"a broken twin is not told from the protocol ({found.missed[0]}), so nothing is shown; {said}")
-    return passed(f"p = {found.p_value:.2g} for all tests together; {said}")
+        return failed(
+            f"{CODE}: a broken twin is not told from the protocol ({found.missed[0]}), so nothing is shown; {said}"
+        )
+    return passed(f"{CODE}: p = {found.p_value:.2g} for all tests together; {said}")
 
 
 def _law_in_words(found: law.Law) -> str:
@@ -127,7 +129,7 @@ def _law_in_words(found: law.Law) -> str:
         f" {found.simulated} simulated, {found.tests} exact tests, rejecting below {law.REJECT:.0e} in all;"
         f" with probability {law.POWER} it shows {_power(found.simulator)} against the simulator,"
         f" {_power(found.between)} between the worlds;"
-        f" twins with one field one bit short: {caught} of {found.twins} rejected; {CODE}"
+        f" twins with one field one bit short: {caught} of {found.twins} rejected"
     )
 
 
@@ -149,10 +151,10 @@ def judge_boundary(shown: Sequence[boundary.Shown], untried: Sequence[str]) -> O
     """The verdict: every attack finds what is there in every execution, and never what is there in another one."""
     for one in shown:
         if one.found < one.tries or one.mistaken or not one.tries:
-            return failed(f"{_counted(one)}, and {one.mistaken} with the truth of another execution; {CODE}")
+            return failed(f"{CODE}: {_counted(one)}, and {one.mistaken} with the truth of another execution")
     said = "".join(f'; said, not tried: "{sentence}"' for sentence in untried)
     succeeded = " ".join(_counted(one) for one in shown)
-    return passed(f"{succeeded} Never with the truth of another execution{said}; {CODE}")
+    return passed(f"{CODE}: {succeeded} Never with the truth of another execution{said}")
 
 
 def _counted(one: boundary.Shown) -> str:
@@ -192,7 +194,7 @@ def _coins(what: str, protocol: Protocol, p: Any) -> Stream:
 CHECKS: tuple[Check, ...] = (
     Check("leakage", "structure", "Does each view hold what its simulator makes, and nothing else?", structure),
     Check(
-        "leakage", "structure together", "Do the views together hold what their simulator makes?", structure_together
+        "leakage", "structure-together", "Do the views together hold what their simulator makes?", structure_together
     ),
     Check("leakage", "law", "Is what a claimed coalition reads distributed as the simulator says?", law_of_code),
     Check("leakage", "boundary", "Do the coalitions that are not claimed really succeed?", boundary_of_code),

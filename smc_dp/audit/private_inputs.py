@@ -46,10 +46,10 @@ def noise(evidence: Evidence, found: Stated) -> Outcome:
     low, high = _limits(total)
     power = gammainc(total, max(0.0, 2 * (low - sum(slacks)))) + gammaincc(total, 2 * (high + sum(slacks)))
     return passed(
-        f"the noise of {len(views)} parties is as long as {found.noise(1).name} noise of their sizes is, each and "
-        f"together; false alarms below {(len(views) + 1) * TAIL:.1g}, half the noise in all of them would be noticed "
-        f"with probability {power:.2g}; its length alone is looked at: whether it was drawn at random, and whether a "
-        "size is the true one, a run does not show"
+        f"{_counted('noise vector', len(views))} as long as {found.noise(1).name} noise for the stated sizes is, alone "
+        f"and added up; false alarms below {(len(views) + 1) * TAIL:.1g}, half the noise in all of them would be "
+        f"noticed with probability {power:.2g}; its length alone is looked at: whether it was drawn at "
+        "random, and whether a size is the true one, a run does not show"
     )
 
 
@@ -73,9 +73,13 @@ def models(evidence: Evidence, found: Stated) -> Outcome:
         if sum(grid.lift(x) ** 2 for x in mine.w) > most**2:
             return failed(f"the model is longer than training on any rows makes it, {float(longest):.4g}", party=name)
     return passed(
-        f"{len(views)} models, none longer than {float(longest):.4g}, as training on whatever rows makes them; whether "
-        "they were trained, and trained on rows alone, a run does not show"
+        f"{_counted('model', len(views))}, none longer than {float(longest):.4g}, as training on whatever "
+        "rows makes them; whether they were trained, and trained on rows alone, a run does not show"
     )
+
+
+def _counted(what: str, number: int) -> str:
+    return f"1 {what}" if number == 1 else f"{number} {what}s"
 
 
 def _input(inputs: tuple[Any, ...]) -> PartyInput | PrintedInput | None:
