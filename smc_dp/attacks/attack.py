@@ -12,9 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-import scipy.special
-
 from protocols.arithmetic.rng import Stream
+from smc_dp.audit.empirical.bounds import clopper_pearson
 
 Outcome: TypeAlias = Literal["succeeds", "fails", "undecided"]
 Trial: TypeAlias = Callable[[Stream, int], bool]
@@ -88,7 +87,7 @@ class Measured:
     @property
     def interval(self) -> tuple[float, float]:
         """The Clopper-Pearson interval of the rate of success."""
-        return clopper_pearson(self.successes, self.trials)
+        return clopper_pearson(self.successes, self.trials, CONFIDENCE)
 
     @property
     def outcome(self) -> Outcome:
@@ -121,17 +120,3 @@ class Measured:
 def advantage(rate: float, chance: float) -> float:
     """(rate - chance)/(1 - chance)."""
     return (rate - chance) / (1 - chance)
-
-
-def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """The exact interval of a binomial rate: it misses the true one with probability at most 1 - confidence.
-
-    The limits are the rates at which as many successes or more, or as few or fewer, have probability
-    (1 - confidence)/2; these are quantiles of the beta distribution (Clopper and Pearson 1934).
-    """
-    if not 0 <= successes <= trials or trials < 1:
-        raise ValueError(f"wanted 0 <= successes <= trials and at least one trial, got {successes} of {trials}")
-    tail = (1 - confidence) / 2
-    low = scipy.special.betaincinv(successes, trials - successes + 1, tail) if successes else 0.0
-    high = scipy.special.betainccinv(successes + 1, trials - successes, tail) if successes < trials else 1.0
-    return float(low), float(high)

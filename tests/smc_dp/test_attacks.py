@@ -35,8 +35,9 @@ from smc_dp.attacks import (
     strip_noise,
     vote_flip,
 )
-from smc_dp.attacks.attack import LEAST_TRIALS, Attack, Measured, Outcome, Variant, clopper_pearson
+from smc_dp.attacks.attack import CONFIDENCE, LEAST_TRIALS, Attack, Measured, Outcome, Variant
 from smc_dp.attacks.report import HEADINGS, Report, rows, story, surprises
+from smc_dp.audit.empirical.bounds import clopper_pearson
 from smc_dp.cli import main
 from smc_dp.errors import InputError
 from smc_dp.methods.hamm2016 import Soft, Vote, majority
@@ -74,7 +75,7 @@ def tries(name: str, variant: str, count: int) -> int:
 def test_the_interval_is_that_of_scipy(trials: int) -> None:
     for successes in {0, 1, trials // 3, trials // 2, trials - 1, trials}:
         exact = scipy.stats.binomtest(successes, trials).proportion_ci(0.95, method="exact")
-        assert clopper_pearson(successes, trials) == pytest.approx((exact.low, exact.high), abs=1e-12)
+        assert clopper_pearson(successes, trials, CONFIDENCE) == pytest.approx((exact.low, exact.high), abs=1e-12)
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.01, 0.3, 0.5, 0.99, 1.0])
@@ -82,7 +83,9 @@ def test_the_interval_misses_the_rate_in_one_of_twenty_at_most(rate: float) -> N
     for trials in (16, 40):
         law = scipy.stats.binom(trials, rate)
         missed = [
-            k for k in range(trials + 1) if not clopper_pearson(k, trials)[0] <= rate <= clopper_pearson(k, trials)[1]
+            k
+            for k in range(trials + 1)
+            if not clopper_pearson(k, trials, CONFIDENCE)[0] <= rate <= clopper_pearson(k, trials, CONFIDENCE)[1]
         ]
         assert sum(law.pmf(k) for k in missed) <= 0.05
 
@@ -90,7 +93,7 @@ def test_the_interval_misses_the_rate_in_one_of_twenty_at_most(rate: float) -> N
 @pytest.mark.parametrize(("successes", "trials"), [(-1, 3), (4, 3), (0, 0)])
 def test_an_impossible_count_has_no_interval(successes: int, trials: int) -> None:
     with pytest.raises(ValueError, match="wanted 0 <= successes <= trials"):
-        clopper_pearson(successes, trials)
+        clopper_pearson(successes, trials, CONFIDENCE)
 
 
 def measured(
@@ -272,7 +275,7 @@ def test_the_contributor_recognises_its_noise_nearly_always(calibration: Any, dr
         S = [w + e for w, e in zip(exact, noise[0], strict=True)]
         found = [strip_noise.stripped(S, w, e, len(sizes)) for w, e in zip(models, noise, strict=True)]
         right += found == [exact, None, None, None]
-    assert clopper_pearson(right, draws)[0] >= rate
+    assert clopper_pearson(right, draws, CONFIDENCE)[0] >= rate
 
 
 # One vote of many.

@@ -83,6 +83,19 @@ def limits(k: Counts, m: Counts, n: int, alpha: float) -> tuple[Array, Array]:
     return low, high
 
 
+def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
+    """The exact interval of a binomial rate: it misses the true one with probability at most 1 - confidence.
+
+    The limits are the rates at which as many successes or more, or as few or fewer, have probability
+    (1 - confidence)/2 (Clopper and Pearson 1934).
+    """
+    if not 0 <= successes <= trials or trials < 1:
+        raise ValueError(f"wanted 0 <= successes <= trials and at least one trial, got {successes} of {trials}")
+    counted = np.array(successes)
+    low, high = limits(counted, counted, trials, 1 - confidence)
+    return float(low), float(high)
+
+
 def rough_limits(k: Counts, m: Counts, n: int, alpha: float) -> tuple[Array, Array]:
     """Nearly the same in no time, by the score of Wilson (1927): good enough to choose by, never to judge by."""
     square = float(scipy.special.ndtri(alpha / 2)) ** 2

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.empirical.audit import Audited, audit
-from smc_dp.audit.empirical.bounds import limits
+from smc_dp.audit.empirical.bounds import clopper_pearson
 from smc_dp.audit.empirical.case import Case, Tick
 
 
@@ -25,9 +23,7 @@ class Power:
     @property
     def interval(self) -> tuple[float, float]:
         """Limits for the chance to be caught, right with the confidence (Clopper and Pearson)."""
-        caught = np.array(self.caught)
-        low, high = limits(caught, caught, self.repeats, 1 - self.confidence)
-        return float(low), float(high)
+        return clopper_pearson(self.caught, self.repeats, self.confidence)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
