@@ -1,4 +1,7 @@
-"""The command `attack`: named attacks, run against the printed and against the mended form, and measured."""
+"""The command `attack`: named attacks, run against the printed and against the mended form, and measured.
+
+The attacks need much that other commands do not, and are imported when this one runs.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,20 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from protocols.arithmetic.rng import Stream
-from smc_dp import attacks, screen
-from smc_dp.attacks.attack import LEAST_TRIALS, Attack
-from smc_dp.attacks.report import HEADINGS, RULE, Report, conditions, rows, story, surprises
+from smc_dp import screen
 from smc_dp.cli_options import Job, count, refuse, whole
 from smc_dp.errors import InputError
+
+if TYPE_CHECKING:
+    from smc_dp.attacks.attack import Attack
+    from smc_dp.attacks.report import Report
 
 _WIDTH = 220  # of a table that is not for a terminal
 
@@ -51,6 +56,9 @@ def attack(
       smc-dp attack --list
       smc-dp attack --list --json
     """
+    from smc_dp import attacks
+    from smc_dp.attacks.attack import LEAST_TRIALS
+
     if all_of_them == (name is not None):
         raise InputError(f"attack: wanted --list or one of {', '.join(attacks.ATTACKS)}")
     chosen = tuple(attacks.ATTACKS.values()) if name is None else (attacks.find(name),)
@@ -78,6 +86,9 @@ def _seeded(text: str) -> Stream:
 
 
 def _measured(one: Attack, trials: int | None, key_bits: int, rng: Stream, *, quiet: bool) -> Report:
+    from smc_dp import attacks
+    from smc_dp.attacks.report import Report
+
     found = []
     for variant in one.variants:
         with screen.progress(quiet) as hear:
@@ -87,6 +98,8 @@ def _measured(one: Attack, trials: int | None, key_bits: int, rng: Stream, *, qu
 
 
 def _show(reports: Sequence[Report], *, told: bool) -> None:
+    from smc_dp.attacks.report import HEADINGS, RULE, conditions, rows, story, surprises
+
     width = shutil.get_terminal_size((_WIDTH, 24)).columns if sys.stdout.isatty() else _WIDTH
     if told:
         for paragraph in story(reports[0].attack, reports[0].key_bits):

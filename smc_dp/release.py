@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from protocols.runtime.transcript import canonical
 from smc_dp import strict
 from smc_dp.aggregation import CURATOR, MIN_KEY_BITS, Outcome
 from smc_dp.data.bounds import Bounds, CategoricalColumn, Column, NumericColumn
@@ -154,7 +155,7 @@ def _contents(release: Release, outcome: Outcome, fraction_bits: int) -> dict[st
     timings = outcome.cost.as_dict() if outcome.cost else {}
     files = {
         SHARES: _json(shares),
-        TRANSCRIPT: b"".join(_line(line) for line in outcome.transcript or []),
+        TRANSCRIPT: b"".join(canonical(line) + b"\n" for line in outcome.transcript or []),
         TIMINGS: _json(timings),
     }
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
@@ -283,8 +284,3 @@ def _write_file(path: Path, content: bytes, mode: int) -> None:
 
 def _json(value: object) -> bytes:
     return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
-
-
-def _line(value: object) -> bytes:
-    """One line of a transcript, in the canonical form over which its digests are taken."""
-    return (json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True) + "\n").encode()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from protocols.runtime.channel import Envelope
@@ -38,7 +38,7 @@ class Transcript:
             "insecure": list(marks),
         }
         self.envelopes: list[Envelope] = []
-        self._digests = [hashlib.sha256(_canonical(self.head)).digest()]
+        self._digests = [hashlib.sha256(canonical(self.head)).digest()]
 
     def post(self, envelope: Envelope) -> int:
         """Record an envelope; its number in the record."""
@@ -54,7 +54,7 @@ class Transcript:
 
     def dumps(self) -> str:
         """The record as text, one JSON object a line."""
-        return "".join(_canonical(line).decode() + "\n" for line in self.lines())
+        return "".join(canonical(line).decode() + "\n" for line in self.lines())
 
 
 def link(prev: bytes, envelope: Envelope) -> bytes:
@@ -93,5 +93,6 @@ def read_envelope(session_id: bytes, line: Line) -> Envelope:
         raise ValueError(f"not a line of a transcript: {error}") from None
 
 
-def _canonical(line: Line) -> bytes:
+def canonical(line: Mapping[str, Any]) -> bytes:
+    """The one text of a line, over which digests are taken, without its end."""
     return json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()

@@ -12,14 +12,14 @@ from typing import Any
 from protocols import pathak2010
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.identity import Identity
 from protocols.pathak2010 import as_printed
+from protocols.pathak2010.boundary import released
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import View
 from protocols.runtime.message import M
-from protocols.runtime.session import CURATOR_NAME, SESSION_BYTES, Program, Session
-from protocols.runtime.simulate import Setting, simulate
+from protocols.runtime.session import CURATOR_NAME, Program
+from smc_dp.audit.executions import execute
 
 HARDENED = pathak2010.PROGRAM
 PRINTED = as_printed.PROGRAM
@@ -70,12 +70,8 @@ def play(program: Program, secrets: Sequence[Secret], key_bits: int, rng: Stream
         name: (p, _input(program, p, s)) for name, s in zip(names, secrets, strict=True)
     }
     inputs[CURATOR_NAME] = (p,)
-    identities = {name: Identity.generate(rng.fork(f"identity {name}")) for name in inputs}
-    pinned = {name: identity.public for name, identity in identities.items()}
-    session = Session(program, p, pinned, rng.fork("nonce").bytes(SESSION_BYTES))
-    seeds = {name: rng.fork(f"seed {name}") for name in inputs}
-    run = simulate(session, identities, seeds, inputs, Setting(views=True))
-    return Played(p, p.weights.add_vectors(*(message.y for message in run.published.values())), run.views)
+    run = execute(program, p, inputs, rng)
+    return Played(p, released(p, run.published), run.views)
 
 
 def _input(program: Program, p: Parameters, secret: Secret) -> PartyInput | as_printed.PrintedInput:

@@ -75,7 +75,7 @@ class Evidence:
 def load(folder: Path, identities: Path | None = None, views: Path | None = None) -> Evidence:
     """Read it all; raises InputError for what cannot be read, naming the file."""
     limits = {RELEASE: MAX_JSON_BYTES, SHARES: MAX_JSON_BYTES, TRANSCRIPT: MAX_BYTES}
-    files = {name: read_inside(folder, name, limit) for name, limit in limits.items()}
+    files = {name: strict.read_file(folder / name, limit) for name, limit in limits.items()}
     release, shares = (strict.parse_object(files[name], str(folder / name)) for name in (RELEASE, SHARES))
     where = str(folder / TRANSCRIPT)
     try:
@@ -96,14 +96,9 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
     )  # fmt: skip
 
 
-def read_inside(folder: Path, name: str, limit: int) -> bytes:
-    """The content of a plain file of at most `limit` bytes that lies in the folder itself: no link, no device."""
-    return strict.read_file(folder / name, limit)
-
-
 def read_identities(path: Path) -> dict[str, bytes]:
     """Pinned identities: a JSON object of names and public keys of 64 hexadecimal digits."""
-    document = strict.parse_object(read_inside(path.parent, path.name, MAX_JSON_BYTES), str(path))
+    document = strict.parse_object(strict.read_file(path, MAX_JSON_BYTES), str(path))
     return {name: _bytes(f"{path}: {shown(name)}", value, PUBLIC_BYTES) for name, value in document.items()}
 
 
@@ -182,7 +177,7 @@ def _views(folder: Path, session: Session) -> dict[str, RecordedView]:
     views: dict[str, RecordedView] = {}
     left = _MAX_VIEWS_BYTES
     for name in names:
-        content = read_inside(folder, name, min(MAX_VIEW_BYTES, left))
+        content = strict.read_file(folder / name, min(MAX_VIEW_BYTES, left))
         left -= len(content)
         try:
             view = RecordedView.loads(content, session)

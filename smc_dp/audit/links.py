@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from protocols.runtime.channel import HELLO, START, Envelope, is_signed
 from protocols.runtime.session import PUBLIC_NAME
-from protocols.runtime.transcript import link
+from protocols.runtime.transcript import canonical, link
 from smc_dp.audit.check import Check, Outcome, failed, passed
 from smc_dp.audit.evidence import Evidence
 from smc_dp.errors import shown
@@ -46,7 +45,7 @@ def schema(evidence: Evidence) -> Outcome:
 def hash_chain(evidence: Evidence) -> Outcome:
     """Each line has its number and the digest over itself and the line before."""
     head = {key: value for key, value in evidence.head.items() if key != "digest"}
-    before = hashlib.sha256(_canonical(head)).digest()
+    before = hashlib.sha256(canonical(head)).digest()
     if evidence.head["digest"] != before.hex():
         return failed("line 0 has not the digest that it states", 0)
     for n, line in enumerate(evidence.lines, start=1):
@@ -139,7 +138,7 @@ def _head_fault(head: Mapping[str, Any], text: str) -> str | None:
     for name in _TEXT_HEAD:
         if not isinstance(head[name], str):
             return f"{name}: wanted a text, got {shown(head[name])}"
-    return None if _canonical(head) == text.encode() else "is not the canonical text of its fields"
+    return None if canonical(head) == text.encode() else "is not the canonical text of its fields"
 
 
 def _line_fault(line: Any, text: str, envelope: Envelope | None) -> str | None:
@@ -154,7 +153,7 @@ def _line_fault(line: Any, text: str, envelope: Envelope | None) -> str | None:
             return f"{name}: wanted {_TYPES.get(name, str).__name__}, got {shown(value)}"
     if envelope is None or not _is_written(line, envelope):
         return "a number, digest or body is not written as a record writes it"
-    return None if _canonical(line) == text.encode() else "is not the canonical text of its fields"
+    return None if canonical(line) == text.encode() else "is not the canonical text of its fields"
 
 
 def _is_written(line: Mapping[str, Any], envelope: Envelope) -> bool:
@@ -168,10 +167,6 @@ def _is_written(line: Mapping[str, Any], envelope: Envelope) -> bool:
 
 def _is_public(e: Envelope) -> bool:
     return e.kind == HELLO or e.to == PUBLIC_NAME
-
-
-def _canonical(line: Mapping[str, Any]) -> bytes:
-    return json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
 
 
 def _check(name: str, asks: str, run: Callable[[Evidence], Outcome]) -> Check:

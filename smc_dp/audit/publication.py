@@ -15,7 +15,7 @@ from protocols.runtime.network import LINKS, is_relayed
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp import strict
 from smc_dp.audit.check import Check, Outcome, failed, not_possible, passed
-from smc_dp.audit.evidence import MAX_BYTES, Evidence, read_inside
+from smc_dp.audit.evidence import MAX_BYTES, Evidence
 from smc_dp.audit.schedule import learn, walk
 from smc_dp.errors import InputError, shown
 from smc_dp.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT, agreed, opened
@@ -156,7 +156,7 @@ def _published(evidence: Evidence, envelope: Envelope) -> tuple[int, ...]:
 
 def _timings(evidence: Evidence) -> bytes | None:
     present = os.path.lexists(evidence.folder / TIMINGS)
-    return read_inside(evidence.folder, TIMINGS, MAX_BYTES) if present else None
+    return strict.read_file(evidence.folder / TIMINGS, MAX_BYTES) if present else None
 
 
 def _check(name: str, asks: str, run: Callable[[Evidence], Outcome]) -> Check:
