@@ -17,10 +17,10 @@ from pathlib import Path
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.transcript import line_of, link, read_envelope
 from protocols.runtime.view import RecordedView
-from smc_dp import screen
 from smc_dp.aggregation import ProtocolSettings
 from smc_dp.audit import checks, report
 from smc_dp.audit.evidence import load
+from smc_dp.cli.main import screen
 from smc_dp.data import sources
 from smc_dp.methods.pathak2010 import Settings
 from smc_dp.simulation import simulate

@@ -38,9 +38,9 @@ from protocols.pathak2010.messages import (
 from protocols.runtime.channel import HELLO, STAGE_END
 from protocols.runtime.session import Program
 from protocols.runtime.view import RecordedView
-from smc_dp import cli
 from smc_dp.audit import checks
 from smc_dp.audit.check import Check
+from smc_dp.cli.main import main
 from smc_dp.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 
 # Fresh executions of the protocol's code, the same whatever the run is: they have tests of their own.
@@ -65,7 +65,7 @@ def command(*arguments: str, of: Sequence[Check] = OF_THE_RUN) -> Verdict:
     """`smc-dp` with these arguments."""
     out, err = io.StringIO(), io.StringIO()
     with patch.object(checks, "CHECKS", tuple(of)), redirect_stdout(out), redirect_stderr(err):
-        code = cli.main(arguments)
+        code = main.main(arguments)
     return Verdict(code, out.getvalue(), err.getvalue())
 
 

@@ -39,8 +39,8 @@ ROLE = (
     *("protocols.runtime.endpoint", "protocols.runtime.message", "protocols.runtime.session"),
 )
 COMMAND_LINE = (
-    *("smc_dp.cli", "smc_dp.cli_options", "smc_dp.cli_experiments"),
-    *("smc_dp.cli_audit", "smc_dp.cli_attack", "smc_dp.cli_epsilon", "smc_dp.cli_ledger", "smc_dp.cli_identities"),
+    *("smc_dp.cli.main", "smc_dp.cli.options", "smc_dp.cli.experiments"),
+    *("smc_dp.cli.audit", "smc_dp.cli.attack", "smc_dp.cli.epsilon", "smc_dp.cli.ledger", "smc_dp.cli.identities"),
 )
 ROLE_FOLDERS = ("protocols.comparison", "protocols.pathak2010")
 
@@ -271,8 +271,8 @@ BROKEN = {
     "privacy knows more than the stream": ("smc_dp.privacy.x", "from protocols.arithmetic.ring import Ring"),
     "privacy knows crypto": ("smc_dp.privacy.x", "from protocols import crypto"),
     "somebody knows the command line": ("smc_dp.methods.x", "from smc_dp import cli"),
-    "somebody knows its options": ("smc_dp.compare.plan", "from smc_dp.cli_options import positive"),
-    "somebody uses the command line": ("smc_dp.release", "from smc_dp.cli import main"),
+    "somebody knows its options": ("smc_dp.compare.plan", "from smc_dp.cli.options import positive"),
+    "somebody uses the command line": ("smc_dp.release", "from smc_dp.cli.main import main"),
     "assert": ("smc_dp.release", "def f(x):\n    assert x"),
     "bare except": ("protocols.runtime.x", "try:\n    f()\nexcept:\n    pass"),
     "global": ("protocols.runtime.x", "def f():\n    global x\n    x = 1"),

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from smc_dp import aggregation, bench
-from smc_dp.cli import main
+from smc_dp.cli.main import main
 
 
 def test_both_sides_agree_and_every_part_is_timed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +46,7 @@ def test_bad_options_are_one_line(arguments: list[str], capsys: pytest.CaptureFi
 @pytest.mark.slow
 def test_at_real_size_the_protocol_needs_far_less_than_the_port() -> None:
     """A ratio within one run and one process of its own; what is wanted is 10, what is measured about 12."""
-    command = [sys.executable, "-m", "smc_dp.cli", "bench", "--json"]
+    command = [sys.executable, "-m", "smc_dp.cli.main", "bench", "--json"]
     measured = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     assert measured["peak_megabytes"] < 500
     assert measured["ratio"] > 7, "far below what is wanted: something is broken, not merely slow"

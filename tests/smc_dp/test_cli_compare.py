@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp import cli_experiments
-from smc_dp.cli import main
+from smc_dp.cli.main import experiments, main
 from smc_dp.compare import papers, runner, usual
 from smc_dp.data.deal import Deal
 from smc_dp.data.federation import Federation, Rows
@@ -171,7 +170,7 @@ def test_a_figure_that_no_paper_has(folder, capsys):
 
 def test_help_names_every_figure_and_has_examples(capsys):
     spelt = set()
-    for part in cli_experiments.FIGURES.split("|"):
+    for part in experiments.FIGURES.split("|"):
         name, dots, last = part.partition("..")
         first = int(name[-1])
         spelt |= {f"{name[:-1]}{i}" for i in range(first, int(last) + 1)} if dots else {name}

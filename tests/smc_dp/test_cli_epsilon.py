@@ -10,7 +10,7 @@ import pytest
 from smc_dp.audit.empirical.audit import TESTS
 from smc_dp.audit.empirical.protocol import SCOPE
 from smc_dp.audit.empirical.twins import ABOUT
-from smc_dp.cli import main
+from smc_dp.cli.main import main
 from smc_dp.methods.registry import METHODS
 
 
@@ -57,7 +57,7 @@ def test_half_the_noise_of_a_method_is_a_twin_too(capsys: pytest.CaptureFixture[
 
 
 def test_a_method_with_all_that_it_has(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("smc_dp.cli_epsilon._REPEATS", 2)
+    monkeypatch.setattr("smc_dp.cli.epsilon._REPEATS", 2)
     code, found = answer(capsys, "prr_mean", "--trials", "100", "--epsilon", "0.5", "--confidence", "0.9")
     assert (code, found["refuted"], found["confidence"]) == (0, False, 0.9)
     names = [audit["name"] for audit in found["audits"]]
@@ -95,7 +95,7 @@ def test_through_the_whole_protocol(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_trials_a_number_of_draws_is_found(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smc_dp.cli_epsilon._SECONDS", 0.1)
+    monkeypatch.setattr("smc_dp.cli.epsilon._SECONDS", 0.1)
     _, found = answer(capsys, "avg_clip", "--noise", "laplace")
     assert 60 <= found["audits"][0]["findings"][0]["draws"] <= 20_000
 

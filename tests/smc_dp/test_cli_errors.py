@@ -14,7 +14,7 @@ import pytest
 
 from protocols.errors import PeerError
 from smc_dp import aggregation
-from smc_dp.cli import main
+from smc_dp.cli.main import main
 
 BOUNDS = """
 [columns]
@@ -241,7 +241,7 @@ def test_an_interrupt_is_one_line_and_exit_code_130(folder, capsys, monkeypatch)
 def test_the_command_itself_says_one_line_and_no_traceback(argv, folder):
     root = str(Path(aggregation.__file__).parents[1])
     done = subprocess.run(
-        [sys.executable, "-m", "smc_dp.cli", *argv],
+        [sys.executable, "-m", "smc_dp.cli.main", *argv],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": root, "COLUMNS": "20"},
         capture_output=True,

@@ -11,7 +11,7 @@ import pytest
 
 from smc_dp.audit import links
 from smc_dp.audit.evidence import load
-from smc_dp.cli import main
+from smc_dp.cli.main import main
 
 TOY = ("--insecure-test-keys", "--key-bits", "512", "--parties", "3")
 KEYS = ("method", "parties", "dimension", "calibration", "accuracy", "baselines", "privacy", "cost", "run_dir")

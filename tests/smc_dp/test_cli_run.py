@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from smc_dp import aggregation, screen
+from smc_dp import aggregation
 from smc_dp.aggregation import Cost, Outcome, StageCost
-from smc_dp.cli import main
+from smc_dp.cli.main import main, screen
 
 BOUNDS = """
 [columns]

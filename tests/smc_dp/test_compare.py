@@ -317,7 +317,7 @@ def test_a_killed_grid_goes_on_without_redoing_finished_cells(tmp_path):
     many = ["--repeats", "25", "--epsilons", "1", "--parties", "3"]
     command = ["compare", "--methods", "wsum,local", *many, "--insecure-seed", "7", "--jobs", "1"]
     out = tmp_path / "out"
-    process = subprocess.Popen([sys.executable, "-m", "smc_dp.cli", *command, "--out", str(out)], cwd=ROOT,
+    process = subprocess.Popen([sys.executable, "-m", "smc_dp.cli.main", *command, "--out", str(out)], cwd=ROOT,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ)  # fmt: skip
     deadline = time.monotonic() + 60
     while len(stamps(out)) < 5 and time.monotonic() < deadline:
@@ -356,7 +356,7 @@ def alive(pid: int) -> bool:
 def test_sigterm_ends_the_workers_too(tmp_path):
     out = tmp_path / "out"
     command = ["compare", "--methods", "wsum", "--repeats", "5000", "--epsilons", "1", "--jobs", "2", "--out", str(out)]
-    process = subprocess.Popen([sys.executable, "-m", "smc_dp.cli", *command], cwd=ROOT, env=os.environ,
+    process = subprocess.Popen([sys.executable, "-m", "smc_dp.cli.main", *command], cwd=ROOT, env=os.environ,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
     deadline = time.monotonic() + 60
     while len(stamps(out)) < 5 and time.monotonic() < deadline:

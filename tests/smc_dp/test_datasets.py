@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from smc_dp import cli
+from smc_dp.cli.main import main
 from smc_dp.data import datasets, sources
 from smc_dp.data.bounds import CategoricalColumn, NumericColumn
 from smc_dp.data.idx import parse_idx
@@ -55,7 +55,7 @@ def test_an_unknown_name_lists_those_that_exist():
 
 @pytest.mark.parametrize(("name", "classes"), [("har", "six classes (activities)"), ("digits", "ten classes (digits)")])
 def test_several_classes_are_refused_in_one_line(capsys, name, classes):
-    assert cli.main(["run", "--dataset", name]) == 2
+    assert main.main(["run", "--dataset", name]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err == f"error: --dataset {name}: has {classes}, wanted two: this method is binary\n"

@@ -341,7 +341,7 @@ def test_names_that_the_terminal_has_no_letters_for(copy):
 _MEASURED = """
 import resource, sys
 from smc_dp.audit import checks
-from smc_dp.cli import main
+from smc_dp.cli.main import main
 checks.CHECKS = tuple(check for check in checks.CHECKS if check.name in sys.argv[1].split(","))
 code = main(sys.argv[2:])
 used = resource.getrusage(resource.RUSAGE_SELF)

@@ -16,7 +16,7 @@ from smc_dp.aggregation import CURATOR
 from smc_dp.audit.conformity import CHECKS
 from smc_dp.audit.evidence import load, read_identities
 from smc_dp.audit.report import audit
-from smc_dp.cli import main
+from smc_dp.cli.main import main
 from smc_dp.errors import InputError
 
 PARTIES = ("north-0", "north-1")

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc_dp.cli import main
+from smc_dp.cli.main import main
 from smc_dp.data.preprocess import Examples
 from smc_dp.errors import InputError
 from smc_dp.ledger import export

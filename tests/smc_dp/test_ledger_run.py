@@ -20,7 +20,7 @@ from protocols.errors import PeerError, ProtocolError, StallError
 from protocols.runtime.simulate import simulate as simulated
 from smc_dp import aggregation, release
 from smc_dp.aggregation import Outcome, ProtocolSettings
-from smc_dp.cli import main
+from smc_dp.cli.main import main
 from smc_dp.errors import InputError
 from smc_dp.ledger import export
 from smc_dp.ledger.guarantee import Guarantee

@@ -18,7 +18,7 @@ from smc_dp import screen_matrix
 from smc_dp.audit.matrix import SUM, Matrix, Row, coalitions, matrix
 from smc_dp.audit.symbolic.book import SMALLEST
 from smc_dp.audit.symbolic.worlds import World, moves, nearby, turned
-from smc_dp.cli import main
+from smc_dp.cli.main import main
 
 HARDENED, PRINTED = PROGRAM.name, as_printed.PROGRAM.name
 FOLDER = Path(as_printed.__file__).parent

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from smc_dp.cli_options import Job, positive
+from smc_dp.cli.options import Job, positive
 from smc_dp.data.federation import plain_name
 from smc_dp.errors import InputError
 from smc_dp.ledger import export

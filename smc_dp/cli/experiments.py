@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from smc_dp import screen
-from smc_dp.cli_options import Job, cells_failed, choice, count, new_run_folder, positive, several, whole
+from smc_dp.cli.main import screen
+from smc_dp.cli.options import Job, cells_failed, choice, count, new_run_folder, positive, several, whole
 from smc_dp.errors import InputError, one_line
 from smc_dp.privacy.target import Calibration, NoiseName
 

@@ -12,7 +12,7 @@ import typer
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp import identities as stored
-from smc_dp.cli_options import Job
+from smc_dp.cli.options import Job
 from smc_dp.data.federation import plain_name
 
 identities = typer.Typer(rich_markup_mode=None)

@@ -1,4 +1,4 @@
-"""The command line: `run`, `predict`, `bench` here, and the experiments of `smc_dp.cli_experiments`.
+"""The command line: `run`, `predict`, `bench` here, and the experiments of `smc_dp.cli.experiments`.
 
 A command only reads its options and returns the job to be done. `main` does it, so that whatever goes wrong,
 in the options or in the work, ends in the same place: one plain line on standard error and exit code 2.
@@ -23,9 +23,10 @@ import typer
 from protocols.arithmetic.rng import Stream
 from protocols.errors import ProtocolError
 from smc_dp import bench as benchmark
-from smc_dp import cli_attack, cli_audit, cli_epsilon, cli_experiments, cli_identities, cli_ledger, release, screen
+from smc_dp import release
 from smc_dp.aggregation import Comparison, Link, ProtocolSettings, Topology
-from smc_dp.cli_options import Job, choice, new_run_folder, positive, refuse, whole
+from smc_dp.cli.main import attack, audit, epsilon, experiments, identities, ledger, screen
+from smc_dp.cli.options import Job, choice, new_run_folder, positive, refuse, whole
 from smc_dp.data import datasets, sources
 from smc_dp.data.preprocess import encode, labels
 from smc_dp.data.sources import Case
@@ -163,7 +164,7 @@ def run(
     folder = new_run_folder() if out is None else out
     if ledgers is None:
         refuse({"--budget": budget}, "goes with --ledgers, and none was given")
-    books = None if ledgers is None else Ledgers(ledgers, None if budget is None else cli_ledger.limit(budget, None))
+    books = None if ledgers is None else Ledgers(ledgers, None if budget is None else ledger.limit(budget, None))
     own = {"--label": label, "--bounds": bounds, "--test": test, "--parties-by": parties_by}
     dealt = {"--dataset": dataset, "--parties": parties, "--split": split}
 
@@ -182,7 +183,7 @@ def run(
         release.refuse_existing(folder)
         found = case()
         rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
-        known = None if identities is None else cli_identities.of_run(identities, list(found.parties))
+        known = None if identities is None else identities.of_run(identities, list(found.parties))
         with screen.progress(quiet=as_json) as callback:
             report = simulate(
                 found,
@@ -199,7 +200,7 @@ def run(
             print(json.dumps(report.as_dict(), allow_nan=False))
         else:
             screen.show(report)
-            cli_ledger.show_standings(report.standings)
+            ledger.show_standings(report.standings)
 
     return job
 
@@ -275,15 +276,15 @@ def bench(
     return job
 
 
-app.command()(cli_audit.audit)
-app.command("audit-epsilon")(cli_epsilon.audit_epsilon)
-app.command()(cli_attack.attack)
-app.add_typer(cli_ledger.ledger, name="ledger")
-app.add_typer(cli_identities.identities, name="identities")
-app.command()(cli_experiments.compare)
-app.command()(cli_experiments.reproduce)
-app.command("bench-training")(cli_experiments.bench_training)
-app.add_typer(cli_experiments.data, name="data")
+app.command()(audit.audit)
+app.command("audit-epsilon")(epsilon.audit_epsilon)
+app.command()(attack.attack)
+app.add_typer(ledger.ledger, name="ledger")
+app.add_typer(identities.identities, name="identities")
+app.command()(experiments.compare)
+app.command()(experiments.reproduce)
+app.command("bench-training")(experiments.bench_training)
+app.add_typer(experiments.data, name="data")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

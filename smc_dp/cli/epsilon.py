@@ -9,7 +9,6 @@ from typing import Annotated, Any, get_args
 import typer
 
 from protocols.arithmetic.rng import Stream
-from smc_dp import screen
 from smc_dp.audit.empirical import protocol as whole_protocol
 from smc_dp.audit.empirical import show
 from smc_dp.audit.empirical.audit import TESTS
@@ -18,7 +17,8 @@ from smc_dp.audit.empirical.neighbours import pair
 from smc_dp.audit.empirical.plan import ALL, FEWEST, Planned, Request, affordable, planned
 from smc_dp.audit.empirical.power import Effort, Measured, Twin, of_twin, with_power
 from smc_dp.audit.empirical.twins import ABOUT, TwinName
-from smc_dp.cli_options import Job, choice, positive, refuse, whole
+from smc_dp.cli.main import screen
+from smc_dp.cli.options import Job, choice, positive, refuse, whole
 from smc_dp.errors import InputError, shown
 from smc_dp.methods.registry import METHODS
 from smc_dp.privacy.target import Calibration, NoiseName

@@ -9,12 +9,13 @@ from typing import Annotated
 import typer
 
 from protocols.programs import PROTOCOLS
-from smc_dp import screen, screen_matrix
+from smc_dp import screen_matrix
 from smc_dp.audit import checks, report
 from smc_dp.audit import matrix as matrices
 from smc_dp.audit.evidence import load
 from smc_dp.audit.matrix import MOST_PARTIES
-from smc_dp.cli_options import Job, choice, count, refuse
+from smc_dp.cli.main import screen
+from smc_dp.cli.options import Job, choice, count, refuse
 from smc_dp.errors import InputError
 
 PARTIES = 3
