@@ -193,10 +193,10 @@ def bench_training(
             raise InputError(f"--{name}: wanted {least} to {_LARGEST}, got {size}")
 
     def job() -> None:
-        from smc_dp import training_bench
+        from smc_dp.bench.protocol import training
 
         with screen.status() as hear:
-            measured = training_bench.bench(*sizes, hear=hear)
+            measured = training.bench(*sizes, hear=hear)
         if as_json:
             print(json.dumps(measured.as_dict(), allow_nan=False))
         else:

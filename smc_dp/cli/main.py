@@ -22,9 +22,9 @@ import typer
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import ProtocolError
-from smc_dp import bench as benchmark
 from smc_dp import release
 from smc_dp.aggregation import Comparison, Link, ProtocolSettings, Topology
+from smc_dp.bench.protocol import protocol as benchmark
 from smc_dp.cli.main import attack, audit, epsilon, experiments, identities, ledger, screen
 from smc_dp.cli.options import Job, choice, new_run_folder, positive, refuse, whole
 from smc_dp.data import datasets, sources

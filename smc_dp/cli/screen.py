@@ -26,7 +26,7 @@ from rich.table import Table
 
 from protocols.runtime.network import LINKS
 from smc_dp.aggregation import CURATOR, Cost, ProtocolSettings
-from smc_dp.bench import Bench
+from smc_dp.bench.protocol import Bench
 from smc_dp.errors import one_line
 from smc_dp.simulation import Comparison, Report
 from smc_dp.simulation import Progress as Callback
@@ -34,9 +34,9 @@ from smc_dp.simulation import Progress as Callback
 if TYPE_CHECKING:
     from smc_dp.audit.check import Outcome
     from smc_dp.audit.report import Report as AuditReport
+    from smc_dp.bench.training import TrainingBench
     from smc_dp.compare.study import Verdict
     from smc_dp.data.catalogue import Entry
-    from smc_dp.training_bench import TrainingBench
 
 _QUIET_SECONDS = 15.0  # between two plain lines of progress
 _MOST_ROWS = 80  # of a table of means on the screen

@@ -8,12 +8,13 @@ import sys
 
 import pytest
 
-from smc_dp import aggregation, bench
+from smc_dp import aggregation
+from smc_dp.bench.protocol import protocol
 from smc_dp.cli.main import main
 
 
 def test_both_sides_agree_and_every_part_is_timed(capsys: pytest.CaptureFixture[str]) -> None:
-    measured = bench.bench(3, 5, 512)
+    measured = protocol.bench(3, 5, 512)
     assert set(measured.naive) == {"stage1", "stage2", "stage3"}
     assert set(measured.ours) == {"setup", "stage1", "stage2", "stage3"}
     assert all(seconds > 0 for seconds in (*measured.naive.values(), *measured.ours.values(), measured.keys))
@@ -29,7 +30,7 @@ def test_a_wrong_release_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(bench, "secure", wrong)
     with pytest.raises(RuntimeError, match="disagree"):
-        bench.bench(2, 2, 512)
+        protocol.bench(2, 2, 512)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 
-from smc_dp import training_bench
+from smc_dp.bench.protocol import training
+from smc_dp.bench.training import Compared, Shape, TrainingBench, bench
 from smc_dp.errors import InputError
 from smc_dp.learning.batch import train_all
 from smc_dp.learning.votes import count_votes
-from smc_dp.training_bench import Compared, Shape, TrainingBench, bench
 
 
 def small(**options) -> TrainingBench:  # type: ignore[no-untyped-def]
@@ -36,7 +36,7 @@ def test_both_sides_agree_and_everything_is_timed() -> None:
 
 def test_the_other_side_is_scaled_up_from_its_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = iter(range(100))
-    monkeypatch.setattr(training_bench.time, "process_time", lambda: next(ticks))
+    monkeypatch.setattr(training.time, "process_time", lambda: next(ticks))
     measured = small()
     assert measured.binary == Compared(1, 2.0, 6, measured.binary.largest_difference)
     assert measured.binary.ratio == 2  # 12 parties from 6
