@@ -14,12 +14,12 @@ from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import SEED_BYTES, Identity
-from smc_dp import strict
 from smc_dp.aggregation import CURATOR
 from smc_dp.audit.evidence import read_identities
 from smc_dp.data.federation import plain_name
 from smc_dp.data.partition import check_names
 from smc_dp.errors import InputError
+from smc_dp.files import reading
 
 PUBLIC_FILE = "identities.json"
 _ENDING = ".key"
@@ -99,7 +99,7 @@ def key_files(folder: Path) -> list[Path]:
 
 
 def _seed(path: Path) -> bytes:
-    content = strict.read_file(path, _LINE)
+    content = reading.read_file(path, _LINE)
     try:
         seed = bytes.fromhex(content.decode("ascii").removesuffix("\n"))
     except ValueError:

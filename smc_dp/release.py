@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from protocols.runtime.transcript import canonical
-from smc_dp import strict
 from smc_dp.aggregation import CURATOR, MIN_KEY_BITS, Outcome
 from smc_dp.data.bounds import Bounds, CategoricalColumn, Column, NumericColumn
 from smc_dp.data.partition import check_names
-from smc_dp.durable import sync
 from smc_dp.errors import InputError, shown
+from smc_dp.files import reading
+from smc_dp.files.writing import sync
 from smc_dp.methods.pathak2010 import open_release
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.statement import PrivacyStatement
@@ -139,7 +139,7 @@ def read(folder: Path) -> Release:
     Raises InputError when anything is missing, malformed, unknown, out of range, or when shares, weights
     and digests do not agree.
     """
-    release = strict.parse_object(strict.read_file(folder / RELEASE), str(folder / RELEASE))
+    release = reading.parse_object(reading.read_file(folder / RELEASE), str(folder / RELEASE))
     try:
         return _checked(folder, release)
     except InputError as error:
@@ -180,16 +180,16 @@ def _as_json(release: Release, digests: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _checked(folder: Path, document: dict[str, Any]) -> Release:
-    digests = strict.mapping("digests", document.get("digests"))
-    strict.keys("digests", digests, set(_DIGESTED))
+    digests = reading.mapping("digests", document.get("digests"))
+    reading.keys("digests", digests, set(_DIGESTED))
     present = [name for name in _DIGESTED if name == SHARES or (folder / name).exists()]
     shares = b""
     for name in present:  # one at a time: a transcript may be large
-        content = strict.read_file(folder / name)
+        content = reading.read_file(folder / name)
         if digests[name] != hashlib.sha256(content).hexdigest():
             raise InputError(f"{name} does not have the digest that {RELEASE} states")
         shares = content if name == SHARES else shares
-    return opened(document, strict.parse_object(shares, SHARES))
+    return opened(document, reading.parse_object(shares, SHARES))
 
 
 def opened(document: dict[str, Any], shares: dict[str, Any]) -> Release:
@@ -198,11 +198,11 @@ def opened(document: dict[str, Any], shares: dict[str, Any]) -> Release:
     Raises InputError when anything is missing, malformed, unknown, out of range, or when shares and weights do not
     agree.
     """
-    strict.keys(RELEASE, document, _KEYS, optional={"insecure"})
-    parameters = strict.mapping("parameters", document["parameters"])
+    reading.keys(RELEASE, document, _KEYS, optional={"insecure"})
+    parameters = reading.mapping("parameters", document["parameters"])
     bounds = _bounds(document, parameters)
-    weights = strict.numbers("weights", document["weights"])
-    parties = strict.texts("parties", parameters.get("parties"))
+    weights = reading.numbers("weights", document["weights"])
+    parties = reading.texts("parties", parameters.get("parties"))
     by_name, grid = _shares(shares, parties)
     if {len(values) for values in by_name.values()} != {bounds.dimension} or len(weights) != bounds.dimension:
         raise InputError(f"wanted {bounds.dimension} weights and as many numbers in each share")
@@ -212,8 +212,8 @@ def opened(document: dict[str, Any], shares: dict[str, Any]) -> Release:
         raise InputError("shares: their sum is too large for a weight") from None
     if total != weights:
         raise InputError(f"the weights in {RELEASE} are not the sum of the shares in {SHARES}")
-    insecure = strict.texts("insecure", document.get("insecure", []))
-    privacy = _privacy(strict.mapping("privacy", document["privacy"]))
+    insecure = reading.texts("insecure", document.get("insecure", []))
+    privacy = _privacy(reading.mapping("privacy", document["privacy"]))
     if not insecure and (parameters.get("as_printed") or _has_test_keys(parameters)):
         raise InputError("insecure: is missing, though the parameters are those of an insecure run")
     return Release(tuple(weights), bounds, privacy, parameters, tuple(insecure))
@@ -226,8 +226,8 @@ def _has_test_keys(parameters: Mapping[str, Any]) -> bool:
 
 def _privacy(document: dict[str, Any]) -> dict[str, Any]:
     """The statement as it was, once it has been seen to be one."""
-    strict.keys("privacy", document, {field.name for field in fields(PrivacyStatement)} - {"rho"}, {"rho"})
-    caveats = tuple(strict.texts("privacy caveats", document["caveats"]))
+    reading.keys("privacy", document, {field.name for field in fields(PrivacyStatement)} - {"rho"}, {"rho"})
+    caveats = tuple(reading.texts("privacy caveats", document["caveats"]))
     try:
         return PrivacyStatement(**{**document, "caveats": caveats}).as_dict()
     except (TypeError, ValueError) as error:
@@ -236,17 +236,17 @@ def _privacy(document: dict[str, Any]) -> dict[str, Any]:
 
 def _shares(document: dict[str, Any], parties: list[str]) -> tuple[dict[str, list[int]], Grid]:
     check_names(parties)
-    strict.keys(SHARES, document, {"modulus", "fraction_bits", "shares"})
-    modulus, fraction_bits = strict.integer("modulus", document["modulus"]), document["fraction_bits"]
+    reading.keys(SHARES, document, {"modulus", "fraction_bits", "shares"})
+    modulus, fraction_bits = reading.integer("modulus", document["modulus"]), document["fraction_bits"]
     ring_bits = modulus.bit_length() - 1
     if modulus != 1 << ring_bits or not 2 <= ring_bits <= _MAX_RING_BITS:
         raise InputError(f"modulus: wanted a power of two, at most 2**{_MAX_RING_BITS}, got {shown(modulus)}")
     if type(fraction_bits) is not int or not 0 <= fraction_bits <= _MAX_FRACTION_BITS:
         raise InputError(f"fraction_bits: wanted 0 to {_MAX_FRACTION_BITS}, got {shown(fraction_bits)}")
-    by_name = strict.mapping("shares", document["shares"])
-    strict.keys("shares", by_name, {*parties, CURATOR})
+    by_name = reading.mapping("shares", document["shares"])
+    reading.keys("shares", by_name, {*parties, CURATOR})
     shares = {
-        name: [strict.integer(f"shares of {name}", text) for text in strict.items(f"shares of {name}", values)]
+        name: [reading.integer(f"shares of {name}", text) for text in reading.items(f"shares of {name}", values)]
         for name, values in by_name.items()
     }
     if any(share >= modulus for values in shares.values() for share in values):
@@ -255,23 +255,23 @@ def _shares(document: dict[str, Any], parties: list[str]) -> tuple[dict[str, lis
 
 
 def _bounds(document: dict[str, Any], parameters: dict[str, Any]) -> Bounds:
-    names = strict.texts("columns", document["columns"])
-    categories = strict.mapping("categories", document["categories"])
-    ranges = strict.mapping("bounds", document["bounds"])
+    names = reading.texts("columns", document["columns"])
+    categories = reading.mapping("categories", document["categories"])
+    ranges = reading.mapping("bounds", document["bounds"])
     if sorted([*categories, *ranges]) != sorted(names):
         raise InputError("columns: wanted each column in categories or in bounds, and no other there")
     columns: list[Column] = []
     for name in names:
         where = f"column {shown(name)}"
         if name in categories:
-            columns.append(CategoricalColumn(name, tuple(strict.texts(where, categories[name]))))
+            columns.append(CategoricalColumn(name, tuple(reading.texts(where, categories[name]))))
         else:
-            columns.append(NumericColumn(name, *strict.pair(where, strict.numbers(where, ranges[name]))))
+            columns.append(NumericColumn(name, *reading.pair(where, reading.numbers(where, ranges[name]))))
     center, label = parameters.get("center"), parameters.get("label")
     if not isinstance(center, bool) or not isinstance(label, str):
         raise InputError("parameters: wanted center, true or false, and label, a column's name")
-    clip, bias = strict.numbers("clip and bias", [document["clip"], document["bias"]])
-    classes = strict.pair("classes", strict.texts("classes", document["classes"]))
+    clip, bias = reading.numbers("clip and bias", [document["clip"], document["bias"]])
+    classes = reading.pair("classes", reading.texts("classes", document["classes"]))
     return Bounds(tuple(columns), classes, label, clip, bias, center)
 
 

@@ -24,8 +24,8 @@ from protocols.runtime.session import SESSION_BYTES, Session
 from protocols.runtime.transcript import Line, read_envelope
 from protocols.runtime.view import MAX_VIEW_BYTES, RecordedView, recompute
 from protocols.runtime.view import Recomputed as Recomputed
-from smc_dp import strict
 from smc_dp.errors import InputError, shown
+from smc_dp.files import reading
 from smc_dp.release import RELEASE, SHARES, TRANSCRIPT
 
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
@@ -75,8 +75,8 @@ class Evidence:
 def load(folder: Path, identities: Path | None = None, views: Path | None = None) -> Evidence:
     """Read it all; raises InputError for what cannot be read, naming the file."""
     limits = {RELEASE: MAX_JSON_BYTES, SHARES: MAX_JSON_BYTES, TRANSCRIPT: MAX_BYTES}
-    files = {name: strict.read_file(folder / name, limit) for name, limit in limits.items()}
-    release, shares = (strict.parse_object(files[name], str(folder / name)) for name in (RELEASE, SHARES))
+    files = {name: reading.read_file(folder / name, limit) for name, limit in limits.items()}
+    release, shares = (reading.parse_object(files[name], str(folder / name)) for name in (RELEASE, SHARES))
     where = str(folder / TRANSCRIPT)
     try:
         text = files[TRANSCRIPT].decode("ascii")
@@ -85,7 +85,7 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
     if text.count("\n") > _MAX_LINES or _values(text) > _MAX_VALUES:
         raise InputError(f"{where}: has more than {_MAX_LINES} lines or {_MAX_VALUES} values")
     first, *rest = text.removesuffix("\n").split("\n")
-    head = strict.parse_object(first.encode(), f"{where} line 0")
+    head = reading.parse_object(first.encode(), f"{where} line 0")
     protocol, session = _session(head, f"{where} line 0")
     lines = tuple(_json(line) for line in rest)
     envelopes = {n: e for n, line in enumerate(lines, start=1) if (e := _envelope(session, line)) is not None}
@@ -98,15 +98,15 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
 
 def read_identities(path: Path) -> dict[str, bytes]:
     """Pinned identities: a JSON object of names and public keys of 64 hexadecimal digits."""
-    document = strict.parse_object(strict.read_file(path, MAX_JSON_BYTES), str(path))
+    document = reading.parse_object(reading.read_file(path, MAX_JSON_BYTES), str(path))
     return {name: _bytes(f"{path}: {shown(name)}", value, PUBLIC_BYTES) for name, value in document.items()}
 
 
 def _session(head: dict[str, Any], where: str) -> tuple[Protocol, Session]:
-    strict.keys(where, head, _HEAD)
-    parameters = strict.mapping(f"{where}: parameters", head["parameters"])
+    reading.keys(where, head, _HEAD)
+    parameters = reading.mapping(f"{where}: parameters", head["parameters"])
     _refuse_beyond(where, parameters)
-    stated = strict.mapping(f"{where}: identities", head["identities"])
+    stated = reading.mapping(f"{where}: identities", head["identities"])
     identities = {name: _bytes(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in stated.items()}
     name, version = head["protocol"], head["version"]
     if not isinstance(name, str) or type(version) is not int:
@@ -131,7 +131,7 @@ def _refuse_beyond(where: str, parameters: dict[str, Any]) -> None:
     for name, most in limits.items():
         if type(parameters.get(name)) is not int or not 1 <= parameters[name] <= most:
             raise InputError(f"{where}: {name}: wanted 1 to {most}, got {shown(parameters.get(name))}")
-    if len(strict.texts(f"{where}: parties", parameters.get("parties"))) > MAX_PARTIES:
+    if len(reading.texts(f"{where}: parties", parameters.get("parties"))) > MAX_PARTIES:
         raise InputError(f"{where}: wanted at most {MAX_PARTIES} parties")
 
 
@@ -177,7 +177,7 @@ def _views(folder: Path, session: Session) -> dict[str, RecordedView]:
     views: dict[str, RecordedView] = {}
     left = _MAX_VIEWS_BYTES
     for name in names:
-        content = strict.read_file(folder / name, min(MAX_VIEW_BYTES, left))
+        content = reading.read_file(folder / name, min(MAX_VIEW_BYTES, left))
         left -= len(content)
         try:
             view = RecordedView.loads(content, session)

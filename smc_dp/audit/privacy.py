@@ -9,13 +9,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from protocols.pathak2010 import as_printed
-from smc_dp import strict
 from smc_dp.aggregation import AS_PRINTED, MIN_KEY_BITS, SEEDED, TEST_KEYS
 from smc_dp.audit.check import Check, Outcome, failed, passed
 from smc_dp.audit.evidence import Evidence
 from smc_dp.audit.private_inputs import models, noise
 from smc_dp.audit.stated import Stated, from_parameters
 from smc_dp.errors import shown
+from smc_dp.files import reading
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import logistic_constants
@@ -69,7 +69,7 @@ def _statement(evidence: Evidence, found: Stated) -> Outcome:
     """The claimed statement against the one that follows, field by field."""
     marks = tuple(mark for mark in REASONS if mark in {*_due(evidence), *_recorded(evidence)})
     follows = statement(found.settings.guarantee(found.parties, found.dimension), marks).as_dict()
-    claimed = strict.mapping("privacy", evidence.release.get("privacy"))
+    claimed = reading.mapping("privacy", evidence.release.get("privacy"))
     for field in (*follows, *claimed):
         if field not in claimed or field not in follows:
             return failed(f"privacy: {shown(field)} is {'missing' if field in follows else 'unknown'}")

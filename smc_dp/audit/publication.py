@@ -13,11 +13,11 @@ from protocols.runtime import message as messages
 from protocols.runtime.channel import STAGE_END, Envelope
 from protocols.runtime.network import LINKS, is_relayed
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp import strict
 from smc_dp.audit.check import Check, Outcome, failed, not_possible, passed
 from smc_dp.audit.evidence import MAX_BYTES, Evidence
 from smc_dp.audit.schedule import learn, walk
 from smc_dp.errors import InputError, shown
+from smc_dp.files import reading
 from smc_dp.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT, agreed, opened
 from smc_dp.simulation import REASONS
 
@@ -29,8 +29,8 @@ _ADDED = {"agreed", "label", "center"}  # to the parameters of a release, after 
 
 def files(evidence: Evidence) -> Outcome:
     """Every file of the folder has the digest that the release states."""
-    digests = strict.mapping("digests", evidence.release.get("digests"))
-    strict.keys("digests", digests, {SHARES, TRANSCRIPT, TIMINGS})
+    digests = reading.mapping("digests", evidence.release.get("digests"))
+    reading.keys("digests", digests, {SHARES, TRANSCRIPT, TIMINGS})
     contents = {name: evidence.files[name] for name in (SHARES, TRANSCRIPT)}
     if (timings := _timings(evidence)) is not None:
         contents[TIMINGS] = timings
@@ -42,11 +42,11 @@ def files(evidence: Evidence) -> Outcome:
 
 def shares(evidence: Evidence) -> Outcome:
     """shares.json holds, name by name and number by number, what the participants signed and published."""
-    stated = strict.mapping("shares", evidence.shares.get("shares"))
+    stated = reading.mapping("shares", evidence.shares.get("shares"))
     names, parameters = evidence.session.names, evidence.session.parameters
     if evidence.shares.get("modulus") != str(1 << parameters.ring_bits):
         return failed(f"modulus: wanted 2**{parameters.ring_bits}, got {shown(evidence.shares.get('modulus'))}")
-    strict.keys("shares", stated, set(names))
+    reading.keys("shares", stated, set(names))
     published = {e.sender: (n, e) for n, e in evidence.envelopes.items() if e.to == PUBLIC_NAME and e.kind != STAGE_END}
     for name in names:
         if name not in published:
@@ -100,13 +100,13 @@ def cost(evidence: Evidence) -> Outcome:
     content = _timings(evidence)
     if content is None:
         return not_possible(f"there is no {TIMINGS}")
-    stated = strict.parse_object(content, TIMINGS)
+    stated = reading.parse_object(content, TIMINGS)
     found = _cost(evidence)
     if found is None:
         return failed("the record has less than half of the messages that the protocol sends")
-    strict.keys(TIMINGS, stated, _COST)
-    strict.numbers("seconds", [stated["seconds"]])
-    stages = [_stage(stage) for stage in strict.items("by_stage", stated["by_stage"])]
+    reading.keys(TIMINGS, stated, _COST)
+    reading.numbers("seconds", [stated["seconds"]])
+    stages = [_stage(stage) for stage in reading.items("by_stage", stated["by_stage"])]
     for name, value in found.items():
         if type(stated[name]) is not int or stated[name] != value:
             return failed(f"{name}: {TIMINGS} states {shown(stated[name])}, the record has {value}")
@@ -117,9 +117,9 @@ def cost(evidence: Evidence) -> Outcome:
 
 def _stage(stage: Any) -> dict[str, Any]:
     """What timings.json states of one stage; raises InputError unless it has the shape of that."""
-    found = strict.mapping("by_stage", stage)
-    strict.keys("by_stage", found, (_COST - {"by_stage"}) | {"stage"})
-    strict.numbers("seconds", list(strict.mapping("seconds", found["seconds"]).values()))
+    found = reading.mapping("by_stage", stage)
+    reading.keys("by_stage", found, (_COST - {"by_stage"}) | {"stage"})
+    reading.numbers("seconds", list(reading.mapping("seconds", found["seconds"]).values()))
     if not isinstance(found["stage"], str) or any(type(found[name]) is not int for name in _COUNTED):
         raise InputError("by_stage: wanted a name and whole numbers of messages, bytes and rounds")
     return found
@@ -130,7 +130,7 @@ def _cost(evidence: Evidence) -> dict[str, int] | None:
     schedule = learn(evidence.protocol, evidence.session.parameters, len(evidence.lines))
     if schedule is None:
         return None
-    link = strict.mapping("parameters", evidence.release.get("parameters")).get("link")
+    link = reading.mapping("parameters", evidence.release.get("parameters")).get("link")
     if not isinstance(link, str) or link not in LINKS:
         raise InputError(f"link: wanted one of {', '.join(LINKS)}, got {shown(link)}")
     topology, sent = evidence.head["topology"], list(evidence.envelopes.values())
@@ -156,7 +156,7 @@ def _published(evidence: Evidence, envelope: Envelope) -> tuple[int, ...]:
 
 def _timings(evidence: Evidence) -> bytes | None:
     present = os.path.lexists(evidence.folder / TIMINGS)
-    return strict.read_file(evidence.folder / TIMINGS, MAX_BYTES) if present else None
+    return reading.read_file(evidence.folder / TIMINGS, MAX_BYTES) if present else None
 
 
 def _check(name: str, asks: str, run: Callable[[Evidence], Outcome]) -> Check:

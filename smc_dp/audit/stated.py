@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, get_args
 
-from smc_dp import strict
 from smc_dp.audit.check import Outcome, failed
 from smc_dp.audit.evidence import MAX_DIMENSION, MAX_PARTIES, MAX_RING_BITS, Evidence
 from smc_dp.errors import InputError, shown
+from smc_dp.files import reading
 from smc_dp.methods.pathak2010 import Settings
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
@@ -43,10 +43,10 @@ class Stated:
 
 def stated(evidence: Evidence) -> Stated:
     """What the release states; raises InputError for anything missing, malformed or out of range."""
-    parameters = strict.mapping("parameters", evidence.release.get("parameters"))
+    parameters = reading.mapping("parameters", evidence.release.get("parameters"))
     if parameters.get("method") != METHOD:
         raise InputError(f"method: wanted {METHOD}, got {shown(parameters.get('method'))}")
-    K, d = len(strict.texts("parties", parameters.get("parties"))), parameters.get("dimension")
+    K, d = len(reading.texts("parties", parameters.get("parties"))), parameters.get("dimension")
     if not 2 <= K <= MAX_PARTIES or type(d) is not int or not 1 <= d <= MAX_DIMENSION:
         raise InputError(f"wanted 2 to {MAX_PARTIES} parties and dimension 1 to {MAX_DIMENSION}")
     if type(parameters.get("as_printed")) is not bool:
@@ -77,7 +77,7 @@ def _one_of(name: str, parameters: Mapping[str, Any], known: tuple[Any, ...]) ->
 
 
 def _grid(shares: Mapping[str, Any]) -> Grid:
-    modulus, fraction_bits = strict.integer("modulus", shares.get("modulus")), shares.get("fraction_bits")
+    modulus, fraction_bits = reading.integer("modulus", shares.get("modulus")), shares.get("fraction_bits")
     ring_bits = modulus.bit_length() - 1
     if modulus != 1 << ring_bits or not 2 <= ring_bits <= MAX_RING_BITS:
         raise InputError(f"modulus: wanted a power of two, at most 2**{MAX_RING_BITS}, got {shown(modulus)}")

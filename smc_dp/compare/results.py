@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from smc_dp import strict
 from smc_dp.errors import InputError
+from smc_dp.files import reading
 
 
 @dataclass(frozen=True)
@@ -103,4 +103,4 @@ def write_json(path: Path, value: object) -> None:
 
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file; InputError if there is none."""
-    return strict.parse_object(strict.read_file(path), str(path))
+    return reading.parse_object(reading.read_file(path), str(path))

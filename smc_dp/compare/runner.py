@@ -25,7 +25,7 @@ from smc_dp.compare.results import Trial
 from smc_dp.compare.task import Outcome, group, reason, work
 from smc_dp.data.pool import Points, Pool, load_pool
 from smc_dp.errors import InputError
-from smc_dp.strict import items, read_file
+from smc_dp.files.reading import items, read_file
 
 MEMORY = 5 << 30
 """Bytes that a grid may take on one machine: where a data set is large, fewer workers run than there are cores."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, get_args
 
-from smc_dp import strict
 from smc_dp.errors import InputError, shown
+from smc_dp.files import reading
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.numbers import from_text, to_text
 
@@ -64,7 +64,7 @@ class Entry:
         if type(number) is not int or not 1 <= number <= 10**9:
             raise InputError(f"an entry: number: wanted a positive number, got {shown(number)}")
         where = f"entry {number}"
-        strict.keys(where, values, {*COLUMNS})
+        reading.keys(where, values, {*COLUMNS})
         if state not in get_args(State):
             raise InputError(f"{where}: state: wanted one of {', '.join(get_args(State))}, got {shown(state)}")
         _check_presence(where, values, state)

@@ -8,8 +8,8 @@ import json
 import re
 from pathlib import Path
 
-from smc_dp import strict
 from smc_dp.errors import InputError, shown
+from smc_dp.files import reading
 from smc_dp.ledger.entry import COLUMNS
 from smc_dp.ledger.history import BrokenLedgerError, History
 from smc_dp.ledger.ledger import Ledger
@@ -35,14 +35,14 @@ def to_csv(history: History) -> str:
 
 def from_json(content: bytes, where: str) -> History:
     """The history that was exported; InputError for anything else, BrokenLedgerError when its entries do not link."""
-    document = strict.parse_object(content, where)
-    strict.keys(where, document, {"format", "start", "entries"})
+    document = reading.parse_object(content, where)
+    reading.keys(where, document, {"format", "start", "entries"})
     start = document["start"]
     if document["format"] != _FORMAT or not isinstance(start, str) or not re.fullmatch("[0-9a-f]{64}", start):
         raise InputError(f"{where}: wanted {_FORMAT!r} and where its chain starts, got {shown(document['format'])}")
-    rows = strict.items(f"{where}: entries", document["entries"])
+    rows = reading.items(f"{where}: entries", document["entries"])
     try:
-        return History.read(start, (strict.mapping("an entry", row) for row in rows))
+        return History.read(start, (reading.mapping("an entry", row) for row in rows))
     except BrokenLedgerError as error:
         raise BrokenLedgerError(f"{where}: {error}") from None
     except InputError as error:
@@ -51,7 +51,7 @@ def from_json(content: bytes, where: str) -> History:
 
 def read(path: Path) -> History:
     """The history in a ledger, or in a JSON export of one."""
-    content = strict.read_file(path, MAX_BYTES)
+    content = reading.read_file(path, MAX_BYTES)
     if content.lstrip()[:1] == b"{":
         return from_json(content, f"export {path}")
     with Ledger.open(path) as ledger:

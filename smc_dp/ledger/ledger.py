@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Literal
 
 from smc_dp.data.preprocess import Examples
-from smc_dp.durable import sync
 from smc_dp.errors import InputError
+from smc_dp.files.writing import sync
 from smc_dp.ledger import storage
 from smc_dp.ledger.dataset import identity
 from smc_dp.ledger.entry import COLUMNS, Entry

@@ -22,10 +22,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from protocols.errors import ProtocolError
-from smc_dp import strict
 from smc_dp.data.federation import plain_name
 from smc_dp.data.preprocess import Examples
 from smc_dp.errors import InputError
+from smc_dp.files import reading
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import Account, History, Limit, OverBudgetError, Standing, account_of
 from smc_dp.ledger.ledger import Ledger
@@ -130,7 +130,7 @@ class Reserved:
 
     def released(self, release: Path) -> dict[str, Standing]:
         """The release in this file is out. How each party's account stands now."""
-        digest = hashlib.sha256(strict.read_file(release)).hexdigest()
+        digest = hashlib.sha256(reading.read_file(release)).hexdigest()
         standings = {}
         for party, place in self.places.items():
             with _named(party), Ledger.open(place.path) as ledger:

@@ -26,7 +26,7 @@ from protocols.runtime import heads, state, transcript
 from protocols.runtime import message as messages
 from protocols.runtime.channel import Envelope
 from protocols.runtime.view import RecordedView, recompute
-from smc_dp import release, strict
+from smc_dp import release
 from smc_dp.audit import evidence as evidence_module
 from smc_dp.audit.evidence import Evidence, load
 from smc_dp.errors import InputError
