@@ -22,7 +22,7 @@ from smc_dp.audit import checks, report
 from smc_dp.audit.evidence import load
 from smc_dp.cli.main import screen
 from smc_dp.data import sources
-from smc_dp.methods.pathak2010 import Settings
+from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.simulation import simulate
 
 

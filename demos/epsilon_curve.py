@@ -21,7 +21,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.data import sources
 from smc_dp.errors import InputError
 from smc_dp.methods.experiment import SPLITS, dealt, error, errors, pooled, train
-from smc_dp.methods.pathak2010 import Settings
+from smc_dp.methods.pathak2010.curator import Settings
 
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1")
 PANELS = {("1", "paper"): "printed noise, as in the paper:\na constant answer is all it reaches",

@@ -28,7 +28,7 @@ from smc_dp.audit import links, report
 from smc_dp.audit.evidence import Evidence, load
 from smc_dp.data import sources
 from smc_dp.errors import InputError
-from smc_dp.methods.pathak2010 import Settings
+from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.simulation import simulate
 
 

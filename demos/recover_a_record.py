@@ -13,9 +13,9 @@ from fractions import Fraction
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.attacks.recovery import recover
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.ofpa import Ofpa
-from smc_dp.methods.recovery import recover
+from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.privacy.target import Target
 
 FEATURES = ROUNDS = 6

@@ -19,7 +19,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp import release
 from smc_dp.aggregation import ProtocolSettings
 from smc_dp.data import sources
-from smc_dp.methods.pathak2010 import Settings, accuracy, classify
+from smc_dp.methods.pathak2010.curator import Settings, accuracy, classify
 from smc_dp.simulation import simulate
 
 

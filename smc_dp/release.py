@@ -24,7 +24,7 @@ from smc_dp.data.partition import check_names
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.files.writing import sync
-from smc_dp.methods.pathak2010 import open_release
+from smc_dp.methods.pathak2010.curator import open_release
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.statement import PrivacyStatement
 

@@ -20,7 +20,7 @@ from smc_dp.data.sources import Case
 from smc_dp.ledger.history import Standing
 from smc_dp.ledger.run import ABORTS, Ledgers, accounted, price
 from smc_dp.methods import baselines
-from smc_dp.methods.pathak2010 import Settings, accuracy, check_fit, classify, local
+from smc_dp.methods.pathak2010.curator import Settings, accuracy, check_fit, classify, local
 from smc_dp.privacy.statement import PrivacyStatement
 
 Progress: TypeAlias = Callable[[str, int, int], None]

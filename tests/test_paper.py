@@ -25,10 +25,10 @@ from smc_dp.data import sources
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.preprocess import Examples
 from smc_dp.learning.solver import PUBLIC_TAU
-from smc_dp.methods.averages import Local, PathakMean, noise_of
 from smc_dp.methods.experiment import SPLITS, Trained, dealt, error, errors, pooled, train
-from smc_dp.methods.pathak2010 import Settings, classify, open_release
-from smc_dp.methods.weighted_sum import WeightedSum
+from smc_dp.methods.pathak2010.averages import Local, PathakMean, noise_of
+from smc_dp.methods.pathak2010.curator import Settings, classify, open_release
+from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.noise import DiscreteLaplace
 from smc_dp.privacy.pathak2010 import noise_for
 from smc_dp.privacy.sensitivity import logistic_constants

@@ -16,8 +16,8 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.attacks.attack import Attack, Variant
 from smc_dp.attacks.made_up import in_the_ball
 from smc_dp.data.federation import Federation
-from smc_dp.methods.ofaa import Ofaa
-from smc_dp.methods.ofpa import Ofpa
+from smc_dp.methods.collaborative.ofaa import Ofaa
+from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.privacy.target import Target
 from smc_dp.unit_ball import Array
 

@@ -20,8 +20,8 @@ from smc_dp.attacks.attack import Attack, Variant
 from smc_dp.attacks.made_up import DIMENSION, like_adult
 from smc_dp.attacks.sessions import HARDENED, PRINTED, Secret, play
 from smc_dp.learning.solver import minimise
-from smc_dp.methods.pathak2010 import Settings
-from smc_dp.methods.weighted_sum import WeightedSum
+from smc_dp.methods.pathak2010.curator import Settings
+from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.output import proven
 from smc_dp.privacy.target import Target
 

@@ -1,6 +1,6 @@
 """`ofpa-record-recovery`: OFPA leaves the bias without noise, and with it an exact equation for the last record.
 
-The attack itself is `smc_dp.methods.recovery`; here it meets both forms on fresh rows and fresh noise.
+The attack itself is `smc_dp.attacks.recovery`; here it meets both forms on fresh rows and fresh noise.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.attacks.attack import Attack, Variant
 from smc_dp.attacks.made_up import in_the_ball
+from smc_dp.attacks.recovery import recover
 from smc_dp.data.federation import Federation
-from smc_dp.methods.ofpa import Ofpa
-from smc_dp.methods.recovery import recover
+from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.privacy.target import Target
 
 ROWS, FEATURES, ROUNDS = 1200, 4, 6

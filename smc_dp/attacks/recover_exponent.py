@@ -19,7 +19,7 @@ from protocols.runtime.claims import View
 from protocols.runtime.session import CURATOR_NAME, Program
 from smc_dp.attacks.attack import Attack, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, Secret, left_behind, mail_from, play
-from smc_dp.methods.pathak2010 import Settings
+from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.privacy.grid import Grid
 
 SIZES = (300, 200, 100)

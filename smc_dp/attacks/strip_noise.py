@@ -22,8 +22,8 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.learning.solver import minimise
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.pathak2010 import Settings
-from smc_dp.methods.weighted_sum import WeightedSum
+from smc_dp.methods.pathak2010.curator import Settings
+from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.output import GRID, proven
 from smc_dp.privacy.target import Target
 

@@ -16,11 +16,11 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.attacks.attack import Attack, Variant
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.ensemble import Ensemble
-from smc_dp.methods.hamm2016 import Soft, Vote
+from smc_dp.methods.hamm2016.ensemble import Ensemble
+from smc_dp.methods.hamm2016.votes import Soft, Vote
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.soft_statistic import SoftStatistic
+from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.privacy.target import Target
 from smc_dp.unit_ball import Array
 

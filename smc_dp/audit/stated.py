@@ -12,7 +12,7 @@ from smc_dp.audit.check import Outcome, failed
 from smc_dp.audit.evidence import MAX_DIMENSION, MAX_PARTIES, MAX_RING_BITS, Evidence
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
-from smc_dp.methods.pathak2010 import Settings
+from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.pathak2010 import Calibration, NoiseName

@@ -33,7 +33,7 @@ from smc_dp.data.sources import Case
 from smc_dp.data.tables import read_table
 from smc_dp.errors import InputError, one_line
 from smc_dp.ledger.run import Ledgers
-from smc_dp.methods.pathak2010 import RING_BITS, Settings, accuracy, classify
+from smc_dp.methods.pathak2010.curator import RING_BITS, Settings, accuracy, classify
 from smc_dp.privacy.pathak2010 import Calibration, NoiseName
 from smc_dp.simulation import simulate
 

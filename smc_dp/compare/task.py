@@ -18,7 +18,7 @@ from smc_dp.data.deal import deal_pool
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.pool import Pool
 from smc_dp.errors import InputError
-from smc_dp.methods.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
 from smc_dp.methods.method import Method, Trained
 from smc_dp.methods.model import Release
 from smc_dp.privacy.statement import PrivacyStatement

@@ -13,7 +13,7 @@ import numpy as np
 from smc_dp.data.preprocess import Examples
 from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.solver import minimise
-from smc_dp.methods.pathak2010 import accuracy, classify
+from smc_dp.methods.pathak2010.curator import accuracy, classify
 
 
 def individual(parties: Mapping[str, Examples], test: Examples, objective: RegularisedLogistic) -> dict[str, float]:

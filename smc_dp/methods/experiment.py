@@ -18,7 +18,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.data.partition import deal, parse_split
 from smc_dp.data.preprocess import Examples
 from smc_dp.learning.solver import minimise
-from smc_dp.methods.pathak2010 import Settings, classify
+from smc_dp.methods.pathak2010.curator import Settings, classify
 from smc_dp.privacy.pathak2010 import Calibration, NoiseName
 
 SPLITS = MappingProxyType({"even": "20,20,20,20,20", "15 %": "15,20,20,20,25", "10 %": "10,20,20,20,30"})

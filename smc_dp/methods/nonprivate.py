@@ -16,7 +16,7 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
 from smc_dp.learning.classes import code
 from smc_dp.learning.softmax import certified, one_hot
-from smc_dp.methods.ensemble import Ensemble, Learner, ensemble
+from smc_dp.methods.hamm2016.ensemble import Ensemble, Learner, ensemble
 from smc_dp.methods.method import Method, check_modulus
 from smc_dp.methods.model import LinearModel, Model, Release, area_under_curve
 from smc_dp.privacy.output import nothing

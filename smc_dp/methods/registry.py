@@ -5,18 +5,18 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from smc_dp.errors import InputError, shown
-from smc_dp.methods.averages import Central, Local, PathakMean
-from smc_dp.methods.clipped_average import ClippedAverage
+from smc_dp.methods.collaborative.ofaa import Ofaa
+from smc_dp.methods.collaborative.ofpa import Ofpa
+from smc_dp.methods.collaborative.param_laplace import ParamLaplace
 from smc_dp.methods.feature_method import AverageMethod, FeatureMethod
-from smc_dp.methods.hamm2016 import Average, Soft, SoftAuxiliary, Vote
+from smc_dp.methods.hamm2016.per_query import NoisyMax, ReleaseAll
+from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote
 from smc_dp.methods.method import Method
 from smc_dp.methods.nonprivate import Batch, Individual
-from smc_dp.methods.ofaa import Ofaa
-from smc_dp.methods.ofpa import Ofpa
-from smc_dp.methods.param_laplace import ParamLaplace
-from smc_dp.methods.per_query import NoisyMax, ReleaseAll
-from smc_dp.methods.soft_statistic import SoftStatistic
-from smc_dp.methods.weighted_sum import WeightedSum, WeightedSumAddRemove
+from smc_dp.methods.pathak2010.averages import Central, Local, PathakMean
+from smc_dp.methods.sums.clipped_average import ClippedAverage
+from smc_dp.methods.sums.soft_statistic import SoftStatistic
+from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 
 _CLASSES: tuple[type[Method], ...] = (
     PathakMean,

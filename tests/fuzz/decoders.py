@@ -197,7 +197,7 @@ def main(corpus: Path, name: str, options: list[str]) -> None:
 
     target = TARGETS[name]
     classes = [vars(owner) for owner in (Envelope, RecordedView)]
-    for names in (*classes, *map(vars, (heads, messages, state, transcript, strict, release, evidence_module))):
+    for names in (*classes, *map(vars, (heads, messages, state, transcript, reading, release, evidence_module))):
         for value in list(names.values()):
             function = getattr(value, "__func__", value)
             if isinstance(function, FunctionType):

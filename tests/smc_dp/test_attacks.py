@@ -40,10 +40,10 @@ from smc_dp.attacks.report import HEADINGS, Report, rows, story, surprises
 from smc_dp.audit.empirical.bounds import clopper_pearson
 from smc_dp.cli.main import main
 from smc_dp.errors import InputError
-from smc_dp.methods.hamm2016 import Soft, Vote, majority
-from smc_dp.methods.pathak2010 import Settings
-from smc_dp.methods.soft_statistic import SoftStatistic, statistic_in_integers
-from smc_dp.methods.whitening import Whitening
+from smc_dp.methods.hamm2016.votes import Soft, Vote, majority
+from smc_dp.methods.pathak2010.curator import Settings
+from smc_dp.methods.sums.soft_statistic import SoftStatistic, statistic_in_integers
+from smc_dp.methods.sums.whitening import Whitening
 from smc_dp.privacy.output import GRID
 
 MODULES = {module.ATTACK.name: module for module in (

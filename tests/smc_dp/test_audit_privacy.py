@@ -22,7 +22,7 @@ from smc_dp.audit import privacy, private_inputs, stated
 from smc_dp.audit.check import Outcome
 from smc_dp.audit.evidence import Evidence
 from smc_dp.learning.solver import minimise
-from smc_dp.methods.pathak2010 import Settings
+from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.privacy.sensitivity import logistic_constants
 from smc_dp.release import RELEASE, SHARES
 

@@ -28,7 +28,7 @@ def test_a_wrong_release_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         outcome.shares["P1"][0] += 1
         return outcome
 
-    monkeypatch.setattr(bench, "secure", wrong)
+    monkeypatch.setattr(protocol, "secure", wrong)
     with pytest.raises(RuntimeError, match="disagree"):
         protocol.bench(2, 2, 512)
 

@@ -18,7 +18,7 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
 from smc_dp.methods.method import laws
 from smc_dp.methods.registry import METHODS
-from smc_dp.methods.weighted_sum import WeightedSum
+from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import Target
 
 SMALL = ["compare", "--methods", "wsum,central", "--epsilons", "1,inf", "--repeats", "2", "--jobs", "1"]

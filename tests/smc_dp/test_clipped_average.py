@@ -13,11 +13,11 @@ import scipy.stats
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
-from smc_dp.methods.clipped_average import ClippedAverage
-from smc_dp.methods.ensemble import Ensemble, ensemble
-from smc_dp.methods.hamm2016 import Average
+from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016.votes import Average
+from smc_dp.methods.hamm2016.weights import sum_on_grid
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.output_perturbation import sum_on_grid
+from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
 from smc_dp.unit_ball import Array, into_ball

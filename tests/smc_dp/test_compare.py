@@ -28,7 +28,7 @@ from smc_dp.data.pool import load_pool
 from smc_dp.errors import InputError
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.registry import find
-from smc_dp.methods.weighted_sum import WeightedSum
+from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.statement import PrivacyStatement
 
 ROOT = Path(__file__).parents[2]

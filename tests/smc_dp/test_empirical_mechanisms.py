@@ -21,7 +21,7 @@ from smc_dp.audit.empirical.twins import ABOUT, FloatSampler, Multiples, TwinNam
 from smc_dp.data.preprocess import Examples
 from smc_dp.errors import InputError
 from smc_dp.learning.solver import minimise
-from smc_dp.methods.pathak2010 import Settings
+from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.unit_ball import Array

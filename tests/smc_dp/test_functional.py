@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from smc_dp.methods.collaborative import scaled, with_one
+from smc_dp.methods.collaborative.rounds import scaled, with_one
 from smc_dp.privacy import functional
 from smc_dp.privacy.functional import L2_SENSITIVITY, UNIT_BITS, coefficients, count, l1_sensitivities, quadratic
 

@@ -17,12 +17,12 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.data.deal import Deal, deal_pool
 from smc_dp.data.federation import Rows
 from smc_dp.data.pool import load_pool
-from smc_dp.methods.clipped_average import ClippedAverage
-from smc_dp.methods.ensemble import Ensemble, ensemble
-from smc_dp.methods.hamm2016 import Average, Soft, Vote
+from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016.votes import Average, Soft, Vote
+from smc_dp.methods.hamm2016.weights import TrainedWeights
 from smc_dp.methods.nonprivate import Batch, Individual
-from smc_dp.methods.output_perturbation import TrainedWeights
-from smc_dp.methods.soft_statistic import SoftStatistic, TrainedStatistic
+from smc_dp.methods.sums.clipped_average import ClippedAverage
+from smc_dp.methods.sums.soft_statistic import SoftStatistic, TrainedStatistic
 from smc_dp.privacy.target import Target
 
 FOLDER = os.environ.get("SMC_DP_DATA", "")

@@ -18,7 +18,7 @@ from mutants import OF_THE_RUN, audit
 from smc_dp.audit import report
 from smc_dp.audit.check import Outcome
 from smc_dp.audit.evidence import load
-from smc_dp.methods.pathak2010 import Settings
+from smc_dp.methods.pathak2010.curator import Settings
 
 RUNS, EVERYDAY = 200, (1, 2)  # a star with a tournament, a mesh where all are compared
 WITHOUT_VIEWS = 4  # the same checks are made with views: one in four runs is audited without, too

@@ -27,7 +27,7 @@ from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import Limit, OverBudgetError
 from smc_dp.ledger.ledger import Ledger
 from smc_dp.ledger.run import KEPT, VOIDED, Ledgers, price
-from smc_dp.methods.pathak2010 import RING_BITS, Settings
+from smc_dp.methods.pathak2010.curator import RING_BITS, Settings
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.simulation import Report, simulate
 

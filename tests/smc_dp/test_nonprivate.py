@@ -15,7 +15,7 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
 from smc_dp.learning.classes import code
 from smc_dp.methods import nonprivate
-from smc_dp.methods.ensemble import ensemble
+from smc_dp.methods.hamm2016.ensemble import ensemble
 from smc_dp.methods.model import LinearModel, Model
 from smc_dp.methods.nonprivate import Batch, Individual
 from smc_dp.privacy.target import Target

@@ -13,10 +13,9 @@ from hospitals import federation, rows
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError
-from smc_dp.methods import ofaa
-from smc_dp.methods.collaborative import BiasedModel, scaled, with_one
-from smc_dp.methods.ofaa import Ofaa, deviation, polynomial_noise, printed_statement
-from smc_dp.methods.quadratics import descend, minimiser, projected, trimmed
+from smc_dp.methods.collaborative.ofaa import Ofaa, deviation, polynomial_noise, printed_statement
+from smc_dp.methods.collaborative.quadratics import descend, minimiser, projected, trimmed
+from smc_dp.methods.collaborative.rounds import BiasedModel, ofaa, scaled, with_one
 from smc_dp.privacy.functional import (
     L2_SENSITIVITY,
     UNIT_BITS,

@@ -15,10 +15,10 @@ from sklearn.linear_model import LogisticRegression
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
-from smc_dp.methods import ofpa, registry, tilted
-from smc_dp.methods.collaborative import BiasedModel, average, for_plain_rows, scaled, with_one
-from smc_dp.methods.ofpa import Ofpa, printed_noise
-from smc_dp.methods.param_laplace import ParamLaplace
+from smc_dp.methods import registry
+from smc_dp.methods.collaborative.ofpa import Ofpa, printed_noise
+from smc_dp.methods.collaborative.param_laplace import ParamLaplace
+from smc_dp.methods.collaborative.rounds import BiasedModel, average, for_plain_rows, ofpa, scaled, tilted, with_one
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.target import Target
 

@@ -17,7 +17,7 @@ from smc_dp.data import sources
 from smc_dp.data.preprocess import Examples
 from smc_dp.errors import InputError
 from smc_dp.methods import baselines
-from smc_dp.methods.pathak2010 import Settings, accuracy, classify, local, open_release
+from smc_dp.methods.pathak2010.curator import Settings, accuracy, classify, local, open_release
 from smc_dp.privacy.grid import Grid
 
 

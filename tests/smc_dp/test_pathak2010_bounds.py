@@ -15,9 +15,9 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.solver import minimise
-from smc_dp.methods import pathak2010_bounds as bounds
-from smc_dp.methods.averages import PathakMean, noise_of
 from smc_dp.methods.model import LinearModel
+from smc_dp.methods.pathak2010.averages import PathakMean, noise_of
+from smc_dp.methods.pathak2010.curator import theorems as bounds
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.pathak2010 import NoiseName
 from smc_dp.privacy.target import Target

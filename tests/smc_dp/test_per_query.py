@@ -14,9 +14,9 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
 from smc_dp.learning.votes import count_votes
-from smc_dp.methods.ensemble import Ensemble, ensemble
-from smc_dp.methods.hamm2016 import Average
-from smc_dp.methods.per_query import Committee, NoisyMax, ReleaseAll, Service
+from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016.per_query import Committee, NoisyMax, ReleaseAll, Service
+from smc_dp.methods.hamm2016.votes import Average
 from smc_dp.privacy.noise import DiscreteLaplace
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.sensitivity import largest_softmax_norm

@@ -15,7 +15,7 @@ from smc_dp import release
 from smc_dp.aggregation import Contribution, Outcome, ideal
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.errors import InputError
-from smc_dp.methods.pathak2010 import Settings
+from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.privacy.grid import Grid
 
 GRID = Grid(40, 64)

@@ -15,10 +15,10 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
 from smc_dp.learning.classes import code, coordinates
 from smc_dp.learning.softmax import certified
-from smc_dp.methods.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.soft_statistic import SoftStatistic, model_of, sensitivity, statistic_in_integers
-from smc_dp.methods.whitening import Whitening, largest_square
+from smc_dp.methods.sums.soft_statistic import SoftStatistic, model_of, sensitivity, statistic_in_integers
+from smc_dp.methods.sums.whitening import Whitening, largest_square
 from smc_dp.privacy.output import GRID, perturb
 from smc_dp.privacy.target import Target
 from smc_dp.unit_ball import Array, into_ball

@@ -50,7 +50,7 @@ def test_wrong_weights_are_noticed(classes: int, monkeypatch: pytest.MonkeyPatch
         V = train_all(parties, number, mu)
         return V + 2e-6 * (np.arange(len(V)) == 3)[:, None, None] * (number == classes)
 
-    monkeypatch.setattr(training_bench, "train_all", wrong)
+    monkeypatch.setattr(training, "train_all", wrong)
     with pytest.raises(RuntimeError, match="the batch and scikit-learn disagree: weights differ by 2"):
         small()
 
@@ -61,7 +61,7 @@ def test_wrong_votes_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         counts[5] += [-1, 1]
         return counts
 
-    monkeypatch.setattr(training_bench, "count_votes", wrong)
+    monkeypatch.setattr(training, "count_votes", wrong)
     with pytest.raises(RuntimeError, match="disagree: counts differ by 1"):
         small()
 

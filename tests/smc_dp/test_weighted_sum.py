@@ -16,7 +16,7 @@ from smc_dp.errors import InputError
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.registry import find
-from smc_dp.methods.weighted_sum import WeightedSum, WeightedSumAddRemove
+from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.output import GRID, proven
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, largest_norm, logistic_constants

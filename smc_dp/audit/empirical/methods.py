@@ -14,11 +14,11 @@ from smc_dp.audit.empirical.one_run import Guesses, guess
 from smc_dp.audit.empirical.twins import TwinName
 from smc_dp.data.federation import Rows
 from smc_dp.errors import InputError
-from smc_dp.methods.collaborative import RoundsRelease
+from smc_dp.methods.collaborative.rounds import RoundsRelease
 from smc_dp.methods.feature_method import TrainedSites
+from smc_dp.methods.hamm2016.per_query import Committee, Service
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.per_query import Committee, Service
 from smc_dp.methods.registry import find
 from smc_dp.privacy.target import Target
 from smc_dp.unit_ball import Array

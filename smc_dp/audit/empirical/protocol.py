@@ -14,7 +14,7 @@ from smc_dp.audit.empirical.twins import TwinName
 from smc_dp.data.preprocess import Examples
 from smc_dp.errors import InputError
 from smc_dp.learning.solver import minimise
-from smc_dp.methods.pathak2010 import FRACTION_BITS, RING_BITS, Settings
+from smc_dp.methods.pathak2010.curator import FRACTION_BITS, RING_BITS, Settings
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.target import Target
 from smc_dp.unit_ball import Array

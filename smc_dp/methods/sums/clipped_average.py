@@ -14,9 +14,9 @@ from typing import ClassVar
 
 from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError, shown
-from smc_dp.methods.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016.weights import TrainedWeights, clipped
 from smc_dp.methods.method import check_modulus
-from smc_dp.methods.output_perturbation import TrainedWeights, clipped
 from smc_dp.privacy.target import Calibration, NoiseName
 
 _SMALLEST, _LARGEST = 2.0**-20, 1e6

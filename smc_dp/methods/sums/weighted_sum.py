@@ -19,9 +19,9 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation
 from smc_dp.learning.solver import PUBLIC_TAU
-from smc_dp.methods.averages import SIZES, models_of
 from smc_dp.methods.method import TRUSTED, check_modulus, check_target
 from smc_dp.methods.model import LinearModel, Release
+from smc_dp.methods.pathak2010.averages import SIZES, models_of
 from smc_dp.privacy.output import GRID, perturb, proven, statement
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, replace_one

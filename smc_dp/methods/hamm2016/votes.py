@@ -24,9 +24,9 @@ import numpy.typing as npt
 from smc_dp.data.federation import Federation
 from smc_dp.learning.classes import diameter
 from smc_dp.learning.softmax import certified, one_hot
-from smc_dp.methods.ensemble import Ensemble, Learner, auxiliary, ensemble
+from smc_dp.methods.hamm2016.ensemble import Ensemble, Learner, auxiliary, ensemble
+from smc_dp.methods.hamm2016.weights import TrainedWeights, clipped, of_minimiser
 from smc_dp.methods.method import Method, check_modulus
-from smc_dp.methods.output_perturbation import TrainedWeights, clipped, of_minimiser
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.target import Calibration, NoiseName
 from smc_dp.unit_ball import Array

@@ -19,10 +19,10 @@ from protocols.arithmetic.rng import KEY_BYTES, Stream
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError, shown
 from smc_dp.learning.votes import count_votes
-from smc_dp.methods.ensemble import Ensemble, Learner, ensemble
+from smc_dp.methods.hamm2016.ensemble import Ensemble, Learner, ensemble
+from smc_dp.methods.hamm2016.weights import clipped
 from smc_dp.methods.method import check_modulus, check_target
 from smc_dp.methods.model import Release, area_under_curve
-from smc_dp.methods.output_perturbation import clipped
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import GRID, Calibrated, on_grid, perturb, proven, statement

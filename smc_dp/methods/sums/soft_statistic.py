@@ -26,10 +26,10 @@ from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError, shown
 from smc_dp.learning.classes import code, coordinates, diameter
 from smc_dp.learning.softmax import SoftLabels, minimise
-from smc_dp.methods.ensemble import Ensemble, Learner, auxiliary, ensemble
+from smc_dp.methods.hamm2016.ensemble import Ensemble, Learner, auxiliary, ensemble
 from smc_dp.methods.method import TRUSTED, check_modulus, check_target
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.methods.whitening import Whitening, largest_square
+from smc_dp.methods.sums.whitening import Whitening, largest_square
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.output import GRID, perturb, proven, statement
 from smc_dp.privacy.target import Calibration, NoiseName, Target

@@ -22,7 +22,8 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError, shown
-from smc_dp.methods.collaborative import (
+from smc_dp.methods.collaborative.quadratics import descend, minimiser, projected, trimmed
+from smc_dp.methods.collaborative.rounds import (
     SERVER,
     SIZES,
     BiasedModel,
@@ -35,7 +36,6 @@ from smc_dp.methods.collaborative import (
     with_one,
 )
 from smc_dp.methods.method import TRUSTED, check_sizes, check_target, two_classes
-from smc_dp.methods.quadratics import descend, minimiser, projected, trimmed
 from smc_dp.privacy.functional import (
     L2_SENSITIVITY,
     UNIT_BITS,

@@ -18,7 +18,15 @@ from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError
 from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.solver import PUBLIC_TAU, minimise
-from smc_dp.methods.collaborative import SERVER, SIZES, BiasedModel, RoundsRelease, average, for_plain_rows, scaled
+from smc_dp.methods.collaborative.rounds import (
+    SERVER,
+    SIZES,
+    BiasedModel,
+    RoundsRelease,
+    average,
+    for_plain_rows,
+    scaled,
+)
 from smc_dp.methods.method import check_modulus, check_sizes, check_target, two_classes
 from smc_dp.privacy.output import Calibrated, on_grid, perturb, proven, statement
 from smc_dp.privacy.sensitivity import replace_one

@@ -1,0 +1,1 @@
+"""OFPA, OFAA and parameter perturbation: collaborative logistic regression in rounds."""
