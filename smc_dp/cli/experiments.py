@@ -104,7 +104,7 @@ def compare(
       smc-dp compare --dataset a9a --methods wsum,prr_mean --calibrations proven,paper \\
                      --split 10,20,20,20,30 --lambda 1e-3 --draws 20
     """
-    from smc_dp.compare import study, usual
+    from smc_dp.compare import defaults, study
     from smc_dp.compare.plan import Plan, Setting
     from smc_dp.data.pool import NAMES
     from smc_dp.methods.registry import METHODS
@@ -115,7 +115,7 @@ def compare(
         name: count("--" + name.replace("_", "-"), text, least=0 if name in ("auxiliary", "labelled") else 1)
         for name, text in number.items()
     }
-    entries, skipped = usual.entries(
+    entries, skipped = defaults.entries(
         [choice("--methods", name, tuple(METHODS)) for name in several("--methods", methods)],
         [choice("--calibrations", c, get_args(Calibration)) for c in several("--calibrations", calibrations)],
         _epsilons(epsilons),
@@ -127,7 +127,7 @@ def compare(
     if not entries:
         raise InputError(f"--methods: none is left: {'; '.join(skipped)}")
     choice("--dataset", dataset, NAMES)
-    setting = Setting(dataset, dataset, usual.dealt(dataset, split, **counts))
+    setting = Setting(dataset, dataset, defaults.dealt(dataset, split, **counts))
     plan = Plan((setting,), tuple(entries), count("--repeats", repeats) or 1, _seed(insecure_seed))
     shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(skipped))
     workers = count("--jobs", jobs)
@@ -162,7 +162,7 @@ def reproduce(
       smc-dp reproduce hamm-fig2 --data-dir DIR --out runs/hamm-fig2
       smc-dp reproduce pathak-fig2 --repeats 2 --draws 5
     """
-    from smc_dp.compare import papers
+    from smc_dp.reproduce import papers
 
     shown = papers.study(
         figure, count("--repeats", repeats), count("--draws", draws), insecure_seed=_seed(insecure_seed)

@@ -12,7 +12,7 @@ from typing import Any
 
 import jinja2
 
-from smc_dp.compare import figures, results
+from smc_dp.compare import charts, results
 from smc_dp.compare.results import Trial, summary
 from smc_dp.compare.runner import Grid
 from smc_dp.compare.study import Point, Study, Verdict, judge_claim, judge_number, point_of
@@ -31,7 +31,7 @@ def write(study: Study, grid: Grid, folder: Path, seconds: float) -> Path:
     images = []
     (folder / "figures").mkdir(exist_ok=True)
     for number, panel in enumerate(study.panels, start=1):
-        png = figures.draw(panel, study, grid.trials)
+        png = charts.draw(panel, study, grid.trials)
         if png is not None:
             results.write(folder / "figures" / f"{number:02d}.png", png)
             images.append({"data": base64.b64encode(png).decode(), "alt": panel.title})

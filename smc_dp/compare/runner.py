@@ -20,7 +20,7 @@ from joblib.parallel import BACKENDS, get_active_backend
 from smc_dp import __version__
 from smc_dp.compare import results
 from smc_dp.compare.plan import Cell, Plan, plain
-from smc_dp.compare.rehearsal import refuse_hopeless
+from smc_dp.compare.preflight import refuse_hopeless
 from smc_dp.compare.results import Trial
 from smc_dp.compare.task import Outcome, group, reason, work
 from smc_dp.data.pool import Points, Pool, load_pool

@@ -11,8 +11,8 @@ from typing import Protocol, runtime_checkable
 from threadpoolctl import threadpool_limits
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.compare.metrics import qualities
 from smc_dp.compare.plan import Cell, epsilon_text
-from smc_dp.compare.quality import qualities
 from smc_dp.compare.results import Trial
 from smc_dp.data.deal import deal_pool
 from smc_dp.data.federation import Federation, Rows

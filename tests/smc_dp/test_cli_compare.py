@@ -12,7 +12,7 @@ import pytest
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.cli.main import experiments, main
-from smc_dp.compare import papers, runner, usual
+from smc_dp.compare import defaults, runner
 from smc_dp.data.deal import Deal
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
@@ -20,6 +20,7 @@ from smc_dp.methods.method import laws
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import Target
+from smc_dp.reproduce import papers
 
 SMALL = ["compare", "--methods", "wsum,central", "--epsilons", "1,inf", "--repeats", "2", "--jobs", "1"]
 
@@ -96,8 +97,8 @@ def test_who_stops_a_run_is_told_how_to_go_on(folder, capsys, monkeypatch):
 
 
 def test_public_rows_can_be_switched_off():
-    assert usual.dealt("breast_cancer").auxiliary == 100
-    dealt = usual.dealt("breast_cancer", auxiliary=0, labelled=0)
+    assert defaults.dealt("breast_cancer").auxiliary == 100
+    dealt = defaults.dealt("breast_cancer", auxiliary=0, labelled=0)
     assert (dealt.auxiliary, dealt.labelled) == (None, None)
 
 
@@ -223,20 +224,20 @@ def test_data_verify_names_what_is_wrong(folder, capsys):
 
 
 def test_rows_are_dealt_as_usual_unless_options_say_otherwise():
-    assert usual.dealt("har").parties == 1000
-    assert usual.dealt("har", parties=500).per_party == 6
-    assert usual.dealt("har", per_party=5, auxiliary=7) == Deal(1000, 5, auxiliary=7, components=50)
-    split = usual.dealt("har", "50,50")
+    assert defaults.dealt("har").parties == 1000
+    assert defaults.dealt("har", parties=500).per_party == 6
+    assert defaults.dealt("har", per_party=5, auxiliary=7) == Deal(1000, 5, auxiliary=7, components=50)
+    split = defaults.dealt("har", "50,50")
     assert (split.parties, split.per_party, split.auxiliary) == (2, None, 1352)
-    assert usual.dealt("bank", parties=4).split is None
+    assert defaults.dealt("bank", parties=4).split is None
     with pytest.raises(InputError, match="wanted 3"):
-        usual.dealt("a9a", "50,50", parties=3)
+        defaults.dealt("a9a", "50,50", parties=3)
 
 
 def test_each_method_has_its_own_noise_unless_one_is_asked_for():
     def chosen(methods: list[str], noise: str | None) -> tuple[dict, list[str]]:
         both = ("proven", "paper")
-        found, skipped = usual.entries(methods, both, (None,), noise=noise, delta=Fraction(1, 10**6), draws=1)
+        found, skipped = defaults.entries(methods, both, (None,), noise=noise, delta=Fraction(1, 10**6), draws=1)
         return {(e.method, e.calibration): e.noise for e in found}, skipped
 
     assert chosen(["ofpa", "param_laplace", "batch"], None)[0] == {

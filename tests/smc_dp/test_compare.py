@@ -17,7 +17,7 @@ import joblib
 import numpy as np
 import pytest
 
-from smc_dp.compare import figures, page, quality, runner, study, task
+from smc_dp.compare import charts, metrics, page, runner, study, task
 from smc_dp.compare.plan import Entry, Plan, Setting, epsilon_text, plain
 from smc_dp.compare.results import Trial, from_csv
 from smc_dp.compare.runner import Grid, Source
@@ -306,11 +306,11 @@ def test_models_measured_together_are_measured_as_each_on_its_own():
             return 0.125
 
     models[7] = Other(models[7].W)
-    found = quality.qualities(models, test)
+    found = metrics.qualities(models, test)
     assert found[7] == (0.125, models[7].auc(test))
     assert [a for a, _ in found] == [model.accuracy(test) for model in models]
     assert [b for _, b in found] == pytest.approx([model.auc(test) for model in models], abs=1e-12)
-    assert quality.qualities([], test) == []
+    assert metrics.qualities([], test) == []
 
 
 def test_a_killed_grid_goes_on_without_redoing_finished_cells(tmp_path):
@@ -433,14 +433,14 @@ def test_a_single_trial_decides_nothing():
 
 
 def test_curves_have_the_means_of_their_own_trials():
-    lines = {line.label: line for line in figures.curves(Panel("s", ("s",)), some_study(), TRIALS)}
+    lines = {line.label: line for line in charts.curves(Panel("s", ("s",)), some_study(), TRIALS)}
     assert list(lines) == ["wsum", "local", "batch"]
     assert [(x, round(s.mean, 3)) for x, s in lines["wsum"].points] == [(1.0, 0.81), (math.inf, 0.9)]
     assert lines["batch"].is_baseline
     assert not lines["wsum"].is_baseline
     over = Panel("m", ("s", "t"), "setting", places=(3.0, 2.0), methods=("wsum",), epsilons=(1.0,))
     rows = [*TRIALS, trial("wsum", 1.0, 0.5, setting="t")]
-    (line,) = figures.curves(over, some_study(), rows)
+    (line,) = charts.curves(over, some_study(), rows)
     assert [(x, round(s.mean, 3)) for x, s in line.points] == [(2.0, 0.5), (3.0, 0.81)]
 
 
@@ -452,18 +452,18 @@ def test_pictures_are_drawn(axis, measure):
         Stated(Point("s", "wsum", "proven", 1.0), 0.8, measure, "x"),
         Stated(Point("s", "batch", "none"), 0.9, measure, "y"),
     )
-    png = figures.draw(panel, some_study(panels=(panel,), stated=stated), TRIALS)
+    png = charts.draw(panel, some_study(panels=(panel,), stated=stated), TRIALS)
     assert png is not None
     assert png.startswith(b"\x89PNG")
     assert len(png) > 10_000
-    assert figures.draw(replace(panel, settings=("u",), places=()), some_study(), TRIALS) is None
+    assert charts.draw(replace(panel, settings=("u",), places=()), some_study(), TRIALS) is None
 
 
 def test_every_method_has_its_colour_and_shades_stay_apart():
     from smc_dp.methods.registry import METHODS
 
-    assert set(METHODS) <= set(figures.COLOURS)
-    assert len({figures.shade("#1f77b4", step) for step in range(3)}) == 3
+    assert set(METHODS) <= set(charts.COLOURS)
+    assert len({charts.shade("#1f77b4", step) for step in range(3)}) == 3
 
 
 def statement(**changes) -> dict:
@@ -506,7 +506,7 @@ def test_claims_of_ours_do_not_stand_under_the_paper():
 
 def test_the_spread_of_a_baseline_is_a_band():
     def drawn(trials):
-        return figures.draw(Panel("p", ("s",), methods=("batch", "wsum")), some_study(), trials)
+        return charts.draw(Panel("p", ("s",), methods=("batch", "wsum")), some_study(), trials)
 
     same = [t for t in TRIALS if t.method != "batch"]
     wide = [*same, trial("batch", math.inf, 0.93), trial("batch", math.inf, 0.97, 1)]

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from smc_dp.compare import figures, papers, runner, study
+from smc_dp.compare import charts, runner, study
 from smc_dp.compare.plan import Cell
 from smc_dp.compare.results import Trial
 from smc_dp.compare.study import Claim, Point, Study
 from smc_dp.errors import InputError
+from smc_dp.reproduce import papers
 
 DATA = os.environ.get("SMC_DP_DATA", "")
 NEEDS_DATA = pytest.mark.skipif(
@@ -59,7 +60,7 @@ def test_panels_show_settings_that_the_grid_has(shown):
         assert set(panel.methods) <= labels
         assert len(panel.places) == (len(panel.settings) if panel.axis == "setting" else 0)
         assert any(panel.shows(point) for point in points(shown.plan.cells()))
-        for number in (s for s in shown.stated if figures._belongs(s, panel)):
+        for number in (s for s in shown.stated if charts._belongs(s, panel)):
             assert number.point.setting in panel.settings
 
 
@@ -75,10 +76,10 @@ def made_up(shown: Study) -> list[Trial]:
 def test_every_panel_has_curves(name):
     shown = papers.study(name)
     for panel in shown.panels:
-        lines = figures.curves(panel, shown, made_up(shown))
+        lines = charts.curves(panel, shown, made_up(shown))
         assert len(lines) >= 2, panel.title
         assert len({line.label for line in lines}) == len(lines), panel.title
-    assert figures.draw(shown.panels[0], shown, made_up(shown)) is not None
+    assert charts.draw(shown.panels[0], shown, made_up(shown)) is not None
 
 
 def test_the_papers_parameters():

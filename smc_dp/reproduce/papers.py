@@ -6,22 +6,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
 
-from smc_dp.compare import papers_collaborative, papers_feature, papers_hamm, papers_pathak
 from smc_dp.compare.study import Study
 from smc_dp.errors import InputError, shown
+from smc_dp.reproduce import collaborative, feature_method, hamm2016, pathak2010
 
 STUDIES: MappingProxyType[str, Callable[[], Study]] = MappingProxyType(
     {
-        "pathak-fig2": papers_pathak.figure2,
-        "hamm-fig2": papers_hamm.figure2,
-        "hamm-fig3": papers_hamm.figure3,
-        "feature-fig1": papers_feature.figure1,
-        "feature-fig2": papers_feature.figure2,
-        "feature-fig3": papers_feature.figure3,
-        "collaborative-fig2": papers_collaborative.figure2,
-        "collaborative-fig3": papers_collaborative.figure3,
-        "collaborative-fig4": papers_collaborative.figure4,
-        "collaborative-fig5": papers_collaborative.figure5,
+        "pathak-fig2": pathak2010.figure2,
+        "hamm-fig2": hamm2016.figure2,
+        "hamm-fig3": hamm2016.figure3,
+        "feature-fig1": feature_method.figure1,
+        "feature-fig2": feature_method.figure2,
+        "feature-fig3": feature_method.figure3,
+        "collaborative-fig2": collaborative.figure2,
+        "collaborative-fig3": collaborative.figure3,
+        "collaborative-fig4": collaborative.figure4,
+        "collaborative-fig5": collaborative.figure5,
     }
 )
 
