@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.empirical.bounds import clopper_pearson
+from smc_dp.audit.epsilon.bounds import clopper_pearson
 
 Outcome: TypeAlias = Literal["succeeds", "fails", "undecided"]
 Trial: TypeAlias = Callable[[Stream, int], bool]

@@ -9,14 +9,14 @@ from typing import Annotated, Any, get_args
 import typer
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.empirical import protocol as whole_protocol
-from smc_dp.audit.empirical import show
-from smc_dp.audit.empirical.audit import TESTS
-from smc_dp.audit.empirical.mechanisms import MECHANISMS
-from smc_dp.audit.empirical.neighbours import pair
-from smc_dp.audit.empirical.plan import ALL, FEWEST, Planned, Request, affordable, planned
-from smc_dp.audit.empirical.power import Effort, Measured, Twin, of_twin, with_power
-from smc_dp.audit.empirical.twins import ABOUT, TwinName
+from smc_dp.audit.epsilon import protocol as whole_protocol
+from smc_dp.audit.epsilon import words
+from smc_dp.audit.epsilon.audit import TESTS
+from smc_dp.audit.epsilon.mechanisms import MECHANISMS
+from smc_dp.audit.epsilon.neighbours import pair
+from smc_dp.audit.epsilon.plan import ALL, FEWEST, Planned, Request, affordable, planned
+from smc_dp.audit.epsilon.power import Effort, Measured, Twin, of_twin, with_power
+from smc_dp.audit.epsilon.twins import ABOUT, TwinName
 from smc_dp.cli.main import screen
 from smc_dp.cli.options import Job, choice, positive, refuse, whole
 from smc_dp.errors import InputError, shown
@@ -135,10 +135,10 @@ def _report(found: list[Measured], request: Request, sure: Fraction, as_json: bo
         _print_json({"confidence": float(sure), "refuted": refuted, "audits": [m.as_dict() for m in found]})
         return int(refuted)
     for measured in found:
-        print("\n".join([*show.lines(measured), ""]))
+        print("\n".join([*words.lines(measured), ""]))
     if request.through_protocol:
         print(whole_protocol.SCOPE)
-    print(show.LEGEND)
+    print(words.LEGEND)
     print(f"All lower bounds hold together with confidence {float(sure):g}. A bound below the claim proves nothing.")
     return int(refuted)
 
@@ -149,8 +149,8 @@ def _report_twins(found: list[Twin], sure: Fraction, as_json: bool) -> int:
         _print_json({"confidence": float(sure), "refuted": refuted, "twins": [twin.as_dict() for twin in found]})
         return int(refuted)
     for twin in found:
-        print("\n".join([*show.twin_lines(twin), ""]))
-    print(show.LEGEND)
+        print("\n".join([*words.twin_lines(twin), ""]))
+    print(words.LEGEND)
     print(f"Broken on purpose. The bounds of the last audit hold together with confidence {float(sure):g}.")
     return int(refuted)
 

@@ -37,7 +37,7 @@ from smc_dp.attacks import (
 )
 from smc_dp.attacks.attack import CONFIDENCE, LEAST_TRIALS, Attack, Measured, Outcome, Variant
 from smc_dp.attacks.report import HEADINGS, Report, rows, story, surprises
-from smc_dp.audit.empirical.bounds import clopper_pearson
+from smc_dp.audit.epsilon.bounds import clopper_pearson
 from smc_dp.cli.main import main
 from smc_dp.errors import InputError
 from smc_dp.methods.hamm2016.votes import Soft, Vote, majority

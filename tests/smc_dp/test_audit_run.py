@@ -11,9 +11,9 @@ from fractions import Fraction
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.empirical import methods, protocol
-from smc_dp.audit.empirical.audit import Audited, audit
-from smc_dp.audit.empirical.neighbours import pair
+from smc_dp.audit.epsilon import methods, protocol
+from smc_dp.audit.epsilon.audit import Audited, audit
+from smc_dp.audit.epsilon.neighbours import pair
 from smc_dp.errors import InputError
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from smc_dp.audit.empirical.audit import TESTS
-from smc_dp.audit.empirical.protocol import SCOPE
-from smc_dp.audit.empirical.twins import ABOUT
+from smc_dp.audit.epsilon.audit import TESTS
+from smc_dp.audit.epsilon.protocol import SCOPE
+from smc_dp.audit.epsilon.twins import ABOUT
 from smc_dp.cli.main import main
 from smc_dp.methods.registry import METHODS
 

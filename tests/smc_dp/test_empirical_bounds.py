@@ -13,8 +13,8 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 from scipy.stats import binom
 
-from smc_dp.audit.empirical import renyi
-from smc_dp.audit.empirical.bounds import (
+from smc_dp.audit.epsilon import renyi
+from smc_dp.audit.epsilon.bounds import (
     EpsilonMeasure,
     Event,
     HockeyStickMeasure,
@@ -26,7 +26,7 @@ from smc_dp.audit.empirical.bounds import (
     quantiles,
     rough_limits,
 )
-from smc_dp.audit.empirical.one_run import Guesses, guess
+from smc_dp.audit.epsilon.one_run import Guesses, guess
 from smc_dp.unit_ball import Array
 
 ALPHA = 0.1  # large, so that too many wrong bounds are seen

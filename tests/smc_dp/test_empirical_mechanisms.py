@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.empirical import mechanisms, scores
-from smc_dp.audit.empirical.audit import TESTS, Audited, audit
-from smc_dp.audit.empirical.bounds import EpsilonMeasure, choose_event, measured
-from smc_dp.audit.empirical.case import Case
-from smc_dp.audit.empirical.mechanisms import SENSITIVITY, cases, law_of
-from smc_dp.audit.empirical.power import Effort, of_twin, with_power
-from smc_dp.audit.empirical.twins import ABOUT, FloatSampler, Multiples, TwinName
+from smc_dp.audit.epsilon import mechanisms, scores
+from smc_dp.audit.epsilon.audit import TESTS, Audited, audit
+from smc_dp.audit.epsilon.bounds import EpsilonMeasure, choose_event, measured
+from smc_dp.audit.epsilon.case import Case
+from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, cases, law_of
+from smc_dp.audit.epsilon.power import Effort, of_twin, with_power
+from smc_dp.audit.epsilon.twins import ABOUT, FloatSampler, Multiples, TwinName
 from smc_dp.data.preprocess import Examples
 from smc_dp.errors import InputError
 from smc_dp.learning.solver import minimise

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.empirical import methods
-from smc_dp.audit.empirical.audit import Audited, audit
-from smc_dp.audit.empirical.neighbours import pair
+from smc_dp.audit.epsilon import methods
+from smc_dp.audit.epsilon.audit import Audited, audit
+from smc_dp.audit.epsilon.neighbours import pair
 from smc_dp.errors import InputError
 from smc_dp.methods.method import laws
 from smc_dp.methods.registry import METHODS

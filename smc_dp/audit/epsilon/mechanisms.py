@@ -8,9 +8,9 @@ from types import MappingProxyType
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.empirical.case import Case
-from smc_dp.audit.empirical.one_run import Guesses, guess
-from smc_dp.audit.empirical.twins import ExponentialRadius, FloatSampler, Multiples, Sampler, TwinName
+from smc_dp.audit.epsilon.case import Case
+from smc_dp.audit.epsilon.one_run import Guesses, guess
+from smc_dp.audit.epsilon.twins import ExponentialRadius, FloatSampler, Multiples, Sampler, TwinName
 from smc_dp.errors import InputError
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import Law

@@ -16,7 +16,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from smc_dp.audit.empirical.bounds import Counts, Worlds, quantiles
+from smc_dp.audit.epsilon.bounds import Counts, Worlds, quantiles
 from smc_dp.unit_ball import Array
 
 ORDERS = (1.25, 2.0, 4.0, 8.0)

@@ -8,9 +8,9 @@ import numpy as np
 
 from protocols.arithmetic.rng import KEY_BYTES, Stream
 from smc_dp.aggregation import Contribution, Outcome, ProtocolSettings, ideal, secure
-from smc_dp.audit.empirical.case import Case
-from smc_dp.audit.empirical.mechanisms import twice
-from smc_dp.audit.empirical.twins import TwinName
+from smc_dp.audit.epsilon.case import Case
+from smc_dp.audit.epsilon.mechanisms import twice
+from smc_dp.audit.epsilon.twins import TwinName
 from smc_dp.data.preprocess import Examples
 from smc_dp.errors import InputError
 from smc_dp.learning.solver import minimise

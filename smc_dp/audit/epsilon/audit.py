@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.empirical.bounds import EpsilonMeasure, HockeyStickMeasure, Plan, Worlds, choose_event, measured
-from smc_dp.audit.empirical.case import Case, Tick
-from smc_dp.audit.empirical.renyi import choose_cells
+from smc_dp.audit.epsilon.bounds import EpsilonMeasure, HockeyStickMeasure, Plan, Worlds, choose_event, measured
+from smc_dp.audit.epsilon.case import Case, Tick
+from smc_dp.audit.epsilon.renyi import choose_cells
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.unit_ball import Array
 

@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 import scipy.special
 
-from smc_dp.audit.empirical.case import Score
+from smc_dp.audit.epsilon.case import Score
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa

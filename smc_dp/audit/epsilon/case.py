@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.empirical import scores
-from smc_dp.audit.empirical.bounds import Worlds
-from smc_dp.audit.empirical.one_run import Guesses
+from smc_dp.audit.epsilon import scores
+from smc_dp.audit.epsilon.bounds import Worlds
+from smc_dp.audit.epsilon.one_run import Guesses
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.unit_ball import Array
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.empirical.audit import Audited, audit
-from smc_dp.audit.empirical.bounds import clopper_pearson
-from smc_dp.audit.empirical.case import Case, Tick
+from smc_dp.audit.epsilon.audit import Audited, audit
+from smc_dp.audit.epsilon.bounds import clopper_pearson
+from smc_dp.audit.epsilon.case import Case, Tick
 
 
 @dataclass(frozen=True)

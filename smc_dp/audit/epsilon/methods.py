@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.empirical.case import Case
-from smc_dp.audit.empirical.mechanisms import twice
-from smc_dp.audit.empirical.neighbours import Pair, Parties, pair
-from smc_dp.audit.empirical.one_run import Guesses, guess
-from smc_dp.audit.empirical.twins import TwinName
+from smc_dp.audit.epsilon.case import Case
+from smc_dp.audit.epsilon.mechanisms import twice
+from smc_dp.audit.epsilon.neighbours import Pair, Parties, pair
+from smc_dp.audit.epsilon.one_run import Guesses, guess
+from smc_dp.audit.epsilon.twins import TwinName
 from smc_dp.data.federation import Rows
 from smc_dp.errors import InputError
 from smc_dp.methods.collaborative.rounds import RoundsRelease

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import ROUND_FLOOR, Context
 
-from smc_dp.audit.empirical.audit import Audited, Finding
-from smc_dp.audit.empirical.power import Measured, Power, Twin
+from smc_dp.audit.epsilon.audit import Audited, Finding
+from smc_dp.audit.epsilon.power import Measured, Power, Twin
 from smc_dp.privacy.statement import PrivacyStatement, shown
 
 _FIGURE = {"epsilon": "epsilon", "delta": "delta at it", "rho": "rho"}

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.empirical import mechanisms, methods, protocol
-from smc_dp.audit.empirical.case import Case
-from smc_dp.audit.empirical.mechanisms import MECHANISMS
-from smc_dp.audit.empirical.twins import TwinName
+from smc_dp.audit.epsilon import mechanisms, methods, protocol
+from smc_dp.audit.epsilon.case import Case
+from smc_dp.audit.epsilon.mechanisms import MECHANISMS
+from smc_dp.audit.epsilon.twins import TwinName
 from smc_dp.errors import InputError, shown
 from smc_dp.methods.method import check_target, laws
 from smc_dp.methods.registry import METHODS
