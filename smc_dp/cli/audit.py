@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from protocols.programs import PROTOCOLS
-from smc_dp import screen_matrix
 from smc_dp.audit import checks, report
-from smc_dp.audit import matrix as matrices
+from smc_dp.audit.code import matrix as matrices
+from smc_dp.audit.code import words
+from smc_dp.audit.code.matrix import MOST_PARTIES
 from smc_dp.audit.evidence import load
-from smc_dp.audit.matrix import MOST_PARTIES
 from smc_dp.cli.main import screen
 from smc_dp.cli.options import Job, choice, count, refuse
 from smc_dp.errors import InputError
@@ -78,5 +78,5 @@ def _matrix(name: str, parties: int, as_json: bool) -> int:
         raise InputError(f"--parties: wanted at most {MOST_PARTIES}, got {parties}")
     with screen.status() as hear:
         found = matrices.matrix(protocol, parties, hear)
-    print(json.dumps(found.as_dict()) if as_json else screen_matrix.text(found), end="\n" if as_json else "")
+    print(json.dumps(found.as_dict()) if as_json else words.text(found), end="\n" if as_json else "")
     return 0

@@ -37,8 +37,8 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY
 from protocols.runtime.session import CURATOR_NAME, Program
 from protocols.runtime.simulate import Setting
-from smc_dp.audit.executions import execute
-from smc_dp.audit.two_samples import compare, shape
+from smc_dp.audit.code.executions import execute
+from smc_dp.audit.code.two_samples import compare, shape
 
 CHECKED_HERE = (comparison, pathak2010)
 

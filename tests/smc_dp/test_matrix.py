@@ -14,10 +14,10 @@ from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM, as_printed, ideal
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import Program
-from smc_dp import screen_matrix
-from smc_dp.audit.matrix import SUM, Matrix, Row, coalitions, matrix
-from smc_dp.audit.symbolic.book import SMALLEST
-from smc_dp.audit.symbolic.worlds import World, moves, nearby, turned
+from smc_dp.audit.code import words
+from smc_dp.audit.code.matrix import SUM, Matrix, Row, coalitions, matrix
+from smc_dp.audit.code.symbolic.book import SMALLEST
+from smc_dp.audit.code.symbolic.worlds import World, moves, nearby, turned
 from smc_dp.cli.main import main
 
 HARDENED, PRINTED = PROGRAM.name, as_printed.PROGRAM.name
@@ -209,7 +209,7 @@ def test_worlds_nearby_are_others_and_keep_their_shape() -> None:
 
 
 def table(name: str, K: int) -> str:
-    return screen_matrix.text(found(name, K))
+    return words.text(found(name, K))
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -225,11 +225,11 @@ def test_checked_in_matrices_are_the_computed_ones(name: str) -> None:
 
 def test_kinds_of_coalition_cover_every_row_once_and_agree_with_it() -> None:
     m = found(HARDENED, 3, SOME)
-    lines = screen_matrix.lines(m)
+    lines = words.lines(m)
     assert len({line.who for line in lines}) == len(lines)
     cells = [line.cells for line in lines]
     for row in m.rows:
-        shown = screen_matrix.grouped(row)
+        shown = words.grouped(row)
         assert any(all(v in ("own", line[k]) for k, v in shown.items()) for line in cells), row
 
 

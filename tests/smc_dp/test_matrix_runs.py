@@ -24,7 +24,7 @@ from protocols.pathak2010.messages import Indicator
 from protocols.programs import PROTOCOLS
 from protocols.runtime.claims import View, readings
 from protocols.runtime.simulate import Run, Setting
-from smc_dp.audit.matrix import Cell, Matrix, matrix
+from smc_dp.audit.code.matrix import Cell, Matrix, matrix
 
 K, SPARE, RUNS = 3, 40, 110
 PI_1, PI_2 = Permutation((1, 2, 0)), Permutation((0, 2, 1))

@@ -16,8 +16,8 @@ from protocols.programs import Protocol
 from protocols.runtime.claims import Model, Unknown
 from protocols.runtime.message import CURATOR, PARTY, Message, masked, message, under
 from protocols.runtime.session import Program
-from smc_dp.audit.matrix import SUM, matrix
-from smc_dp.audit.symbolic.book import SMALLEST
+from smc_dp.audit.code.matrix import SUM, matrix
+from smc_dp.audit.code.symbolic.book import SMALLEST
 
 EVERY_PAIR = (PARTY >> PARTY) | (PARTY >> CURATOR) | (CURATOR >> PARTY)
 WIDE, NARROW = Ring(64), Ring(32)

@@ -13,15 +13,15 @@ from protocols.arithmetic.ring import Ring
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import PROGRAM, ideal, stage1
 from protocols.pathak2010.minimum import with_tie_bits
-from smc_dp.audit.symbolic.box import Box, Cryptosystem
-from smc_dp.audit.symbolic.coins import Coins, Tape
-from smc_dp.audit.symbolic.engine import Trace, run
-from smc_dp.audit.symbolic.form import Form, Symbol, UndecidedError, slots
-from smc_dp.audit.symbolic.hiding import weakened
-from smc_dp.audit.symbolic.rebind import Rebinding
-from smc_dp.audit.symbolic.span import Span
-from smc_dp.audit.symbolic.views import seen
-from smc_dp.audit.symbolic.worlds import World
+from smc_dp.audit.code.symbolic.box import Box, Cryptosystem
+from smc_dp.audit.code.symbolic.coins import Coins, Tape
+from smc_dp.audit.code.symbolic.engine import Trace, run
+from smc_dp.audit.code.symbolic.form import Form, Symbol, UndecidedError, slots
+from smc_dp.audit.code.symbolic.hiding import weakened
+from smc_dp.audit.code.symbolic.rebind import Rebinding
+from smc_dp.audit.code.symbolic.span import Span
+from smc_dp.audit.code.symbolic.views import seen
+from smc_dp.audit.code.symbolic.worlds import World
 
 WORLD = World(((1, 0), (1, 0)), (0, 1))
 

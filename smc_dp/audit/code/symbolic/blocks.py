@@ -11,9 +11,9 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
 from protocols.crypto import admission, dgk, paillier
-from smc_dp.audit.symbolic.box import Admission, Box, Cryptosystem, PublicKey, raised, with_plaintext
-from smc_dp.audit.symbolic.coins import Agreed, Coins, Tape
-from smc_dp.audit.symbolic.form import Form, Number
+from smc_dp.audit.code.symbolic.box import Admission, Box, Cryptosystem, PublicKey, raised, with_plaintext
+from smc_dp.audit.code.symbolic.coins import Agreed, Coins, Tape
+from smc_dp.audit.code.symbolic.form import Form, Number
 
 
 def instead(tape: Tape) -> dict[Any, Any]:

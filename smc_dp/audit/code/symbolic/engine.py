@@ -14,11 +14,11 @@ from protocols.runtime.claims import Model
 from protocols.runtime.endpoint import Endpoint, Want
 from protocols.runtime.message import Kind, Message
 from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME, SESSION_BYTES, Program, Session
-from smc_dp.audit.symbolic import blocks
-from smc_dp.audit.symbolic.coins import Coins, Tape
-from smc_dp.audit.symbolic.form import Form, Symbol, slots
-from smc_dp.audit.symbolic.rebind import Rebinding
-from smc_dp.audit.symbolic.worlds import World
+from smc_dp.audit.code.symbolic import blocks
+from smc_dp.audit.code.symbolic.coins import Coins, Tape
+from smc_dp.audit.code.symbolic.form import Form, Symbol, slots
+from smc_dp.audit.code.symbolic.rebind import Rebinding
+from smc_dp.audit.code.symbolic.worlds import World
 
 
 @dataclass(frozen=True, repr=False)

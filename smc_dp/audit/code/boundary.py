@@ -9,7 +9,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.programs import Protocol
 from protocols.runtime.claims import Attack, Inputs, Model
 from protocols.runtime.simulate import Run
-from smc_dp.audit.executions import execute
+from smc_dp.audit.code.executions import execute
 
 RUNS = 12
 

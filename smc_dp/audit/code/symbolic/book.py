@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 
 from protocols.programs import Protocol
-from smc_dp.audit.symbolic.engine import Trace, run
-from smc_dp.audit.symbolic.form import Form
-from smc_dp.audit.symbolic.worlds import World, base, every, nearby, turned
+from smc_dp.audit.code.symbolic.engine import Trace, run
+from smc_dp.audit.code.symbolic.form import Form
+from smc_dp.audit.code.symbolic.worlds import World, base, every, nearby, turned
 
 ENUMERATED = 3  # up to so many parties every world is looked at
 SMALLEST = "who is smallest"

@@ -1,6 +1,6 @@
 """The coalition matrix: what each set of participants can work out of what the others keep secret.
 
-Computed from the role code, which runs over symbols (`smc_dp.audit.symbolic`), not from what anybody claims. It is a
+Computed from the role code, which runs over symbols (`smc_dp.audit.code.symbolic`), not from what anybody claims. It is a
 statement about the conversation with ideal building blocks: encryption hides what nobody has the key to, a comparison
 shows its result and nothing else, links are sealed, everybody follows the protocol. No prior knowledge of sizes,
 weights or noise is assumed, so whatever somebody could guess because it is plausible is not in the matrix. Numbers are
@@ -20,10 +20,10 @@ from typing import Any, Literal, TypeAlias
 
 from protocols.programs import Protocol
 from protocols.runtime.session import CURATOR_NAME
-from smc_dp.audit.symbolic.book import Book
-from smc_dp.audit.symbolic.hiding import weakened
-from smc_dp.audit.symbolic.views import View, released, seen
-from smc_dp.audit.symbolic.worlds import World
+from smc_dp.audit.code.symbolic.book import Book
+from smc_dp.audit.code.symbolic.hiding import weakened
+from smc_dp.audit.code.symbolic.views import View, released, seen
+from smc_dp.audit.code.symbolic.worlds import World
 
 Level: TypeAlias = Literal["own", "nothing", "not all", "partly", "listed", "all"]
 LEVELS: tuple[Level, ...] = ("own", "nothing", "not all", "partly", "listed", "all")

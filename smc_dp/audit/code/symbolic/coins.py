@@ -9,8 +9,8 @@ from typing import Any
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.errors import LocalError
-from smc_dp.audit.symbolic.form import Form, Number, Symbol, UndecidedError, extent
-from smc_dp.audit.symbolic.worlds import World
+from smc_dp.audit.code.symbolic.form import Form, Number, Symbol, UndecidedError, extent
+from smc_dp.audit.code.symbolic.worlds import World
 
 FULL = 1 << 4096  # beyond every modulus: a randomiser is uniform whatever it is added to
 

@@ -16,8 +16,8 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.claims import Inputs, Readings, Trials, View, readings
 from protocols.runtime.session import Program
-from smc_dp.audit.executions import execute
-from smc_dp.audit.two_samples import Comparison, compare, smallest_shift
+from smc_dp.audit.code.executions import execute
+from smc_dp.audit.code.two_samples import Comparison, compare, smallest_shift
 
 RUNS, SIMULATED = 70, 300  # executions in each world, and simulated ones
 REJECT, POWER = 1e-6, 0.9

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from protocols.errors import LocalError
-from smc_dp.audit.symbolic.coins import Coins, Tape
-from smc_dp.audit.symbolic.form import Form, Number, UndecidedError, extent
+from smc_dp.audit.code.symbolic.coins import Coins, Tape
+from smc_dp.audit.code.symbolic.form import Form, Number, UndecidedError, extent
 
 
 @dataclass(frozen=True)

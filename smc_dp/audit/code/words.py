@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from protocols.runtime.session import CURATOR_NAME
-from smc_dp.audit.matrix import LEVELS, SUM, Cell, Matrix, Row
-from smc_dp.audit.symbolic.book import ENUMERATED, SMALLEST
+from smc_dp.audit.code.matrix import LEVELS, SUM, Cell, Matrix, Row
+from smc_dp.audit.code.symbolic.book import ENUMERATED, SMALLEST
 
 WIDTH = 120
 GROUPS = {"n": "sizes", "w": "weights", "eta": "other noise"}  # of all participants outside the coalition

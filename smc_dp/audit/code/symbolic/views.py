@@ -16,10 +16,10 @@ from typing import Any
 from flint import fmpq
 
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.audit.symbolic.box import Box, Secret
-from smc_dp.audit.symbolic.engine import Sent, Trace
-from smc_dp.audit.symbolic.form import Form, Symbol, slots, symbols_of
-from smc_dp.audit.symbolic.span import Combination, Span
+from smc_dp.audit.code.symbolic.box import Box, Secret
+from smc_dp.audit.code.symbolic.engine import Sent, Trace
+from smc_dp.audit.code.symbolic.form import Form, Symbol, slots, symbols_of
+from smc_dp.audit.code.symbolic.span import Combination, Span
 
 CONSTANT = ""  # the name that the constant of a form goes by among the names of unknowns
 Recipe = tuple[tuple[tuple[int, Any], ...], tuple[tuple[str, Any], ...]]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import gcd
 
-from smc_dp.audit.symbolic.form import Form, Symbol
-from smc_dp.audit.symbolic.views import View
+from smc_dp.audit.code.symbolic.form import Form, Symbol
+from smc_dp.audit.code.symbolic.views import View
 
 HIDING_BITS = 40  # a coin that is longer than what it hides by this much is taken for uniform
 

@@ -1,0 +1,1 @@
+"""What follows from a protocol's role code, whoever runs it: coalitions, laws of what is read, boundary."""
