@@ -18,8 +18,8 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime.transcript import line_of, link, read_envelope
 from protocols.runtime.view import RecordedView
 from smc_dp.aggregation import ProtocolSettings
-from smc_dp.audit import checks, report
-from smc_dp.audit.evidence import load
+from smc_dp.audit.run import checks, report
+from smc_dp.audit.run.evidence import load
 from smc_dp.cli.main import screen
 from smc_dp.data import sources
 from smc_dp.methods.pathak2010.curator import Settings

@@ -24,8 +24,8 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime.diagram import arrows, mermaid
 from smc_dp import release
 from smc_dp.aggregation import ProtocolSettings
-from smc_dp.audit import links, report
-from smc_dp.audit.evidence import Evidence, load
+from smc_dp.audit.run import links, report
+from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.data import sources
 from smc_dp.errors import InputError
 from smc_dp.methods.pathak2010.curator import Settings

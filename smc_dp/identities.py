@@ -15,7 +15,7 @@ from pathlib import Path
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import SEED_BYTES, Identity
 from smc_dp.aggregation import CURATOR
-from smc_dp.audit.evidence import read_identities
+from smc_dp.audit.run.evidence import read_identities
 from smc_dp.data.federation import plain_name
 from smc_dp.data.partition import check_names
 from smc_dp.errors import InputError

@@ -11,7 +11,7 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp.aggregation import CURATOR, ProtocolSettings
-from smc_dp.audit.evidence import Evidence, load
+from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.preprocess import Examples
 from smc_dp.data.sources import Case

@@ -17,11 +17,11 @@ from protocols.runtime.session import Session
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView, recompute
 from smc_dp.aggregation import TEST_KEYS
-from smc_dp.audit.check import Outcome
-from smc_dp.audit.evidence import Evidence
-from smc_dp.audit.hygiene import CHECKS as HYGIENE
-from smc_dp.audit.recomputation import CHECKS as REPLAY
-from smc_dp.audit.report import audit
+from smc_dp.audit.run.check import Outcome
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.hygiene import CHECKS as HYGIENE
+from smc_dp.audit.run.recomputation import CHECKS as REPLAY
+from smc_dp.audit.run.report import audit
 
 
 def played(setup: Setup) -> list[Envelope]:

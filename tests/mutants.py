@@ -38,8 +38,8 @@ from protocols.pathak2010.messages import (
 from protocols.runtime.channel import HELLO, STAGE_END
 from protocols.runtime.session import Program
 from protocols.runtime.view import RecordedView
-from smc_dp.audit import checks
-from smc_dp.audit.check import Check
+from smc_dp.audit.run import checks
+from smc_dp.audit.run.check import Check
 from smc_dp.cli.main import main
 from smc_dp.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 

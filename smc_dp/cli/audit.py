@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from protocols.programs import PROTOCOLS
-from smc_dp.audit import checks, report
 from smc_dp.audit.code import matrix as matrices
 from smc_dp.audit.code import words
 from smc_dp.audit.code.matrix import MOST_PARTIES
-from smc_dp.audit.evidence import load
+from smc_dp.audit.run import checks, report
+from smc_dp.audit.run.evidence import load
 from smc_dp.cli.main import screen
 from smc_dp.cli.options import Job, choice, count, refuse
 from smc_dp.errors import InputError

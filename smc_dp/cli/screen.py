@@ -32,8 +32,8 @@ from smc_dp.simulation import Comparison, Report
 from smc_dp.simulation import Progress as Callback
 
 if TYPE_CHECKING:
-    from smc_dp.audit.check import Outcome
-    from smc_dp.audit.report import Report as AuditReport
+    from smc_dp.audit.run.check import Outcome
+    from smc_dp.audit.run.report import Report as AuditReport
     from smc_dp.bench.training import TrainingBench
     from smc_dp.compare.study import Verdict
     from smc_dp.data.catalogue import Entry

@@ -27,8 +27,8 @@ from protocols.runtime import message as messages
 from protocols.runtime.channel import Envelope
 from protocols.runtime.view import RecordedView, recompute
 from smc_dp import release
-from smc_dp.audit import evidence as evidence_module
-from smc_dp.audit.evidence import Evidence, load
+from smc_dp.audit.run import evidence as evidence_module
+from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.errors import InputError
 
 KEY_BITS = 256

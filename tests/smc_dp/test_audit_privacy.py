@@ -18,9 +18,9 @@ from scipy.stats import binom, gamma
 
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010.values import PartyInput
-from smc_dp.audit import privacy, private_inputs, stated
-from smc_dp.audit.check import Outcome
-from smc_dp.audit.evidence import Evidence
+from smc_dp.audit.run import privacy, private_inputs, stated
+from smc_dp.audit.run.check import Outcome
+from smc_dp.audit.run.evidence import Evidence
 from smc_dp.learning.solver import minimise
 from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.privacy.sensitivity import logistic_constants

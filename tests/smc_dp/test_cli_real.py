@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from smc_dp.audit import links
-from smc_dp.audit.evidence import load
+from smc_dp.audit.run import links
+from smc_dp.audit.run.evidence import load
 from smc_dp.cli.main import main
 
 TOY = ("--insecure-test-keys", "--key-bits", "512", "--parties", "3")

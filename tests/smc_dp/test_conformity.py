@@ -12,9 +12,9 @@ import pytest
 from audited import Folders, long_term, toy_run
 
 from protocols.crypto.identity import Identity
-from smc_dp.audit import conformity
-from smc_dp.audit.check import Outcome
-from smc_dp.audit.evidence import Evidence, load
+from smc_dp.audit.run import conformity
+from smc_dp.audit.run.check import Outcome
+from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.errors import InputError
 from smc_dp.release import TRANSCRIPT
 

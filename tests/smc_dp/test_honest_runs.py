@@ -15,9 +15,9 @@ import pytest
 from audited import Folders, long_term, toy_run
 from mutants import OF_THE_RUN, audit
 
-from smc_dp.audit import report
-from smc_dp.audit.check import Outcome
-from smc_dp.audit.evidence import load
+from smc_dp.audit.run import report
+from smc_dp.audit.run.check import Outcome
+from smc_dp.audit.run.evidence import load
 from smc_dp.methods.pathak2010.curator import Settings
 
 RUNS, EVERYDAY = 200, (1, 2)  # a star with a tournament, a mesh where all are compared

@@ -29,10 +29,10 @@ from protocols.pathak2010.messages import Blinded, Half, Indicator, Reshare, Sha
 from protocols.runtime import message as messages
 from protocols.runtime.channel import HELLO
 from protocols.runtime.claims import Mask
-from smc_dp.audit import secrecy
-from smc_dp.audit.evidence import Evidence
-from smc_dp.audit.hygiene import CHECKS
-from smc_dp.audit.report import audit
+from smc_dp.audit.run import secrecy
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.hygiene import CHECKS
+from smc_dp.audit.run.report import audit
 
 NAMES = [check.name for check in CHECKS]
 

@@ -13,9 +13,9 @@ from audited import toy_run
 from protocols.arithmetic.rng import Stream
 from smc_dp import identities
 from smc_dp.aggregation import CURATOR
-from smc_dp.audit.conformity import CHECKS
-from smc_dp.audit.evidence import load, read_identities
-from smc_dp.audit.report import audit
+from smc_dp.audit.run.conformity import CHECKS
+from smc_dp.audit.run.evidence import load, read_identities
+from smc_dp.audit.run.report import audit
 from smc_dp.cli.main import main
 from smc_dp.errors import InputError
 

@@ -24,11 +24,11 @@ from protocols.programs import Protocol
 from protocols.runtime.claims import Readings, readings
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Setting
-from smc_dp.audit import leakage
 from smc_dp.audit.code import boundary as tried
 from smc_dp.audit.code.law import Samples, coalitions, compared, real, simulated
 from smc_dp.audit.code.two_samples import compare, p_values, smallest_shift
-from smc_dp.audit.evidence import Evidence
+from smc_dp.audit.run import leakage
+from smc_dp.audit.run.evidence import Evidence
 
 HARDENED = programs.find("pathak2010", 1)
 SMALL = ideal.small(trial([1, 1, 1], 1).parameters)

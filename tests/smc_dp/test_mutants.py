@@ -14,8 +14,8 @@ import pytest
 from audited import Folders
 from mutants import ALL, KINDS, OF_THE_RUN, RECORDS, VIEWS, Bench, Mutant, audit, bench
 
-from smc_dp.audit import report
-from smc_dp.audit.evidence import load
+from smc_dp.audit.run import report
+from smc_dp.audit.run.evidence import load
 
 LEAST = 60  # mutants, over all kinds of messages
 EVERYDAY = ("Relay", "PublishedShare")

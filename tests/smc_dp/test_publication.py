@@ -12,9 +12,9 @@ import pytest
 from audited import Folders, long_term, toy_run
 
 from smc_dp import release
-from smc_dp.audit import publication
-from smc_dp.audit.check import Outcome
-from smc_dp.audit.evidence import load
+from smc_dp.audit.run import publication
+from smc_dp.audit.run.check import Outcome
+from smc_dp.audit.run.evidence import load
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.errors import InputError
 from smc_dp.release import RELEASE, SHARES, TIMINGS

@@ -24,9 +24,9 @@ from protocols.runtime.channel import HELLO, Envelope
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.view import RecordedView
-from smc_dp.audit.evidence import Evidence
-from smc_dp.audit.recomputation import CHECKS, settle
-from smc_dp.audit.report import audit
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.recomputation import CHECKS, settle
+from smc_dp.audit.run.report import audit
 
 NAMES = [check.name for check in CHECKS]
 SETTINGS: list[dict[str, Any]] = [

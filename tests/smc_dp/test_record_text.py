@@ -14,8 +14,8 @@ from audited import toy_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc_dp.audit import conformity, links
-from smc_dp.audit.evidence import load
+from smc_dp.audit.run import conformity, links
+from smc_dp.audit.run.evidence import load
 from smc_dp.errors import InputError
 from smc_dp.release import TRANSCRIPT
 

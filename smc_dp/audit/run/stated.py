@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, get_args
 
-from smc_dp.audit.check import Outcome, failed
-from smc_dp.audit.evidence import MAX_DIMENSION, MAX_PARTIES, MAX_RING_BITS, Evidence
+from smc_dp.audit.run.check import Outcome, failed
+from smc_dp.audit.run.evidence import MAX_DIMENSION, MAX_PARTIES, MAX_RING_BITS, Evidence
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.methods.pathak2010.curator import Settings

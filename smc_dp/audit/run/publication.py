@@ -13,9 +13,9 @@ from protocols.runtime import message as messages
 from protocols.runtime.channel import STAGE_END, Envelope
 from protocols.runtime.network import LINKS, is_relayed
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.audit.check import Check, Outcome, failed, not_possible, passed
-from smc_dp.audit.evidence import MAX_BYTES, Evidence
-from smc_dp.audit.schedule import learn, walk
+from smc_dp.audit.run.check import Check, Outcome, failed, not_possible, passed
+from smc_dp.audit.run.evidence import MAX_BYTES, Evidence
+from smc_dp.audit.run.schedule import learn, walk
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT, agreed, opened

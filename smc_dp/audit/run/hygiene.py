@@ -19,12 +19,12 @@ from protocols.runtime.channel import HELLO
 from protocols.runtime.letters import Letter
 from protocols.runtime.message import Key
 from protocols.runtime.view import Recomputed
-from smc_dp.audit import secrecy
-from smc_dp.audit.check import Check, Outcome, failed, not_possible, passed
-from smc_dp.audit.evidence import Evidence
-from smc_dp.audit.keys import keys
-from smc_dp.audit.links import blamed
-from smc_dp.audit.opened import NO_VIEWS, opened, whose
+from smc_dp.audit.run import secrecy
+from smc_dp.audit.run.check import Check, Outcome, failed, not_possible, passed
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.keys import keys
+from smc_dp.audit.run.links import blamed
+from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
 from smc_dp.errors import shown
 
 Locked: TypeAlias = Ciphertext | BitCiphertext

@@ -15,10 +15,10 @@ from protocols import programs
 from protocols.arithmetic.rng import Stream
 from protocols.programs import Protocol
 from protocols.runtime.claims import Readings, Trials, readings
-from smc_dp.audit.check import Check, Outcome, failed, not_possible, passed
 from smc_dp.audit.code import boundary, law
 from smc_dp.audit.code.two_samples import shape
-from smc_dp.audit.evidence import Evidence
+from smc_dp.audit.run.check import Check, Outcome, failed, not_possible, passed
+from smc_dp.audit.run.evidence import Evidence
 
 NO_CLAIM = "this protocol claims nothing"
 NO_VIEWS = "no views were given"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from smc_dp.audit import conformity, hygiene, leakage, privacy, publication, recomputation
-from smc_dp.audit.check import Check
+from smc_dp.audit.run import conformity, hygiene, leakage, privacy, publication, recomputation
+from smc_dp.audit.run.check import Check
 
 CHECKS: tuple[Check, ...] = (
     *conformity.CHECKS,

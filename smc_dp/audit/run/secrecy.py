@@ -13,10 +13,10 @@ import numpy.typing as npt
 from protocols.crypto.paillier import Ciphertext, PrivateKey
 from protocols.runtime.claims import Mask, View, keys_of, public_fields, readings
 from protocols.runtime.letters import Letter
-from smc_dp.audit.check import Outcome, failed, not_possible, passed
-from smc_dp.audit.evidence import Evidence
-from smc_dp.audit.links import blamed
-from smc_dp.audit.opened import NO_VIEWS, opened, whose
+from smc_dp.audit.run.check import Outcome, failed, not_possible, passed
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.links import blamed
+from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
 from smc_dp.errors import shown
 
 MIN_SIGMA = 40  # bits of slack below which a mask is none, whatever a protocol declares

@@ -9,10 +9,10 @@ from protocols.runtime.message import Kind, Route
 from protocols.runtime.network import TOPOLOGIES, is_relayed
 from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME
 from smc_dp.aggregation import AS_PRINTED, MIN_KEY_BITS, SEEDED, TEST_KEYS
-from smc_dp.audit import conversation, links
-from smc_dp.audit.check import Check, Outcome, failed, not_possible, passed
-from smc_dp.audit.evidence import Evidence
-from smc_dp.audit.schedule import body_bytes
+from smc_dp.audit.run import conversation, links
+from smc_dp.audit.run.check import Check, Outcome, failed, not_possible, passed
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.schedule import body_bytes
 from smc_dp.errors import shown
 
 

@@ -10,10 +10,10 @@ from fractions import Fraction
 
 from protocols.pathak2010 import as_printed
 from smc_dp.aggregation import AS_PRINTED, MIN_KEY_BITS, SEEDED, TEST_KEYS
-from smc_dp.audit.check import Check, Outcome, failed, passed
-from smc_dp.audit.evidence import Evidence
-from smc_dp.audit.private_inputs import models, noise
-from smc_dp.audit.stated import Stated, from_parameters
+from smc_dp.audit.run.check import Check, Outcome, failed, passed
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.private_inputs import models, noise
+from smc_dp.audit.run.stated import Stated, from_parameters
 from smc_dp.errors import shown
 from smc_dp.files import reading
 from smc_dp.learning.solver import PUBLIC_TAU

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocols.errors import ProtocolError
-from smc_dp.audit.check import Check, Outcome, failed
-from smc_dp.audit.evidence import Evidence
+from smc_dp.audit.run.check import Check, Outcome, failed
+from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import InputError
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from protocols.runtime.letters import Letter
-from smc_dp.audit.evidence import Evidence
+from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import shown
 
 NO_VIEWS = "no view was given"

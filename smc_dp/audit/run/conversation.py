@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from protocols.runtime.channel import Envelope
-from smc_dp.audit import links
-from smc_dp.audit.check import Check, Outcome, failed, passed
-from smc_dp.audit.evidence import Evidence
-from smc_dp.audit.schedule import Schedule, body_bytes, learn, places, walk
+from smc_dp.audit.run import links
+from smc_dp.audit.run.check import Check, Outcome, failed, passed
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.schedule import Schedule, body_bytes, learn, places, walk
 from smc_dp.errors import shown
 
 

@@ -15,9 +15,9 @@ from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 from protocols.pathak2010.as_printed import PrintedInput
 from protocols.pathak2010.values import PartyInput
 from smc_dp.aggregation import CURATOR
-from smc_dp.audit.check import Outcome, failed, not_possible, passed
-from smc_dp.audit.evidence import Evidence
-from smc_dp.audit.stated import Stated
+from smc_dp.audit.run.check import Outcome, failed, not_possible, passed
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.stated import Stated
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.pathak2010 import LARGEST_N

@@ -16,8 +16,8 @@ from typing import Any
 from protocols.runtime.channel import HELLO, START, Envelope, is_signed
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.transcript import canonical, link
-from smc_dp.audit.check import Check, Outcome, failed, passed
-from smc_dp.audit.evidence import Evidence
+from smc_dp.audit.run.check import Check, Outcome, failed, passed
+from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import shown
 
 _TYPES = {
