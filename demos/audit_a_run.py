@@ -23,7 +23,7 @@ from smc_dp.audit.run.evidence import load
 from smc_dp.cli.main import screen
 from smc_dp.data import sources
 from smc_dp.methods.pathak2010.curator import Settings
-from smc_dp.simulation import simulate
+from smc_dp.run.simulation import simulate
 
 
 def double_a_weight(run: Path, views: Path) -> None:

@@ -22,14 +22,13 @@ from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.diagram import arrows, mermaid
-from smc_dp import release
 from smc_dp.aggregation import ProtocolSettings
 from smc_dp.audit.run import links, report
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.data import sources
 from smc_dp.errors import InputError
 from smc_dp.methods.pathak2010.curator import Settings
-from smc_dp.simulation import simulate
+from smc_dp.run.simulation import simulate
 
 
 def main() -> None:
@@ -50,7 +49,7 @@ def main() -> None:
         lines[middle]["number"] += 1
         forged = shutil.copytree(run, Path(folder) / "forged")
         text = "".join(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n" for line in lines)
-        (forged / release.TRANSCRIPT).write_text(text)
+        (forged / folder.TRANSCRIPT).write_text(text)
         if not (caught := fault(load(forged))) or not caught.startswith(f"line {middle} "):
             raise SystemExit(f"line {middle} was changed, and the check says: {caught}")
         print(f"Chain and signatures hold over {len(lines)} lines; with one number changed, {caught}.", file=sys.stderr)

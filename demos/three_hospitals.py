@@ -16,11 +16,10 @@ import textwrap
 from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
-from smc_dp import release
 from smc_dp.aggregation import ProtocolSettings
 from smc_dp.data import sources
 from smc_dp.methods.pathak2010.curator import Settings, accuracy, classify
-from smc_dp.simulation import simulate
+from smc_dp.run.simulation import simulate
 
 
 def progress(stage: str, done: int, total: int) -> None:
@@ -40,8 +39,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
         report = simulate(case, settings, protocol, Stream.from_system(), run, progress)
-        published = release.read(run)  # from here on, what Dave has
-        document = json.loads((run / release.SHARES).read_text(encoding="utf-8"))
+        published = folder.read(run)  # from here on, what Dave has
+        document = json.loads((run / folder.SHARES).read_text(encoding="utf-8"))
 
     shares = {name: [int(text) for text in texts] for name, texts in document["shares"].items()}
     print("\nThe first of the published numbers; each alone is a uniformly random integer:")

@@ -16,7 +16,7 @@ from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.preprocess import Examples
 from smc_dp.data.sources import Case
 from smc_dp.methods.pathak2010.curator import RING_BITS, Settings
-from smc_dp.simulation import simulate
+from smc_dp.run.simulation import simulate
 
 KEY_BITS = 512
 

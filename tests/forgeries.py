@@ -29,7 +29,7 @@ from protocols.crypto.identity import SIGNATURE_BYTES, Identity
 from protocols.runtime.channel import HELLO, START, Envelope
 from protocols.runtime.session import PUBLIC_NAME, session_id
 from protocols.runtime.transcript import line_of, link, read_envelope
-from smc_dp.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
+from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from protocols.runtime.view import RecordedView
 from smc_dp.audit.run import checks
 from smc_dp.audit.run.check import Check
 from smc_dp.cli.main import main
-from smc_dp.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
+from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 
 # Fresh executions of the protocol's code, the same whatever the run is: they have tests of their own.
 OF_THE_CODE = ("law", "boundary")

@@ -22,7 +22,7 @@ from smc_dp.cli.options import Job, choice, positive, refuse, whole
 from smc_dp.errors import InputError, shown
 from smc_dp.methods.registry import METHODS
 from smc_dp.privacy.target import Calibration, NoiseName
-from smc_dp.simulation import Progress
+from smc_dp.run.simulation import Progress
 
 _MOST = 10**6  # draws that a person may ask for: they are held in memory
 _SECONDS, _SECONDS_OF_ALL = 30.0, 130.0  # of the processor, for the draws, which are most of the work

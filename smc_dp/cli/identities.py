@@ -11,9 +11,9 @@ import typer
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from smc_dp import identities as stored
 from smc_dp.cli.options import Job
 from smc_dp.data.federation import plain_name
+from smc_dp.run import identities as stored
 
 identities = typer.Typer(rich_markup_mode=None)
 

@@ -22,7 +22,6 @@ import typer
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import ProtocolError
-from smc_dp import release
 from smc_dp.aggregation import Comparison, Link, ProtocolSettings, Topology
 from smc_dp.bench.protocol import protocol as benchmark
 from smc_dp.cli.main import attack, audit, epsilon, experiments, identities, ledger, screen
@@ -32,10 +31,11 @@ from smc_dp.data.preprocess import encode, labels
 from smc_dp.data.sources import Case
 from smc_dp.data.tables import read_table
 from smc_dp.errors import InputError, one_line
-from smc_dp.ledger.run import Ledgers
 from smc_dp.methods.pathak2010.curator import RING_BITS, Settings, accuracy, classify
 from smc_dp.privacy.pathak2010 import Calibration, NoiseName
-from smc_dp.simulation import simulate
+from smc_dp.run import folder
+from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.simulation import simulate
 
 app = typer.Typer(
     help="Learn one differentially private classifier together, without showing anyone your data.",
@@ -180,7 +180,7 @@ def run(
         return sources.dataset(name, data_dir, parties=count, split=split, strict=strict_bounds)
 
     def job() -> None:
-        release.refuse_existing(folder)
+        folder.refuse_existing(folder)
         found = case()
         rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
         known = None if identities is None else identities.of_run(identities, list(found.parties))
@@ -223,7 +223,7 @@ def predict(
     """
 
     def job() -> None:
-        published = release.read(run_folder)
+        published = folder.read(run_folder)
         table = read_table(data, f"data file {data}")
         if not table.rows:
             raise InputError(f"{table.source}: has no rows, wanted at least one")

@@ -28,8 +28,8 @@ from protocols.runtime.network import LINKS
 from smc_dp.aggregation import CURATOR, Cost, ProtocolSettings
 from smc_dp.bench.protocol import Bench
 from smc_dp.errors import one_line
-from smc_dp.simulation import Comparison, Report
-from smc_dp.simulation import Progress as Callback
+from smc_dp.run.simulation import Comparison, Report
+from smc_dp.run.simulation import Progress as Callback
 
 if TYPE_CHECKING:
     from smc_dp.audit.run.check import Outcome

@@ -26,13 +26,13 @@ from protocols.runtime import heads, state, transcript
 from protocols.runtime import message as messages
 from protocols.runtime.channel import Envelope
 from protocols.runtime.view import RecordedView, recompute
-from smc_dp import release
 from smc_dp.audit.run import evidence as evidence_module
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.errors import InputError
+from smc_dp.run import folder
 
 KEY_BITS = 256
-_FILES = (release.RELEASE, release.SHARES, release.TRANSCRIPT)
+_FILES = (folder.RELEASE, folder.SHARES, folder.TRANSCRIPT)
 
 
 class Place(NamedTuple):
@@ -155,9 +155,9 @@ def lines(data: bytes, corpus: Path) -> None:
 
 
 def published(data: bytes, corpus: Path) -> None:
-    """`release.read` of a folder."""
+    """`folder.read` of a folder."""
     try:
-        release.read(_folder(place(corpus).scratch, data.split(b"\x00")))
+        folder.read(_folder(place(corpus).scratch, data.split(b"\x00")))
     except InputError:
         return
 

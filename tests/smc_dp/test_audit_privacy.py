@@ -24,7 +24,7 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.learning.solver import minimise
 from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.privacy.sensitivity import logistic_constants
-from smc_dp.release import RELEASE, SHARES
+from smc_dp.run.folder import RELEASE, SHARES
 
 CHECKS = {check.name: check for check in privacy.CHECKS}
 REPEATS = 60

@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutants import OF_THE_RUN, Verdict, audit, command
 
-from smc_dp.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
+from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 
 EVERYDAY, SLOW = 3, 100  # examples of each property
 _TOY_RUNS = ("order", "rounds", "completeness", "headers")  # half a second each: for the slow tests

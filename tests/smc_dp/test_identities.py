@@ -11,13 +11,13 @@ import pytest
 from audited import toy_run
 
 from protocols.arithmetic.rng import Stream
-from smc_dp import identities
 from smc_dp.aggregation import CURATOR
 from smc_dp.audit.run.conformity import CHECKS
 from smc_dp.audit.run.evidence import load, read_identities
 from smc_dp.audit.run.report import audit
 from smc_dp.cli.main import main
 from smc_dp.errors import InputError
+from smc_dp.run import identities
 
 PARTIES = ("north-0", "north-1")
 

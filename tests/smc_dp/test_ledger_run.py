@@ -18,7 +18,7 @@ from audited import hospitals
 from protocols.arithmetic.rng import Stream
 from protocols.errors import PeerError, ProtocolError, StallError
 from protocols.runtime.simulate import simulate as simulated
-from smc_dp import aggregation, release
+from smc_dp import aggregation
 from smc_dp.aggregation import Outcome, ProtocolSettings
 from smc_dp.cli.main import main
 from smc_dp.errors import InputError
@@ -26,10 +26,11 @@ from smc_dp.ledger import export
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import Limit, OverBudgetError
 from smc_dp.ledger.ledger import Ledger
-from smc_dp.ledger.run import KEPT, VOIDED, Ledgers, price
 from smc_dp.methods.pathak2010.curator import RING_BITS, Settings
 from smc_dp.privacy.statement import PrivacyStatement
-from smc_dp.simulation import Report, simulate
+from smc_dp.run import folder
+from smc_dp.run.ledgers import KEPT, VOIDED, Ledgers, price
+from smc_dp.run.simulation import Report, simulate
 
 CASE = hospitals((12, 8, 20), 2)
 PARTIES = tuple(CASE.parties)
@@ -70,8 +71,8 @@ def test_a_real_run_is_charged_and_says_what_is_left(tmp_path: Path, books: Ledg
     report = run(tmp_path, "first", books)
     assert {name: s.left for name, s in report.standings.items()} == dict.fromkeys(PARTIES, Fraction(3, 5))
     assert report.as_dict()["budgets"][PARTIES[0]]["left"] == "3/5"
-    digest = hashlib.sha256((tmp_path / "first" / "release.json").read_bytes()).hexdigest()
-    agreed = release.read(tmp_path / "first").parameters["agreed"]
+    digest = hashlib.sha256((tmp_path / "first" / "folder.json").read_bytes()).hexdigest()
+    agreed = folder.read(tmp_path / "first").parameters["agreed"]
     for party in PARTIES:
         _, reserved, released = export.read(books.path(party)).entries
         assert (reserved.run, reserved.mechanism, reserved.epsilon) == (agreed, "pathak2010", Fraction(2, 5))
@@ -308,7 +309,7 @@ def test_a_ledger_that_cannot_be_written_to_stays_charged_and_is_named(
 def test_nobody_trains_in_vain_and_a_refused_run_makes_no_ledger(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smc_dp.simulation.local", lambda *_: pytest.fail("a party trained"))
+    monkeypatch.setattr("smc_dp.run.simulation.local", lambda *_: pytest.fail("a party trained"))
     with pytest.raises(OverBudgetError, match="party north-0: the budget would be passed"):
         run(tmp_path, "first", books, "1.5")
     assert not books.folder.exists()

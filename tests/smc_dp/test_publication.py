@@ -11,13 +11,13 @@ import forgeries as f
 import pytest
 from audited import Folders, long_term, toy_run
 
-from smc_dp import release
 from smc_dp.audit.run import publication
 from smc_dp.audit.run.check import Outcome
 from smc_dp.audit.run.evidence import load
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.errors import InputError
-from smc_dp.release import RELEASE, SHARES, TIMINGS
+from smc_dp.run import folder
+from smc_dp.run.folder import RELEASE, SHARES, TIMINGS
 
 SIZES, PARTIES = (12, 8, 20), ("north-0", "north-1", "north-2")
 OWN = long_term(PARTIES)
@@ -91,7 +91,7 @@ def swapped(document: Document) -> None:
     shares[P2], shares[P3] = shares[P3], shares[P2]
 
 
-# file, change, whether release.json then states the new digest, the checks that fail: these and no others
+# file, change, whether folder.json then states the new digest, the checks that fail: these and no others
 MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "another weight": (RELEASE, weight, True, {"release", "agreed"}),
     "a weight too many": (RELEASE, lambda d: d["weights"].append(0.0), True, {"release", "agreed"}),
@@ -210,13 +210,13 @@ def test_timings_are_read_inside_the_folder_only(honest: Folders, tmp_path: Path
 def test_the_digest_of_what_was_agreed_binds_parameters_bounds_grid_and_marks() -> None:
     """The value is fixed: a change of how it is made would make every older run look forged."""
     bounds = Bounds((NumericColumn("x", -1.0, 1.0),), ("no", "yes"), "y")
-    digest = release.agreed({"epsilon": "1"}, bounds, 40, ("as printed",))
+    digest = folder.agreed({"epsilon": "1"}, bounds, 40, ("as printed",))
     text = (
         '{"bounds": {"bias": 0.1, "center": true, "classes": ["no", "yes"], "clip": 2.0, '
         '"columns": [{"high": 1.0, "low": -1.0, "name": "x"}], "label": "y"}, "fraction_bits": 40, '
         '"insecure": ["as printed"], "parameters": {"epsilon": "1"}}'
     )
     assert digest == hashlib.sha256(text.encode()).hexdigest()
-    assert release.agreed({"epsilon": "2"}, bounds, 40, ("as printed",)) != digest
-    assert release.agreed({"epsilon": "1"}, bounds, 39, ("as printed",)) != digest
-    assert release.agreed({"epsilon": "1"}, bounds, 40) != digest
+    assert folder.agreed({"epsilon": "2"}, bounds, 40, ("as printed",)) != digest
+    assert folder.agreed({"epsilon": "1"}, bounds, 39, ("as printed",)) != digest
+    assert folder.agreed({"epsilon": "1"}, bounds, 40) != digest

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from protocols.arithmetic.rng import Stream
-from smc_dp import release
 from smc_dp.aggregation import Contribution, Outcome, ideal
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.errors import InputError
 from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.privacy.grid import Grid
+from smc_dp.run import folder
 
 GRID = Grid(40, 64)
 BOUNDS = Bounds(
@@ -33,18 +33,18 @@ def outcome() -> Outcome:
     return Outcome(shares.shares, shares.modulus, None, [{"n": 0, "to": "x"}, {"n": 1}])
 
 
-def written(folder: Path, insecure: tuple[str, ...] = ()) -> release.Release:
-    made = release.make(outcome(), GRID, BOUNDS, Settings().guarantee(2, 4), {"parties": ["north", "south"]}, insecure)
-    release.write(folder, made, outcome(), GRID.fraction_bits)
+def written(folder: Path, insecure: tuple[str, ...] = ()) -> folder.Release:
+    made = folder.make(outcome(), GRID, BOUNDS, Settings().guarantee(2, 4), {"parties": ["north", "south"]}, insecure)
+    folder.write(folder, made, outcome(), GRID.fraction_bits)
     return made
 
 
 def reseal(folder: Path) -> None:
     """Make the digests right again, as a forger would."""
-    document = json.loads((folder / "release.json").read_text())
+    document = json.loads((folder / "folder.json").read_text())
     for name in document["digests"]:
         document["digests"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-    (folder / "release.json").write_text(json.dumps(document))
+    (folder / "folder.json").write_text(json.dumps(document))
 
 
 def edit(folder: Path, file: str, *path: str | int, to: object) -> None:
@@ -59,14 +59,14 @@ def edit(folder: Path, file: str, *path: str | int, to: object) -> None:
 def test_the_files_are_as_announced(tmp_path):
     written(tmp_path / "run")
     assert sorted(p.name for p in (tmp_path / "run").iterdir()) == [
-        "release.json", "shares.json", "timings.json", "transcript.jsonl",
+        "folder.json", "shares.json", "timings.json", "transcript.jsonl",
     ]  # fmt: skip
     shares = json.loads((tmp_path / "run" / "shares.json").read_text())
     assert list(shares) == ["modulus", "fraction_bits", "shares"]
     assert (shares["modulus"], shares["fraction_bits"]) == (str(2**64), 40)
     assert set(shares["shares"]) == {"north", "south", "charlie"}
     assert all(text.isdecimal() for values in shares["shares"].values() for text in values)
-    document = json.loads((tmp_path / "run" / "release.json").read_text())
+    document = json.loads((tmp_path / "run" / "folder.json").read_text())
     assert list(document) == [
         "weights", "privacy", "parameters", "columns", "categories", "bounds", "clip", "bias", "classes", "digests",
     ]  # fmt: skip
@@ -82,8 +82,8 @@ def test_the_files_are_as_announced(tmp_path):
 
 def test_what_was_written_is_read_back(tmp_path):
     made = written(tmp_path / "run", insecure=("seeded",))
-    assert release.read(tmp_path / "run") == made
-    assert json.loads((tmp_path / "run" / "release.json").read_text())["insecure"] == ["seeded"]
+    assert folder.read(tmp_path / "run") == made
+    assert json.loads((tmp_path / "run" / "folder.json").read_text())["insecure"] == ["seeded"]
 
 
 def test_an_existing_folder_is_refused_before_and_while_writing(tmp_path):
@@ -92,11 +92,11 @@ def test_an_existing_folder_is_refused_before_and_while_writing(tmp_path):
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
     for name in ("empty", "file", "dangling"):
         with pytest.raises(InputError, match="exists already"):
-            release.refuse_existing(tmp_path / name)
+            folder.refuse_existing(tmp_path / name)
         with pytest.raises(InputError, match="exists already"):
             written(tmp_path / name)
     with pytest.raises(InputError, match="cannot be made"):
-        release.refuse_existing(tmp_path / "file" / "run")
+        folder.refuse_existing(tmp_path / "file" / "run")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["dangling", "empty", "file"]
     assert not list((tmp_path / "empty").iterdir())
 
@@ -105,7 +105,7 @@ def test_nothing_half_written_remains(tmp_path, monkeypatch):
     def full(fd: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(release.os, "fsync", full)
+    monkeypatch.setattr(folder.os, "fsync", full)
     with pytest.raises(InputError, match="cannot be written: No space left on device"):
         written(tmp_path / "run")
     assert not list(tmp_path.iterdir())
@@ -115,7 +115,7 @@ def test_nothing_half_written_remains(tmp_path, monkeypatch):
     ("file", "path", "to", "why"),
     [
         ("shares.json", ["shares", "north", 0], "12345", "are not the sum of the shares"),
-        ("release.json", ["weights", 1], 0.5, "are not the sum of the shares"),
+        ("folder.json", ["weights", 1], 0.5, "are not the sum of the shares"),
         ("shares.json", ["fraction_bits"], 41, "are not the sum of the shares"),
         ("shares.json", ["fraction_bits"], True, "fraction_bits: wanted"),
         ("shares.json", ["fraction_bits"], 10**9, "fraction_bits: wanted"),
@@ -130,23 +130,23 @@ def test_nothing_half_written_remains(tmp_path, monkeypatch):
         ("shares.json", ["shares", "east"], ["1"] * 4, "shares: unknown key 'east'"),
         ("shares.json", ["shares"], {"north": []}, "shares: 'charlie' is missing"),
         ("shares.json", ["more"], 1, r"shares\.json: unknown key 'more'"),
-        ("release.json", ["weights"], [1.0] * 5, "wanted 4 weights"),
-        ("release.json", ["weights", 0], "1", "weights: wanted finite numbers"),
-        ("release.json", ["weights", 0], True, "weights: wanted finite numbers"),
-        ("release.json", ["accuracy"], 0.9, r"release\.json: unknown key 'accuracy'"),
-        ("release.json", ["digests", "x"], "0", "digests: unknown key 'x'"),
-        ("release.json", ["digests", "shares.json"], "0", r"shares\.json does not have the digest"),
-        ("release.json", ["columns"], ["age"], "columns: wanted each column in categories or in bounds"),
-        ("release.json", ["bounds", "age"], [120, 0], "column 'age': wanted low < high"),
-        ("release.json", ["bounds", "age"], [0], "column 'age': wanted two values"),
-        ("release.json", ["categories", "sex"], ["m", 3], "column 'sex': wanted texts"),
-        ("release.json", ["classes"], ["no"], "classes: wanted two values"),
-        ("release.json", ["clip"], 0, "clip: wanted a positive"),
-        ("release.json", ["bias"], None, "clip and bias: wanted finite numbers"),
-        ("release.json", ["parameters", "parties"], ["north"], "parties: wanted at least 2"),
-        ("release.json", ["parameters"], {}, "parameters: wanted center"),
-        ("release.json", ["privacy"], [], "privacy: wanted an object"),
-        ("release.json", ["insecure"], [1], "insecure: wanted texts"),
+        ("folder.json", ["weights"], [1.0] * 5, "wanted 4 weights"),
+        ("folder.json", ["weights", 0], "1", "weights: wanted finite numbers"),
+        ("folder.json", ["weights", 0], True, "weights: wanted finite numbers"),
+        ("folder.json", ["accuracy"], 0.9, r"release\.json: unknown key 'accuracy'"),
+        ("folder.json", ["digests", "x"], "0", "digests: unknown key 'x'"),
+        ("folder.json", ["digests", "shares.json"], "0", r"shares\.json does not have the digest"),
+        ("folder.json", ["columns"], ["age"], "columns: wanted each column in categories or in bounds"),
+        ("folder.json", ["bounds", "age"], [120, 0], "column 'age': wanted low < high"),
+        ("folder.json", ["bounds", "age"], [0], "column 'age': wanted two values"),
+        ("folder.json", ["categories", "sex"], ["m", 3], "column 'sex': wanted texts"),
+        ("folder.json", ["classes"], ["no"], "classes: wanted two values"),
+        ("folder.json", ["clip"], 0, "clip: wanted a positive"),
+        ("folder.json", ["bias"], None, "clip and bias: wanted finite numbers"),
+        ("folder.json", ["parameters", "parties"], ["north"], "parties: wanted at least 2"),
+        ("folder.json", ["parameters"], {}, "parameters: wanted center"),
+        ("folder.json", ["privacy"], [], "privacy: wanted an object"),
+        ("folder.json", ["insecure"], [1], "insecure: wanted texts"),
     ],
 )
 def test_a_changed_release_is_refused(tmp_path, file, path, to, why):
@@ -155,7 +155,7 @@ def test_a_changed_release_is_refused(tmp_path, file, path, to, why):
     if file == "shares.json":
         reseal(tmp_path / "run")
     with pytest.raises(InputError, match=f"run folder .*{why}") as caught:
-        release.read(tmp_path / "run")
+        folder.read(tmp_path / "run")
     assert "\n" not in str(caught.value)
 
 
@@ -165,13 +165,13 @@ def test_changed_or_missing_files_are_refused(tmp_path, file):
     path = tmp_path / "run" / file
     path.write_bytes(path.read_bytes() + b" ")
     with pytest.raises(InputError, match=f"{file} does not have the digest"):
-        release.read(tmp_path / "run")
+        folder.read(tmp_path / "run")
     path.unlink()
     if file != "shares.json":  # Dave needs the release and the shares, and may have got nothing else
-        assert release.read(tmp_path / "run").weights
+        assert folder.read(tmp_path / "run").weights
         return
     with pytest.raises(InputError, match=f"{file}: cannot be read"):
-        release.read(tmp_path / "run")
+        folder.read(tmp_path / "run")
 
 
 def test_a_sum_of_shares_too_large_for_a_float_is_refused(tmp_path):
@@ -183,29 +183,29 @@ def test_a_sum_of_shares_too_large_for_a_float_is_refused(tmp_path):
     path.write_text(json.dumps(shares))
     reseal(tmp_path / "run")
     with pytest.raises(InputError, match="too large for a weight"):
-        release.read(tmp_path / "run")
+        folder.read(tmp_path / "run")
 
 
 def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
     written(tmp_path / "run")
-    path = tmp_path / "run" / "release.json"
+    path = tmp_path / "run" / "folder.json"
     for parameters in ({"key_bits": 512}, {"as_printed": True}):
         document = json.loads(path.read_text())
         document["parameters"] |= parameters
         other = tmp_path / f"{next(iter(parameters))}"
         shutil.copytree(tmp_path / "run", other)
-        (other / "release.json").write_text(json.dumps(document))
+        (other / "folder.json").write_text(json.dumps(document))
         with pytest.raises(InputError, match="insecure: is missing"):
-            release.read(other)
+            folder.read(other)
 
 
 @pytest.mark.parametrize(
     "text", ["", "[]", "{", "nan", '{"a": NaN}', '{"a": 1, "a": 2}', "[" * 100_000, "1" * 5000, "\ud800"]
 )
 def test_what_is_not_a_release_is_refused(tmp_path, text):
-    (tmp_path / "release.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+    (tmp_path / "folder.json").write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(InputError, match=r"release\.json"):
-        release.read(tmp_path)
+        folder.read(tmp_path)
 
 
 json_values = st.recursive(
@@ -222,14 +222,14 @@ def test_no_value_anywhere_does_anything_but_load_or_be_refused(tmp_path, data, 
     if not folder.exists():
         written(folder)
     original = {p: p.read_bytes() for p in folder.iterdir()}
-    file = data.draw(st.sampled_from(["release.json", "shares.json"]))
+    file = data.draw(st.sampled_from(["folder.json", "shares.json"]))
     key = data.draw(st.sampled_from(sorted(json.loads((folder / file).read_text()))))
     edit(folder, file, key, to=value)
     if key != "digests":
         reseal(folder)
     said = None
     try:
-        release.read(folder)
+        folder.read(folder)
     except InputError as error:
         said = str(error)
     finally:

@@ -26,7 +26,7 @@ from protocols.runtime.view import MAX_VIEW_BYTES, RecordedView, recompute
 from protocols.runtime.view import Recomputed as Recomputed
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
-from smc_dp.release import RELEASE, SHARES, TRANSCRIPT
+from smc_dp.run.folder import RELEASE, SHARES, TRANSCRIPT
 
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
 MAX_BYTES = 1 << 28  # of the record

@@ -19,8 +19,8 @@ from smc_dp.files import reading
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import logistic_constants
-from smc_dp.release import RELEASE
-from smc_dp.simulation import REASONS, statement
+from smc_dp.run.folder import RELEASE
+from smc_dp.run.simulation import REASONS, statement
 
 _SIZES = tuple(10**k for k in range(8))  # up to the largest size that the calibration knows
 _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another digit on another machine

@@ -18,8 +18,8 @@ from smc_dp.audit.run.evidence import MAX_BYTES, Evidence
 from smc_dp.audit.run.schedule import learn, walk
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
-from smc_dp.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT, agreed, opened
-from smc_dp.simulation import REASONS
+from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT, agreed, opened
+from smc_dp.run.simulation import REASONS
 
 _SHARED = ("parties", "dimension", "key_bits", "ring_bits", "comparison", "agreed")
 _COUNTED = ("messages", "bytes", "rounds")

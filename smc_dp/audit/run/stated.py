@@ -16,8 +16,8 @@ from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.pathak2010 import Calibration, NoiseName
-from smc_dp.release import RELEASE
-from smc_dp.simulation import METHOD
+from smc_dp.run.folder import RELEASE
+from smc_dp.run.simulation import METHOD
 
 _RATIONAL = re.compile(r"[1-9][0-9]{0,199}(/[1-9][0-9]{0,199})?", re.ASCII)
 _MAX_FRACTION_BITS = 1024

@@ -14,14 +14,14 @@ from typing import Any, TypeAlias
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from smc_dp import aggregation, release
+from smc_dp import aggregation
 from smc_dp.aggregation import AS_PRINTED, SEEDED, TEST_KEYS, Cost, ProtocolSettings
 from smc_dp.data.sources import Case
 from smc_dp.ledger.history import Standing
-from smc_dp.ledger.run import ABORTS, Ledgers, accounted, price
 from smc_dp.methods import baselines
 from smc_dp.methods.pathak2010.curator import Settings, accuracy, check_fit, classify, local
 from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.run.ledgers import ABORTS, Ledgers, accounted, price
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with the name of a stage, how much of it is done, and of how much."""
@@ -106,9 +106,9 @@ def simulate(
     folder exists, or a party's budget would be passed; errors of the protocol pass through, and then nothing has been
     written but void entries in ledgers. With `ledgers`, an error has a note of what it cost.
     """
-    release.refuse_existing(folder)
+    folder.refuse_existing(folder)
     if views is not None:
-        release.refuse_existing(views)
+        folder.refuse_existing(views)
     for name, data in case.parties.items():
         check_fit(name, data, len(case.parties), settings)
     marks = aggregation.marks(protocol, rng)
@@ -125,7 +125,7 @@ def simulate(
     if progress:
         progress("local training", len(case.parties), len(case.parties))
     parameters = _parameters(case, settings, protocol)
-    protocol = replace(protocol, agreed=release.agreed(parameters, case.bounds, settings.grid.fraction_bits, marks))
+    protocol = replace(protocol, agreed=folder.agreed(parameters, case.bounds, settings.grid.fraction_bits, marks))
     insecure = tuple(REASONS[mark] for mark in marks)
     reserved = ledgers.reserve(case.parties, METHOD, charge, protocol.agreed) if ledgers and charge else None
     with accounted(reserved, harmless=ABORTS):
@@ -139,11 +139,11 @@ def simulate(
         )
     parameters["agreed"] = protocol.agreed
     with accounted(reserved):
-        published = release.make(outcome, settings.grid, case.bounds, privacy, parameters, insecure)
-        release.write(folder, published, outcome, settings.grid.fraction_bits)
+        published = folder.make(outcome, settings.grid, case.bounds, privacy, parameters, insecure)
+        folder.write(folder, published, outcome, settings.grid.fraction_bits)
         if views is not None:
-            release.write_views(views, outcome)
-        standings = reserved.released(folder / release.RELEASE) if reserved else {}
+            folder.write_views(views, outcome)
+        standings = reserved.released(folder / folder.RELEASE) if reserved else {}
     return Report(
         parties=len(case.parties),
         dimension=protocol.dimension,
