@@ -18,7 +18,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto import identity, sealing
 from protocols.crypto.identity import SIGNATURE_BYTES, Signer
 from protocols.errors import DecodeError, LocalError, PeerError
-from protocols.runtime.heads import is_plain
+from protocols.runtime.cbor_limits import is_plain
 from protocols.runtime.session import PUBLIC_NAME, Session
 
 HELLO = "Hello"

@@ -12,7 +12,7 @@ from typing import Any
 import cbor2
 
 from protocols.errors import LocalError, ReplayError
-from protocols.runtime.heads import is_plain
+from protocols.runtime.cbor_limits import is_plain
 
 MAX_STATE_BYTES = 1 << 28
 _MAX_ITEMS, _MAX_DEPTH = 1 << 22, 200

@@ -19,8 +19,8 @@ from protocols.errors import PeerError, ProtocolError, ReplayError
 from protocols.runtime import state as states
 from protocols.runtime.channel import HELLO, Envelope
 from protocols.runtime.claims import View
-from protocols.runtime.letters import Letter, Links
 from protocols.runtime.message import Key, Message
+from protocols.runtime.opened_mail import Letter, Links
 from protocols.runtime.process import Mail, Process
 from protocols.runtime.session import PUBLIC_NAME, Session
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.attacks.attack import Attack, Variant
-from smc_dp.attacks.made_up import in_the_ball
+from smc_dp.attacks.synthetic import in_the_ball
 from smc_dp.data.federation import Federation
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa

@@ -17,8 +17,8 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import Attack, Variant
-from smc_dp.attacks.made_up import DIMENSION, like_adult
 from smc_dp.attacks.sessions import HARDENED, PRINTED, Secret, play
+from smc_dp.attacks.synthetic import DIMENSION, like_adult
 from smc_dp.learning.solver import minimise
 from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.methods.sums.weighted_sum import WeightedSum

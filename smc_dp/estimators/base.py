@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError, shown
-from smc_dp.estimators.given import Labels, exact, number, whole
+from smc_dp.estimators.checked import Labels, exact, number, whole
 from smc_dp.estimators.rows import Ball, Parts, federation, joined, known_classes
 from smc_dp.methods.method import Method, check_target
 from smc_dp.methods.registry import find

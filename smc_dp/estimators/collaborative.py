@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.given import number, whole
+from smc_dp.estimators.checked import number, whole
 from smc_dp.privacy.target import Calibration, NoiseName
 
 

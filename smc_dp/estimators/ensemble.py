@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.given import number, public_rows
+from smc_dp.estimators.checked import number, public_rows
 from smc_dp.methods.hamm2016.ensemble import Learner
 from smc_dp.privacy.target import Calibration, NoiseName
 from smc_dp.unit_ball import Array

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError, shown
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.given import few, labels_of, number, public_rows
+from smc_dp.estimators.checked import few, labels_of, number, public_rows
 from smc_dp.estimators.rows import class_numbers
 from smc_dp.methods.feature_method import LossName
 from smc_dp.privacy.target import Calibration, NoiseName

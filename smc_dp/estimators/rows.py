@@ -12,7 +12,7 @@ import numpy.typing as npt
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import deal, even
 from smc_dp.errors import InputError, shown
-from smc_dp.estimators.given import Labels, array, check_finite, described, few, labels_of
+from smc_dp.estimators.checked import Labels, array, check_finite, described, few, labels_of
 from smc_dp.unit_ball import Array, into_ball, with_bias
 
 IntArray = npt.NDArray[np.int64]

@@ -22,8 +22,8 @@ from protocols.errors import DecodeError, ReplayError
 from protocols.pathak2010 import PROGRAM, as_printed
 from protocols.pathak2010.messages import XI, ZETA
 from protocols.pathak2010.parameters import Parameters
-from protocols.runtime import heads, state, transcript
 from protocols.runtime import message as messages
+from protocols.runtime import state, transcript
 from protocols.runtime.channel import Envelope
 from protocols.runtime.view import RecordedView, recompute
 from smc_dp.audit.run import evidence as evidence_module

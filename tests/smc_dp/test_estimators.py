@@ -39,8 +39,8 @@ from smc_dp import (
 )
 from smc_dp.estimators import expected_failed_checks
 from smc_dp.estimators.base import CLASSES_READ, DEALT, ONE_FIT, REFUSED, FederatedClassifier
+from smc_dp.estimators.checked import exact
 from smc_dp.estimators.ensemble import points_of_the_ball
-from smc_dp.estimators.given import exact
 from smc_dp.estimators.rows import Ball, Parts
 from smc_dp.unit_ball import first_outside
 

@@ -16,8 +16,8 @@ from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.crypto.paillier import Ciphertext, Fresh
 from protocols.errors import DecodeError
 from protocols.runtime.channel import HELLO
-from protocols.runtime.letters import Letter
 from protocols.runtime.message import Key
+from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
 from smc_dp.audit.run import secrecy
 from smc_dp.audit.run.check import Check, Outcome, failed, not_possible, passed

@@ -6,8 +6,8 @@ from protocols.arithmetic import modular
 from protocols.crypto import admission, dgk, paillier
 from protocols.crypto.dgk import DgkPrivateKey, DgkPublicKey
 from protocols.runtime.claims import keys_of
-from protocols.runtime.letters import Letter
 from protocols.runtime.message import Key, Message
+from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
 from smc_dp.aggregation import MIN_KEY_BITS, TEST_KEYS
 from smc_dp.audit.run.check import Outcome, failed, not_possible, passed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protocols.runtime.letters import Letter
+from protocols.runtime.opened_mail import Letter
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import shown
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from protocols.crypto.paillier import Ciphertext, PrivateKey
 from protocols.runtime.claims import Mask, View, keys_of, public_fields, readings
-from protocols.runtime.letters import Letter
+from protocols.runtime.opened_mail import Letter
 from smc_dp.audit.run.check import Outcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.links import blamed
