@@ -20,7 +20,7 @@ from protocols.runtime.view import RecordedView
 from smc_dp.aggregation import ProtocolSettings
 from smc_dp.audit.run import checks, report
 from smc_dp.audit.run.evidence import load
-from smc_dp.cli.main import screen
+from smc_dp.cli import screen
 from smc_dp.data import sources
 from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.run.simulation import simulate

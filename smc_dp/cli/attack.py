@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.cli.main import screen
+from smc_dp.cli import screen
 from smc_dp.cli.options import Job, count, refuse, whole
 from smc_dp.errors import InputError
 

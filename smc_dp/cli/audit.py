@@ -14,7 +14,7 @@ from smc_dp.audit.code import words
 from smc_dp.audit.code.matrix import MOST_PARTIES
 from smc_dp.audit.run import checks, report
 from smc_dp.audit.run.evidence import load
-from smc_dp.cli.main import screen
+from smc_dp.cli import screen
 from smc_dp.cli.options import Job, choice, count, refuse
 from smc_dp.errors import InputError
 

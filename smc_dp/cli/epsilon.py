@@ -17,7 +17,7 @@ from smc_dp.audit.epsilon.neighbours import pair
 from smc_dp.audit.epsilon.plan import ALL, FEWEST, Planned, Request, affordable, planned
 from smc_dp.audit.epsilon.power import Effort, Measured, Twin, of_twin, with_power
 from smc_dp.audit.epsilon.twins import ABOUT, TwinName
-from smc_dp.cli.main import screen
+from smc_dp.cli import screen
 from smc_dp.cli.options import Job, choice, positive, refuse, whole
 from smc_dp.errors import InputError, shown
 from smc_dp.methods.registry import METHODS

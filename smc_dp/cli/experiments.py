@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from smc_dp.cli.main import screen
+from smc_dp.cli import screen
 from smc_dp.cli.options import Job, cells_failed, choice, count, new_run_folder, positive, several, whole
 from smc_dp.errors import InputError, one_line
 from smc_dp.privacy.target import Calibration, NoiseName
@@ -193,7 +193,7 @@ def bench_training(
             raise InputError(f"--{name}: wanted {least} to {_LARGEST}, got {size}")
 
     def job() -> None:
-        from smc_dp.bench.protocol import training
+        from smc_dp.bench import training
 
         with screen.status() as hear:
             measured = training.bench(*sizes, hear=hear)

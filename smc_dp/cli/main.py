@@ -23,8 +23,9 @@ import typer
 from protocols.arithmetic.rng import Stream
 from protocols.errors import ProtocolError
 from smc_dp.aggregation import Comparison, Link, ProtocolSettings, Topology
-from smc_dp.bench.protocol import protocol as benchmark
-from smc_dp.cli.main import attack, audit, epsilon, experiments, identities, ledger, screen
+from smc_dp.bench import protocol as benchmark
+from smc_dp.cli import attack, audit, epsilon, experiments, ledger, screen
+from smc_dp.cli import identities as cli_identities
 from smc_dp.cli.options import Job, choice, new_run_folder, positive, refuse, whole
 from smc_dp.data import datasets, sources
 from smc_dp.data.preprocess import encode, labels
@@ -33,7 +34,7 @@ from smc_dp.data.tables import read_table
 from smc_dp.errors import InputError, one_line
 from smc_dp.methods.pathak2010.curator import RING_BITS, Settings, accuracy, classify
 from smc_dp.privacy.pathak2010 import Calibration, NoiseName
-from smc_dp.run import folder
+from smc_dp.run import folder as published_folder
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.simulation import simulate
 
@@ -180,10 +181,10 @@ def run(
         return sources.dataset(name, data_dir, parties=count, split=split, strict=strict_bounds)
 
     def job() -> None:
-        folder.refuse_existing(folder)
+        published_folder.refuse_existing(folder)
         found = case()
         rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
-        known = None if identities is None else identities.of_run(identities, list(found.parties))
+        known = None if identities is None else cli_identities.of_run(identities, list(found.parties))
         with screen.progress(quiet=as_json) as callback:
             report = simulate(
                 found,
@@ -223,7 +224,7 @@ def predict(
     """
 
     def job() -> None:
-        published = folder.read(run_folder)
+        published = published_folder.read(run_folder)
         table = read_table(data, f"data file {data}")
         if not table.rows:
             raise InputError(f"{table.source}: has no rows, wanted at least one")
@@ -280,7 +281,7 @@ app.command()(audit.audit)
 app.command("audit-epsilon")(epsilon.audit_epsilon)
 app.command()(attack.attack)
 app.add_typer(ledger.ledger, name="ledger")
-app.add_typer(identities.identities, name="identities")
+app.add_typer(cli_identities.identities, name="identities")
 app.command()(experiments.compare)
 app.command()(experiments.reproduce)
 app.command("bench-training")(experiments.bench_training)

@@ -21,6 +21,7 @@ from smc_dp.ledger.history import Standing
 from smc_dp.methods import baselines
 from smc_dp.methods.pathak2010.curator import Settings, accuracy, check_fit, classify, local
 from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.run import folder as run_folder
 from smc_dp.run.ledgers import ABORTS, Ledgers, accounted, price
 
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -106,9 +107,9 @@ def simulate(
     folder exists, or a party's budget would be passed; errors of the protocol pass through, and then nothing has been
     written but void entries in ledgers. With `ledgers`, an error has a note of what it cost.
     """
-    folder.refuse_existing(folder)
+    run_folder.refuse_existing(folder)
     if views is not None:
-        folder.refuse_existing(views)
+        run_folder.refuse_existing(views)
     for name, data in case.parties.items():
         check_fit(name, data, len(case.parties), settings)
     marks = aggregation.marks(protocol, rng)
@@ -125,7 +126,7 @@ def simulate(
     if progress:
         progress("local training", len(case.parties), len(case.parties))
     parameters = _parameters(case, settings, protocol)
-    protocol = replace(protocol, agreed=folder.agreed(parameters, case.bounds, settings.grid.fraction_bits, marks))
+    protocol = replace(protocol, agreed=run_folder.agreed(parameters, case.bounds, settings.grid.fraction_bits, marks))
     insecure = tuple(REASONS[mark] for mark in marks)
     reserved = ledgers.reserve(case.parties, METHOD, charge, protocol.agreed) if ledgers and charge else None
     with accounted(reserved, harmless=ABORTS):
@@ -139,11 +140,11 @@ def simulate(
         )
     parameters["agreed"] = protocol.agreed
     with accounted(reserved):
-        published = folder.make(outcome, settings.grid, case.bounds, privacy, parameters, insecure)
-        folder.write(folder, published, outcome, settings.grid.fraction_bits)
+        published = run_folder.make(outcome, settings.grid, case.bounds, privacy, parameters, insecure)
+        run_folder.write(folder, published, outcome, settings.grid.fraction_bits)
         if views is not None:
-            folder.write_views(views, outcome)
-        standings = reserved.released(folder / folder.RELEASE) if reserved else {}
+            run_folder.write_views(views, outcome)
+        standings = reserved.released(folder / run_folder.RELEASE) if reserved else {}
     return Report(
         parties=len(case.parties),
         dimension=protocol.dimension,

@@ -22,17 +22,18 @@ from protocols.errors import DecodeError, ReplayError
 from protocols.pathak2010 import PROGRAM, as_printed
 from protocols.pathak2010.messages import XI, ZETA
 from protocols.pathak2010.parameters import Parameters
+from protocols.runtime import cbor_limits, state, transcript
 from protocols.runtime import message as messages
-from protocols.runtime import state, transcript
 from protocols.runtime.channel import Envelope
 from protocols.runtime.view import RecordedView, recompute
 from smc_dp.audit.run import evidence as evidence_module
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.errors import InputError
-from smc_dp.run import folder
+from smc_dp.files import reading
+from smc_dp.run import folder as run_folder
 
 KEY_BITS = 256
-_FILES = (folder.RELEASE, folder.SHARES, folder.TRANSCRIPT)
+_FILES = (run_folder.RELEASE, run_folder.SHARES, run_folder.TRANSCRIPT)
 
 
 class Place(NamedTuple):
@@ -155,9 +156,9 @@ def lines(data: bytes, corpus: Path) -> None:
 
 
 def published(data: bytes, corpus: Path) -> None:
-    """`folder.read` of a folder."""
+    """`run_folder.read` of a folder."""
     try:
-        folder.read(_folder(place(corpus).scratch, data.split(b"\x00")))
+        run_folder.read(_folder(place(corpus).scratch, data.split(b"\x00")))
     except InputError:
         return
 
@@ -197,7 +198,8 @@ def main(corpus: Path, name: str, options: list[str]) -> None:
 
     target = TARGETS[name]
     classes = [vars(owner) for owner in (Envelope, RecordedView)]
-    for names in (*classes, *map(vars, (heads, messages, state, transcript, reading, release, evidence_module))):
+    modules = (cbor_limits, messages, state, transcript, reading, run_folder, evidence_module)
+    for names in (*classes, *map(vars, modules)):
         for value in list(names.values()):
             function = getattr(value, "__func__", value)
             if isinstance(function, FunctionType):

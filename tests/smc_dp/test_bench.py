@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from smc_dp import aggregation
-from smc_dp.bench.protocol import protocol
+from smc_dp.bench import protocol
 from smc_dp.cli.main import main
 
 

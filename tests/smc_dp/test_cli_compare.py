@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.cli.main import experiments, main
+from smc_dp.cli import experiments
+from smc_dp.cli.main import main
 from smc_dp.compare import defaults, runner
 from smc_dp.data.deal import Deal
 from smc_dp.data.federation import Federation, Rows

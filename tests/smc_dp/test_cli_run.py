@@ -11,7 +11,8 @@ import pytest
 
 from smc_dp import aggregation
 from smc_dp.aggregation import Cost, Outcome, StageCost
-from smc_dp.cli.main import main, screen
+from smc_dp.cli import screen
+from smc_dp.cli.main import main
 
 BOUNDS = """
 [columns]

@@ -28,7 +28,7 @@ from smc_dp.ledger.history import Limit, OverBudgetError
 from smc_dp.ledger.ledger import Ledger
 from smc_dp.methods.pathak2010.curator import RING_BITS, Settings
 from smc_dp.privacy.statement import PrivacyStatement
-from smc_dp.run import folder
+from smc_dp.run import folder as run_folder
 from smc_dp.run.ledgers import KEPT, VOIDED, Ledgers, price
 from smc_dp.run.simulation import Report, simulate
 
@@ -72,7 +72,7 @@ def test_a_real_run_is_charged_and_says_what_is_left(tmp_path: Path, books: Ledg
     assert {name: s.left for name, s in report.standings.items()} == dict.fromkeys(PARTIES, Fraction(3, 5))
     assert report.as_dict()["budgets"][PARTIES[0]]["left"] == "3/5"
     digest = hashlib.sha256((tmp_path / "first" / "folder.json").read_bytes()).hexdigest()
-    agreed = folder.read(tmp_path / "first").parameters["agreed"]
+    agreed = run_folder.read(tmp_path / "first").parameters["agreed"]
     for party in PARTIES:
         _, reserved, released = export.read(books.path(party)).entries
         assert (reserved.run, reserved.mechanism, reserved.epsilon) == (agreed, "pathak2010", Fraction(2, 5))
@@ -181,7 +181,7 @@ def test_a_release_that_cannot_be_written_counts_as_spent(
     def full(*_: Any) -> None:
         raise InputError("run folder: cannot be written: no space left")
 
-    monkeypatch.setattr(release, "write", full)
+    monkeypatch.setattr(run_folder, "write", full)
     with pytest.raises(InputError, match="no space left") as caught:
         run(tmp_path, "first", books, "1")
     assert caught.value.__notes__ == [KEPT]

@@ -16,7 +16,7 @@ from smc_dp.audit.run.check import Outcome
 from smc_dp.audit.run.evidence import load
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.errors import InputError
-from smc_dp.run import folder
+from smc_dp.run import folder as run_folder
 from smc_dp.run.folder import RELEASE, SHARES, TIMINGS
 
 SIZES, PARTIES = (12, 8, 20), ("north-0", "north-1", "north-2")
@@ -210,13 +210,13 @@ def test_timings_are_read_inside_the_folder_only(honest: Folders, tmp_path: Path
 def test_the_digest_of_what_was_agreed_binds_parameters_bounds_grid_and_marks() -> None:
     """The value is fixed: a change of how it is made would make every older run look forged."""
     bounds = Bounds((NumericColumn("x", -1.0, 1.0),), ("no", "yes"), "y")
-    digest = folder.agreed({"epsilon": "1"}, bounds, 40, ("as printed",))
+    digest = run_folder.agreed({"epsilon": "1"}, bounds, 40, ("as printed",))
     text = (
         '{"bounds": {"bias": 0.1, "center": true, "classes": ["no", "yes"], "clip": 2.0, '
         '"columns": [{"high": 1.0, "low": -1.0, "name": "x"}], "label": "y"}, "fraction_bits": 40, '
         '"insecure": ["as printed"], "parameters": {"epsilon": "1"}}'
     )
     assert digest == hashlib.sha256(text.encode()).hexdigest()
-    assert folder.agreed({"epsilon": "2"}, bounds, 40, ("as printed",)) != digest
-    assert folder.agreed({"epsilon": "1"}, bounds, 39, ("as printed",)) != digest
-    assert folder.agreed({"epsilon": "1"}, bounds, 40) != digest
+    assert run_folder.agreed({"epsilon": "2"}, bounds, 40, ("as printed",)) != digest
+    assert run_folder.agreed({"epsilon": "1"}, bounds, 39, ("as printed",)) != digest
+    assert run_folder.agreed({"epsilon": "1"}, bounds, 40) != digest

@@ -16,7 +16,7 @@ from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.errors import InputError
 from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.privacy.grid import Grid
-from smc_dp.run import folder
+from smc_dp.run import folder as run_folder
 
 GRID = Grid(40, 64)
 BOUNDS = Bounds(
@@ -33,9 +33,10 @@ def outcome() -> Outcome:
     return Outcome(shares.shares, shares.modulus, None, [{"n": 0, "to": "x"}, {"n": 1}])
 
 
-def written(folder: Path, insecure: tuple[str, ...] = ()) -> folder.Release:
-    made = folder.make(outcome(), GRID, BOUNDS, Settings().guarantee(2, 4), {"parties": ["north", "south"]}, insecure)
-    folder.write(folder, made, outcome(), GRID.fraction_bits)
+def written(folder: Path, insecure: tuple[str, ...] = ()) -> run_folder.Release:
+    privacy, parameters = Settings().guarantee(2, 4), {"parties": ["north", "south"]}
+    made = run_folder.make(outcome(), GRID, BOUNDS, privacy, parameters, insecure)
+    run_folder.write(folder, made, outcome(), GRID.fraction_bits)
     return made
 
 
@@ -82,7 +83,7 @@ def test_the_files_are_as_announced(tmp_path):
 
 def test_what_was_written_is_read_back(tmp_path):
     made = written(tmp_path / "run", insecure=("seeded",))
-    assert folder.read(tmp_path / "run") == made
+    assert run_folder.read(tmp_path / "run") == made
     assert json.loads((tmp_path / "run" / "folder.json").read_text())["insecure"] == ["seeded"]
 
 
@@ -92,11 +93,11 @@ def test_an_existing_folder_is_refused_before_and_while_writing(tmp_path):
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
     for name in ("empty", "file", "dangling"):
         with pytest.raises(InputError, match="exists already"):
-            folder.refuse_existing(tmp_path / name)
+            run_folder.refuse_existing(tmp_path / name)
         with pytest.raises(InputError, match="exists already"):
             written(tmp_path / name)
     with pytest.raises(InputError, match="cannot be made"):
-        folder.refuse_existing(tmp_path / "file" / "run")
+        run_folder.refuse_existing(tmp_path / "file" / "run")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["dangling", "empty", "file"]
     assert not list((tmp_path / "empty").iterdir())
 
@@ -105,7 +106,7 @@ def test_nothing_half_written_remains(tmp_path, monkeypatch):
     def full(fd: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(folder.os, "fsync", full)
+    monkeypatch.setattr(run_folder.os, "fsync", full)
     with pytest.raises(InputError, match="cannot be written: No space left on device"):
         written(tmp_path / "run")
     assert not list(tmp_path.iterdir())
@@ -155,7 +156,7 @@ def test_a_changed_release_is_refused(tmp_path, file, path, to, why):
     if file == "shares.json":
         reseal(tmp_path / "run")
     with pytest.raises(InputError, match=f"run folder .*{why}") as caught:
-        folder.read(tmp_path / "run")
+        run_folder.read(tmp_path / "run")
     assert "\n" not in str(caught.value)
 
 
@@ -165,13 +166,13 @@ def test_changed_or_missing_files_are_refused(tmp_path, file):
     path = tmp_path / "run" / file
     path.write_bytes(path.read_bytes() + b" ")
     with pytest.raises(InputError, match=f"{file} does not have the digest"):
-        folder.read(tmp_path / "run")
+        run_folder.read(tmp_path / "run")
     path.unlink()
     if file != "shares.json":  # Dave needs the release and the shares, and may have got nothing else
-        assert folder.read(tmp_path / "run").weights
+        assert run_folder.read(tmp_path / "run").weights
         return
     with pytest.raises(InputError, match=f"{file}: cannot be read"):
-        folder.read(tmp_path / "run")
+        run_folder.read(tmp_path / "run")
 
 
 def test_a_sum_of_shares_too_large_for_a_float_is_refused(tmp_path):
@@ -183,7 +184,7 @@ def test_a_sum_of_shares_too_large_for_a_float_is_refused(tmp_path):
     path.write_text(json.dumps(shares))
     reseal(tmp_path / "run")
     with pytest.raises(InputError, match="too large for a weight"):
-        folder.read(tmp_path / "run")
+        run_folder.read(tmp_path / "run")
 
 
 def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
@@ -196,7 +197,7 @@ def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
         shutil.copytree(tmp_path / "run", other)
         (other / "folder.json").write_text(json.dumps(document))
         with pytest.raises(InputError, match="insecure: is missing"):
-            folder.read(other)
+            run_folder.read(other)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +206,7 @@ def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
 def test_what_is_not_a_release_is_refused(tmp_path, text):
     (tmp_path / "folder.json").write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(InputError, match=r"release\.json"):
-        folder.read(tmp_path)
+        run_folder.read(tmp_path)
 
 
 json_values = st.recursive(
@@ -229,7 +230,7 @@ def test_no_value_anywhere_does_anything_but_load_or_be_refused(tmp_path, data, 
         reseal(folder)
     said = None
     try:
-        folder.read(folder)
+        run_folder.read(folder)
     except InputError as error:
         said = str(error)
     finally:

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from smc_dp.bench.protocol import training
+from smc_dp.bench import training
 from smc_dp.bench.training import Compared, Shape, TrainingBench, bench
 from smc_dp.errors import InputError
 from smc_dp.learning.batch import train_all

@@ -1,11 +1,11 @@
 """The coalition matrix: what each set of participants can work out of what the others keep secret.
 
-Computed from the role code, which runs over symbols (`smc_dp.audit.code.symbolic`), not from what anybody claims. It is a
-statement about the conversation with ideal building blocks: encryption hides what nobody has the key to, a comparison
-shows its result and nothing else, links are sealed, everybody follows the protocol. No prior knowledge of sizes,
-weights or noise is assumed, so whatever somebody could guess because it is plausible is not in the matrix. Numbers are
-forms over the rationals: that a multiple of K of the noise leaves the sum mod K [N6] does not show. What is known of
-several secrets together, and of none by itself, is in the cell `another sum`.
+Computed from the role code, which runs over symbols (`smc_dp.audit.code.symbolic`), not from what anybody claims. It
+is a statement about the conversation with ideal building blocks: encryption hides what nobody has the key to, a
+comparison shows its result and nothing else, links are sealed, everybody follows the protocol. No prior knowledge of
+sizes, weights or noise is assumed, so whatever somebody could guess because it is plausible is not in the matrix.
+Numbers are forms over the rationals: that a multiple of K of the noise leaves the sum mod K [N6] does not show. What
+is known of several secrets together, and of none by itself, is in the cell `another sum`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ Laplace numbers of scale 4/epsilon, and uploads (w, alpha). This is not differen
 bias has no noise: d + 1 numbers are released with the randomness of d, so that two neighbours' uploads lie on two
 surfaces of dimension d, and the equation for the bias holds exactly (`smc_dp.attacks.recovery` makes a record of it).
 Nothing bounds the Jacobian from v to w, which the proof of theorem 2 leaves out, because there is no regulariser. For
-the same reason there may be no minimiser, and the data decide whether there is (`smc_dp.methods.collaborative.tilted.existence`);
+the same reason there may be no minimiser, and the data decide whether there is
+(`smc_dp.methods.collaborative.tilted.existence`);
 there is none for certain if a feature is zero in all rows of a party, or if indicators of all the values of a column
 stand beside the bias, because then the noise alone has a slope in some direction.
 And noise is redrawn in each round around the same point: a convex objective has its minimiser wherever one starts, so
@@ -31,6 +32,7 @@ from smc_dp.errors import InputError
 from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.perturbed import Logistic, minimise_perturbed
 from smc_dp.learning.solver import PUBLIC_TAU, minimise
+from smc_dp.methods.collaborative import tilted
 from smc_dp.methods.collaborative.rounds import (
     SERVER,
     SIZES,
@@ -41,7 +43,6 @@ from smc_dp.methods.collaborative.rounds import (
     for_plain_rows,
     pure,
     scaled,
-    tilted,
     with_one,
 )
 from smc_dp.methods.method import check_modulus, check_sizes, check_target, two_classes
