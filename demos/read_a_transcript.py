@@ -28,6 +28,7 @@ from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.data import sources
 from smc_dp.errors import InputError
 from smc_dp.methods.pathak2010.curator import Settings
+from smc_dp.run import folder as run_folder
 from smc_dp.run.simulation import simulate
 
 
@@ -49,7 +50,7 @@ def main() -> None:
         lines[middle]["number"] += 1
         forged = shutil.copytree(run, Path(folder) / "forged")
         text = "".join(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n" for line in lines)
-        (forged / folder.TRANSCRIPT).write_text(text)
+        (forged / run_folder.TRANSCRIPT).write_text(text)
         if not (caught := fault(load(forged))) or not caught.startswith(f"line {middle} "):
             raise SystemExit(f"line {middle} was changed, and the check says: {caught}")
         print(f"Chain and signatures hold over {len(lines)} lines; with one number changed, {caught}.", file=sys.stderr)

@@ -19,6 +19,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.aggregation import ProtocolSettings
 from smc_dp.data import sources
 from smc_dp.methods.pathak2010.curator import Settings, accuracy, classify
+from smc_dp.run import folder as run_folder
 from smc_dp.run.simulation import simulate
 
 
@@ -39,8 +40,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
         report = simulate(case, settings, protocol, Stream.from_system(), run, progress)
-        published = folder.read(run)  # from here on, what Dave has
-        document = json.loads((run / folder.SHARES).read_text(encoding="utf-8"))
+        published = run_folder.read(run)  # from here on, what Dave has
+        document = json.loads((run / run_folder.SHARES).read_text(encoding="utf-8"))
 
     shares = {name: [int(text) for text in texts] for name, texts in document["shares"].items()}
     print("\nThe first of the published numbers; each alone is a uniformly random integer:")

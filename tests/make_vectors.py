@@ -15,8 +15,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # before tests/, whose protocols/ is another folder
 
-import vector_ops
-from vector_ops import Json, out, run
+from support import vector_ops
+from support.vector_ops import Json, out, run
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from pathak import trial
+from support.pathak import trial
 
 from protocols.runtime.diagram import arrows, mermaid
 

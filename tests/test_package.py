@@ -64,7 +64,7 @@ def test_runs_from_an_empty_folder(unpacked: Path, tmp_path: Path) -> None:
         return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True).stdout
 
     assert python("-c", "import smc_dp; print(smc_dp.__file__)").startswith(str(unpacked))
-    assert "Test accuracy of the release" in python("-m", "smc_dp.cli.main", "run", "--out", "first")
+    assert "Test accuracy of the release" in python("-m", "smc_dp.cli", "run", "--out", "first")
     assert {p.name for p in (tmp_path / "first").iterdir()} == {
         *("release.json", "shares.json", "timings.json", "transcript.jsonl"),
     }

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-from pathak import trial
+from support.pathak import trial
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import dgk, paillier

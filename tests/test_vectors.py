@@ -12,7 +12,7 @@ from typing import Any
 import make_vectors
 import phe
 import pytest
-from vector_ops import OPS, number, run
+from support.vector_ops import OPS, number, run
 
 FOLDER = Path(__file__).parent / "vectors"
 FILES = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))}

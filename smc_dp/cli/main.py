@@ -341,7 +341,3 @@ def _said(message: str, error: BaseException) -> str:
 def _fail(message: str) -> int:
     print(f"error: {one_line(message)}", file=sys.stderr)
     return 2
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -51,7 +51,7 @@ def place(corpus: Path) -> Place:
 
 def write_corpus(corpus: Path) -> None:
     """A run of two parties with one weight, cut into examples."""
-    from audited import toy_run
+    from support.audited import toy_run
 
     toy_run(corpus, (9, 5), 1, key_bits=KEY_BITS)
     at = place(corpus)

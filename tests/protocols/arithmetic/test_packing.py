@@ -1,0 +1,180 @@
+"""Slots and masks: nothing carries, the noise appears once, and a mask hides what it should."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+from broken.packing_twins import packing_without_slack, short_mask
+from hypothesis import given
+from hypothesis import strategies as st
+from support.toy import paillier_key
+
+from protocols.arithmetic.packing import Packing
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.rng import Stream
+from protocols.errors import LocalError
+from protocols.pathak2010.parameters import SIGMA, SIZE_BITS, Parameters
+
+SHAPES = st.tuples(st.integers(1, 140), st.integers(1, 9), st.integers(1, 30)).map(lambda t: Packing(*t))
+
+
+def parameters(K: int = 3, d: int = 7, bits: int = 512, ring_bits: int = 64) -> Parameters:
+    return Parameters(tuple(f"P{j}" for j in range(K)), d, bits, ring_bits)
+
+
+@given(SHAPES, st.data())
+def test_packing_and_back(packing: Packing, data: st.DataObject) -> None:
+    top = 2**packing.slot_bits - 1
+    values = data.draw(st.lists(st.integers(0, top) | st.just(top), min_size=packing.length, max_size=packing.length))
+    packs = packing.pack(values)
+    assert len(packs) == packing.packs == -(-packing.length // packing.slots)
+    assert max(packs) < 2 ** (packing.slot_bits * packing.slots)
+    assert packing.unpack(packs) == values
+    radix = 2**packing.slot_bits
+    for i, value in enumerate(values):
+        block, place = divmod(i, packing.slots)
+        assert packs[block] // radix**place % radix == value
+
+
+@pytest.mark.parametrize("values", [[1, 2], [1, 2, 3, 4], [1, 2, 16], [-1, 2, 3], []])
+def test_what_does_not_fit_is_refused(values: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"wanted 3 values in \[0, 2\*\*4\)"):
+        Packing(4, 2, 3).pack(values)
+
+
+@given(st.integers(2, 1000), st.integers(1, 300), st.sampled_from([512, 1024, 3072]), st.sampled_from([8, 64, 128]))
+def test_the_inequalities_that_all_steps_rely_on(K: int, d: int, bits: int, ring_bits: int) -> None:
+    p = parameters(K, d, bits, ring_bits)
+    # sizes with their coins stay below half the ring, and collide with probability below 2**-40
+    assert 2 ** (SIZE_BITS + p.tie_bits) <= p.sizes.modulus // 2
+    assert Fraction(K * (K - 1), 2 * 2**p.tie_bits) < Fraction(1, 2**40)
+    # each of K masked shares is within 2**-SIGMA / K of a mask
+    assert K * Fraction(p.sizes.modulus, 2**p.blind_bits) <= Fraction(1, 2**SIGMA)
+    assert d * Fraction(p.weights.modulus, 2**p.mask_bits) <= Fraction(1, 2**SIGMA)
+    # nothing wraps modulo n, whose top bit is set
+    assert p.sizes.modulus + 2**p.blind_bits < 2 ** (bits - 1)
+    assert 2 ** (p.packing.slots * p.packing_slot_bits) < 2 ** (bits - 1)
+    # the largest noise and the largest mask fit one slot
+    assert (p.weights.modulus - 1) + (2**p.mask_bits - 1) < 2**p.packing_slot_bits
+
+
+def sums_survive(p: Parameters, packing: Packing, noise: list[int], mask: list[int]) -> bool:
+    """Whether adding packed integers adds slot by slot, modulo M."""
+    packs = [e + s for e, s in zip(packing.pack(noise), packing.pack(mask), strict=True)]
+    wanted = p.weights.add_vectors(p.weights.vector(noise), p.weights.vector(mask))
+    return p.weights.vector(packing.unpack(packs)) == wanted
+
+
+@given(st.data())
+def test_the_mask_never_carries_into_the_next_slot(data: st.DataObject) -> None:
+    p = parameters()
+    top_noise, top_mask = p.weights.modulus - 1, 2**p.mask_bits - 1
+    noise = data.draw(st.lists(st.just(top_noise) | st.integers(0, top_noise), min_size=7, max_size=7))
+    mask = data.draw(st.lists(st.just(top_mask) | st.integers(0, top_mask), min_size=7, max_size=7))
+    assert sums_survive(p, p.packing, noise, mask)
+    assert sums_survive(p, p.packing, [top_noise] * 7, [top_mask] * 7)
+
+
+def test_slots_without_slack_carry() -> None:
+    p = parameters()
+    noise, mask = [p.weights.modulus - 1] * 7, [2**p.mask_bits - 1] * 7
+    assert not sums_survive(p, packing_without_slack(p.packing), noise, mask)
+
+
+@pytest.mark.parametrize("chosen", [0, 1, 2])
+def test_the_noise_of_one_party_appears_exactly_once_and_wraps(chosen: int) -> None:
+    p, key, rng = parameters(), paillier_key("zeta"), Stream.insecure_from_seed(f"select {chosen}")
+    public, top = key.public, p.weights.modulus - 1
+    # extreme and negative noise, so that adding a weight overflows the ring
+    etas = [p.weights.vector([0, 1, -1, 2**63, -(2**63), top, j]) for j in range(p.K)]
+    v = public.encrypt_all([int(j == chosen) for j in range(p.K)], rng)
+    psi = [
+        public.add(*column)
+        for column in zip(*(public.scale(v[j], p.packing.pack(eta)) for j, eta in enumerate(etas)), strict=True)
+    ]
+    assert p.packing.unpack(key.decrypt_all(psi)) == list(etas[chosen])
+    s = [rng.bits(p.mask_bits) for _ in range(7)]
+    masked = [public.blind(c, m, rng) for c, m in zip(psi, p.packing.pack(s), strict=True)]
+    x = p.weights.vector(p.packing.unpack(key.decrypt_all(masked)))
+    w = p.weights.vector([top, top, 5, 2**63, 2**63, top, -7])
+    opened = p.weights.add_vectors(x, p.weights.subtract_vectors(w, p.weights.vector(s)))
+    assert list(opened) == [(a + b) % 2**64 for a, b in zip(w, etas[chosen], strict=True)]
+
+
+# How well a mask hides.
+
+
+def distance(left: Counter[int], right: Counter[int]) -> Fraction:
+    """Total variation between two laws given by counts of equally likely coins."""
+    size = Fraction(1, left.total())
+    return sum((abs(left[x] - right[x]) for x in left | right), start=0) * size / 2
+
+
+@pytest.mark.parametrize(("value_bits", "sigma"), [(2, 3), (3, 4)])
+def test_a_masked_value_is_as_far_from_a_fresh_mask_as_stated(value_bits: int, sigma: int) -> None:
+    key, rng = paillier_key("tiny", 256), Stream.insecure_from_seed("toy widths")
+    masks = range(2 ** (value_bits + sigma))
+    fresh = Counter(masks)
+    for a in range(2**value_bits):
+        c = key.public.encrypt(a, rng)
+        masked = Counter(key.decrypt(key.public.blind(c, r, rng)) for r in masks)
+        assert distance(masked, fresh) == Fraction(a, len(masks)) < Fraction(1, 2**sigma)
+
+
+def test_a_mask_as_short_as_its_value_leaks_the_carry() -> None:
+    masks = range(8)
+    for a in range(8):
+        assert distance(Counter(a + r for r in masks), Counter(masks)) == Fraction(a, 8)
+
+
+def carries(mask_bits: int, masked: list[int]) -> float:
+    """How often a masked value is longer than any mask: what its reader sees of it."""
+    return sum(c >> mask_bits for c in masked) / len(masked)
+
+
+def test_the_carry_of_the_real_mask_never_shows() -> None:
+    p, key, rng = parameters(), paillier_key(), Stream.insecure_from_seed("carry")
+    value = p.sizes.modulus - 1
+    c = key.public.encrypt(value, rng)
+    real = [key.decrypt(key.public.blind(c, rng.bits(p.blind_bits), rng)) for _ in range(400)]
+    short = [value + short_mask(p.sizes.bits, SIGMA, rng) for _ in range(400)]
+    assert carries(p.blind_bits, real) == 0
+    assert carries(p.sizes.bits, short) > 0.9
+    assert carries(p.sizes.bits, [1 + short_mask(p.sizes.bits, SIGMA, rng) for _ in range(400)]) == 0
+
+
+def test_a_printed_mask_tells_large_values_from_small() -> None:
+    from protocols.pathak2010.as_printed import signed_integer
+
+    rng, r_bits = Stream.insecure_from_seed("printed mask"), SIZE_BITS
+    large = [2**40 + signed_integer(r_bits, rng) for _ in range(100)]
+    small = [1 + signed_integer(r_bits, rng) for _ in range(100)]
+    assert min(large) > max(small)
+
+
+def test_permuting_and_packing_do_not_disturb_each_other() -> None:
+    packing, pi = Packing(8, 2, 5), Permutation((2, 0, 3, 1, 4))
+    values = [10, 20, 30, 40, 50]
+    assert pi.inverse(packing.unpack(packing.pack(pi(values)))) == values
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"parties": ("a",)}, "two parties"),
+        ({"parties": ("a", "b", "a")}, "different names"),
+        ({"dimension": 0}, "dimension"),
+        ({"ring_bits": 0}, "ring_bits"),
+        ({"ring_bits": 63}, "ring_bits"),
+        ({"comparison": "guess"}, "tournament, all-pairs, got guess"),
+        ({"key_bits": 500}, "key_bits"),
+        ({"key_bits": 128}, "key_bits"),
+        ({"ring_bits": 512}, "room for one slot"),
+    ],
+)
+def test_impossible_parameters_are_refused(changes: dict[str, object], field: str) -> None:
+    fine: dict[str, object] = {"parties": ("a", "b"), "dimension": 3, "key_bits": 512}
+    with pytest.raises(LocalError, match=field):
+        Parameters(**(fine | changes))  # type: ignore[arg-type]

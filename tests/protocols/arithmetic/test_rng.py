@@ -1,0 +1,152 @@
+"""The random stream against RFC 8439 written out, and its laws."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable
+
+import pytest
+from broken.stream_twins import below_by_remainder, bits_with_top_set, fork_without_label
+from hypothesis import given
+from hypothesis import strategies as st
+from support.toy import ACCEPT, REJECT, uniformity
+
+from protocols.arithmetic.rng import Stream
+
+DRAWS = 20_000
+
+
+def chacha20(key: bytes, blocks: int) -> bytes:
+    """RFC 8439, section 2.3, with an all-zero nonce and counter from 0."""
+
+    def quarter(s: list[int], a: int, b: int, c: int, d: int) -> None:
+        for x, y, z, shift in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+            s[x] = (s[x] + s[y]) & 0xFFFFFFFF
+            s[z] ^= s[x]
+            s[z] = (s[z] << shift | s[z] >> (32 - shift)) & 0xFFFFFFFF
+
+    out = b""
+    for counter in range(blocks):
+        words = b"expand 32-byte k" + key + counter.to_bytes(4, "little") + bytes(12)
+        start = [int.from_bytes(words[i : i + 4], "little") for i in range(0, 64, 4)]
+        state = list(start)
+        for _ in range(10):
+            for i in range(4):
+                quarter(state, i, i + 4, i + 8, i + 12)
+            for i in range(4):
+                quarter(state, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4)
+        out += b"".join(((x + y) & 0xFFFFFFFF).to_bytes(4, "little") for x, y in zip(state, start, strict=True))
+    return out
+
+
+def test_stream_is_chacha20_across_its_buffer() -> None:
+    key = bytes(range(32))
+    rng = Stream(key, insecure=True)
+    drawn = rng.bytes(1) + rng.bytes(4095) + rng.bytes(3) + rng.bytes(5000) + rng.bytes(0) + rng.bytes(7)
+    assert drawn == chacha20(key, -(-len(drawn) // 64))[: len(drawn)]
+
+
+@given(st.lists(st.integers(0, 5000), max_size=6))
+def test_draws_concatenate(lengths: list[int]) -> None:
+    one, many = Stream.insecure_from_seed("cut"), Stream.insecure_from_seed("cut")
+    assert b"".join(many.bytes(n) for n in lengths) == one.bytes(sum(lengths))
+
+
+def test_fork_is_hmac_of_the_label_whatever_was_drawn() -> None:
+    rng = Stream.insecure_from_seed("root")
+    before = rng.fork("a").key
+    rng.bytes(100)
+    assert rng.fork("a").key == before == hmac.new(rng.key, b"fork:a", hashlib.sha256).digest()
+    assert len({rng.key, rng.fork("a").key, rng.fork("b").key, rng.fork("").key, rng.fork("a").fork("a").key}) == 5
+
+
+def test_same_seed_same_stream_and_another_seed_another() -> None:
+    assert Stream.insecure_from_seed(7).bytes(64) == Stream.insecure_from_seed(7).bytes(64)
+    assert Stream.insecure_from_seed(7).bytes(64) != Stream.insecure_from_seed(8).bytes(64)
+
+
+@pytest.mark.parametrize(("fork", "independent"), [(Stream.fork, True), (fork_without_label, False)])
+def test_forks_are_independent(fork: Callable[[Stream, str], Stream], independent: bool) -> None:
+    root = Stream.insecure_from_seed("forks")
+    a, b = fork(root, "a").bytes(DRAWS), fork(root, "b").bytes(DRAWS)
+    p = uniformity((x ^ y for x, y in zip(a, b, strict=True)), range(256))
+    assert p > ACCEPT if independent else p < REJECT
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 6, 10, 100, 257, 1000])
+def test_below_is_uniform(n: int) -> None:
+    rng = Stream.insecure_from_seed(f"below {n}")
+    samples = [rng.below(n) for _ in range(DRAWS)]
+    assert uniformity(samples, range(n)) > ACCEPT if n > 1 else set(samples) == {0}
+
+
+@pytest.mark.parametrize("n", [3, 5, 6, 10, 100])
+def test_below_by_remainder_is_caught(n: int) -> None:
+    rng = Stream.insecure_from_seed(f"below {n}")
+    assert uniformity((below_by_remainder(rng, n) for _ in range(DRAWS)), range(n)) < REJECT
+
+
+@pytest.mark.parametrize("k", [1, 3, 8, 11])
+def test_bits_are_uniform(k: int) -> None:
+    rng = Stream.insecure_from_seed(f"bits {k}")
+    assert uniformity((rng.bits(k) for _ in range(DRAWS)), range(1 << k)) > ACCEPT
+    assert uniformity((bits_with_top_set(rng, k) for _ in range(DRAWS)), range(1 << k)) < REJECT
+
+
+@pytest.mark.parametrize("k", [65, 128, 3136])
+def test_both_ends_of_wide_bits_are_uniform(k: int) -> None:
+    rng = Stream.insecure_from_seed(f"wide {k}")
+    samples = [rng.bits(k) for _ in range(5_000)]
+    assert max(x.bit_length() for x in samples) == k
+    assert uniformity((x >> (k - 6) for x in samples), range(64)) > ACCEPT
+    assert uniformity((x & 63 for x in samples), range(64)) > ACCEPT
+    assert uniformity((x | 1 << (k - 1) for x in samples), range(64)) < REJECT
+
+
+@given(st.integers(1, 10**40), st.integers(0, 10**6))
+def test_below_is_below(n: int, seed: int) -> None:
+    assert 0 <= Stream.insecure_from_seed(seed).below(n) < n
+
+
+def test_no_bits_and_one_choice_draw_nothing() -> None:
+    rng = Stream.insecure_from_seed("nothing")
+    assert (rng.bits(0), rng.below(1)) == (0, 0)
+    assert rng.bytes(8) == Stream.insecure_from_seed("nothing").bytes(8)
+
+
+def test_the_system_gives_another_stream_each_time() -> None:
+    a, b = Stream.from_system(), Stream.from_system()
+    assert a.key != b.key
+    assert a.bytes(32) != b.bytes(32)
+
+
+def test_the_insecure_mark_survives_forks() -> None:
+    assert Stream.insecure_from_seed(1).fork("a").fork("b").insecure
+    assert not Stream.from_system().insecure
+    assert not Stream.from_system().fork("a").fork("b").insecure
+
+
+def test_repr_shows_no_key() -> None:
+    rng = Stream(bytes([0xAB]) * 32, insecure=False)
+    for text in (repr(rng), str(rng), f"{rng}", repr([rng])):
+        assert "secret" in text
+        assert "ab" not in text
+        assert "\\x" not in text
+        assert "171" not in text
+    assert repr(Stream.insecure_from_seed(1)) == "Stream(insecure)"
+
+
+@pytest.mark.parametrize("length", [0, 16, 31, 33])
+def test_keys_of_another_length_are_refused(length: int) -> None:
+    with pytest.raises(ValueError, match=f"32 bytes, got {length}"):
+        Stream(bytes(length), insecure=True)
+
+
+def test_impossible_ranges_are_refused() -> None:
+    rng = Stream.insecure_from_seed(1)
+    for n in (0, -1):
+        with pytest.raises(ValueError, match="bound must be positive"):
+            rng.below(n)
+    with pytest.raises(ValueError, match="not negative"):
+        rng.bits(-1)

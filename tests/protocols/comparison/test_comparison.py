@@ -1,0 +1,235 @@
+"""The comparison: right for every pair of small numbers, and its views tell no more than the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from itertools import product
+from typing import Any
+
+import pytest
+from broken import comparison_twins as twins
+from support.toy import ACCEPT, REJECT, dgk_key, opened_bit, same_law, uniformity
+
+from protocols.arithmetic import modular
+from protocols.arithmetic.ring import Ring
+from protocols.arithmetic.rng import Stream
+from protocols.comparison import roles, steps
+from protocols.crypto.dgk import BitCiphertext, DgkPrivateKey, DgkPublicKey, FreshBit
+
+LENGTH = 4
+KEY = dgk_key(steps.plaintext_modulus(LENGTH))
+SMALL_U = dgk_key(5)
+PAIRS = list(product(range(1 << LENGTH), repeat=2))
+Differences = Callable[[DgkPublicKey, int, Sequence[BitCiphertext], int, Stream], tuple[FreshBit, ...]]
+
+
+class Desk:
+    """An end of a link with a peer who answers in turn: what a role of two messages sees of the world."""
+
+    def __init__(self, rng: Stream) -> None:
+        self.rng, self.sent, self.inbox = rng, [], []  # type: ignore[var-annotated]
+
+    def send(self, to: str, message: Any) -> None:
+        self.sent.append(message)
+
+    async def receive(self, sender: str, kind: type) -> Any:
+        return self.inbox.pop(0)
+
+
+def finish(role: Coroutine[Any, Any, Any]) -> Any:
+    try:
+        role.send(None)
+    except StopIteration as stop:
+        return stop.value
+    raise AssertionError("the role waits")
+
+
+def compare(key: DgkPrivateKey, x: int, y: int, flip: int, length: int, rng: Stream) -> tuple[int, Any]:
+    """The holder's result by the two roles, and the message it saw."""
+    holder, chooser = Desk(rng.fork("holder")), Desk(rng.fork("chooser"))
+    roles.offer(holder, "chooser", key, y, length)  # type: ignore[arg-type]
+    chooser.inbox = holder.sent
+    finish(roles.chooser(chooser, "holder", key.public, x, flip))  # type: ignore[arg-type]
+    holder.inbox = list(chooser.sent)
+    return finish(roles.holder(holder, "chooser", key)), chooser.sent[0]  # type: ignore[arg-type]
+
+
+def encrypted(key: DgkPrivateKey, y: int, length: int, rng: Stream) -> list[FreshBit]:
+    return [key.encrypt(y >> i & 1, rng) for i in range(length)]
+
+
+def answers(key: DgkPrivateKey, differences: Differences) -> list[bool]:
+    """For all pairs and both delta_a: whether the holder's bit is [x <= y]."""
+    rng = Stream.insecure_from_seed("all pairs")
+    return [
+        steps.at_most(key, differences(key.public, x, encrypted(key, y, LENGTH, rng), delta_a, rng), delta_a)
+        == int(x <= y)
+        for (x, y), delta_a in product(PAIRS, (0, 1))
+    ]
+
+
+def values(key: DgkPrivateKey, c: Sequence[BitCiphertext]) -> list[int]:
+    """What the holder can read: each c_i mod u."""
+    return [opened_bit(key, c_i) for c_i in c]
+
+
+@pytest.mark.parametrize(
+    ("key", "differences", "right"),
+    [
+        (KEY, steps.differences, True),
+        (KEY, twins.without_blinding, True),
+        (KEY, twins.without_shuffling, True),
+        (KEY, twins.without_equality, False),
+        (SMALL_U, steps.differences, False),
+    ],
+    ids=["real", "without blinding", "without shuffling", "without equality", "u too small"],
+)
+def test_every_pair_of_four_bit_numbers(key: DgkPrivateKey, differences: Differences, right: bool) -> None:
+    assert all(answers(key, differences)) == right
+
+
+def test_without_the_equality_term_exactly_the_equal_pairs_go_wrong() -> None:
+    wrong = [
+        (x, y)
+        for ((x, y), _), ok in zip(product(PAIRS, (0, 1)), answers(KEY, twins.without_equality), strict=True)
+        if not ok
+    ]
+    assert {x == y for x, y in wrong} == {True}
+    assert len(wrong) == 16
+
+
+def test_the_roles_for_every_pair_and_flip() -> None:
+    for number, ((x, y), flip) in enumerate(product(PAIRS, (0, 1))):
+        result, message = compare(KEY, x, y, flip, LENGTH, Stream.insecure_from_seed(f"roles {number}"))
+        assert result == int(x <= y) ^ flip
+        assert len(message.c) == LENGTH + 1
+
+
+def test_at_most_one_zero_and_the_rest_uniform_whatever_the_inputs() -> None:
+    rng = Stream.insecure_from_seed("values")
+    for x, y in ((0, 15), (15, 0), (7, 7), (8, 7), (5, 4)):
+        for delta_a in (0, 1):
+            seen = [
+                values(KEY, steps.differences(KEY.public, x, encrypted(KEY, y, LENGTH, rng), delta_a, rng))
+                for _ in range(300)
+            ]
+            assert {c.count(0) for c in seen} == {int((x <= y) == (delta_a == 0))}
+            assert uniformity((v for c in seen for v in c if v), range(1, KEY.public.u)) > ACCEPT
+
+
+def test_values_without_blinding_tell_the_inputs_apart() -> None:
+    def law(differences: Differences, x: int, y: int) -> list[int]:
+        rng = Stream.insecure_from_seed(f"unblinded {x} {y}")
+        seen = (values(KEY, differences(KEY.public, x, encrypted(KEY, y, LENGTH, rng), 0, rng)) for _ in range(200))
+        return [v for c in seen for v in c]
+
+    assert same_law(law(steps.differences, 0, 15), law(steps.differences, 7, 8)) > ACCEPT
+    assert same_law(law(twins.without_blinding, 0, 15), law(twins.without_blinding, 7, 7)) < REJECT
+
+
+@pytest.mark.parametrize(
+    ("differences", "hidden"), [(steps.differences, True), (twins.without_shuffling, False)], ids=["real", "in order"]
+)
+def test_the_place_of_the_zero_is_uniform(differences: Differences, hidden: bool) -> None:
+    rng = Stream.insecure_from_seed("place")
+    for x, y in ((0, 15), (6, 7), (9, 9)):
+        places = [
+            values(KEY, differences(KEY.public, x, encrypted(KEY, y, LENGTH, rng), 0, rng)).index(0) for _ in range(300)
+        ]
+        p = uniformity(places, range(LENGTH + 1))
+        assert p > ACCEPT if hidden else p < REJECT
+
+
+def test_the_mask_on_the_flip_is_uniform() -> None:
+    for flip in (0, 1):
+        deltas = [
+            compare(KEY, 3, 9, flip, LENGTH, Stream.insecure_from_seed(f"mask {flip} {i}"))[1].delta for i in range(400)
+        ]
+        assert uniformity(deltas, (0, 1)) > ACCEPT
+
+
+def test_the_plaintext_modulus_is_the_smallest_prime_beyond_all_values() -> None:
+    for length in range(1, 120):
+        u = steps.plaintext_modulus(length)
+        assert u > 3 * length + 2
+        primes = [m for m in range(3 * length + 3, u + 1) if all(m % d for d in range(2, m))]
+        assert primes == [u]
+
+
+def test_no_value_but_zero_vanishes_mod_u() -> None:
+    for length in (1, 2, 3, 4, 5):
+        u = steps.plaintext_modulus(length)
+        for x, y in product(range(1 << length), repeat=2):
+            for s in (1, -1):
+                above = 0
+                for i in reversed(range(length)):
+                    x_i, y_i = x >> i & 1, y >> i & 1
+                    c = s + x_i - y_i + 3 * above
+                    assert (c % u == 0) == (c == 0)
+                    above += x_i ^ y_i
+                assert above + 1 < u
+
+
+# The sign of a difference that both share.
+
+RING = Ring(5)
+
+
+def shared_differences() -> list[tuple[int, int, int]]:
+    """(D, D_c, D_p) for every |D| < 2**4 and every way to share it."""
+    return [(d, d_c, (d - d_c) % 32) for d in range(-15, 16) for d_c in range(32)]
+
+
+def test_the_sign_of_every_shared_difference_in_the_clear() -> None:
+    for d, d_c, d_p in shared_differences():
+        x, flip = steps.chooser_half(RING, d_p)
+        y, top = steps.holder_half(RING, d_c)
+        assert max(x, y) < 16
+        assert steps.is_negative(int(x <= y) ^ flip, top) == int(d < 0)
+
+
+def test_the_sign_of_shared_differences_by_the_roles() -> None:
+    for number, (d, d_c, d_p) in enumerate(shared_differences()):
+        x, flip = steps.chooser_half(RING, d_p)
+        y, top = steps.holder_half(RING, d_c)
+        answer, _ = compare(KEY, x, y, flip, 4, Stream.insecure_from_seed(f"sign {number}"))
+        assert steps.is_negative(answer, top) == int(d < 0)
+
+
+def test_a_difference_of_half_the_ring_is_beyond_the_rule() -> None:
+    x, flip = steps.chooser_half(RING, 16)
+    y, top = steps.holder_half(RING, 0)
+    assert steps.is_negative(int(x <= y) ^ flip, top) == 1  # 16 reads as -16: why all sizes stay below half
+
+
+def test_the_holder_sees_one_thing_per_sign_and_share() -> None:
+    def views(half: Callable[[Ring, int], tuple[int, ...]]) -> set[int]:
+        seen: dict[tuple[bool, int], set[tuple[int, ...]]] = {}
+        for d, d_c, d_p in shared_differences():
+            x, flip, *apart = half(RING, d_p)
+            y, _ = steps.holder_half(RING, d_c)
+            seen.setdefault((d < 0, d_c), set()).add((int(x <= y) ^ flip, *apart))
+        return {len(views) for views in seen.values()}
+
+    assert views(steps.chooser_half) == {1}
+    assert 2 in views(twins.chooser_half_with_top_apart)
+
+
+def test_bits_and_xor() -> None:
+    assert steps.bits(0b1101, 6) == [1, 0, 1, 1, 0, 0]
+    assert steps.bits(0b1101, 2) == [1, 0]
+    assert [steps.xor(a, b) for a, b in product((0, 1), repeat=2)] == [0, 1, 1, 0]
+
+
+@pytest.mark.slow
+def test_3072_bits() -> None:
+    from protocols.crypto import dgk
+
+    length, rng = 76, Stream.insecure_from_seed("full size")
+    u = steps.plaintext_modulus(length)
+    assert u == modular.next_prime(3 * length + 2)
+    key = dgk.generate(3072, u, rng)
+    top = (1 << length) - 1
+    for x, y in ((0, 0), (top, top), (top, 0), (0, top), (1 << 75, (1 << 75) - 1), (12345, 12346)):
+        for flip in (0, 1):
+            assert compare(key, x, y, flip, length, rng.fork(f"{x} {y} {flip}"))[0] == int(x <= y) ^ flip

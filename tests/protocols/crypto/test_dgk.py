@@ -1,0 +1,162 @@
+"""The cryptosystem with the zero test: group orders, plaintexts by table, randomness."""
+
+from __future__ import annotations
+
+from math import gcd
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.toy import ACCEPT, REJECT, dgk_key, opened_bit, uniformity
+
+from protocols.arithmetic import modular
+from protocols.arithmetic.rng import Stream
+from protocols.comparison.steps import plaintext_modulus
+from protocols.crypto import dgk
+from protocols.crypto.dgk import DgkPrivateKey, DgkPublicKey, FreshBit
+from protocols.errors import DecodeError, LocalError
+
+KEY = dgk_key()
+PUBLIC, U = KEY.public, KEY.public.u
+WIDE = dgk_key(plaintext_modulus(76), 512)
+SEEDS = st.integers(0, 10**6).map(Stream.insecure_from_seed)
+
+
+@pytest.mark.parametrize("key", [KEY, WIDE], ids=["u=17", "76 bits"])
+def test_the_generators_have_their_orders(key: DgkPrivateKey) -> None:
+    n, g, h, u = key.public.n, key.public.g, key.public.h, key.public.u
+    assert n == key.p * key.q
+    for p, v in ((key.p, key.v_p), (key.q, key.v_q)):
+        assert (p - 1) % (2 * u * v) == 0
+        assert v.bit_length() == key.public.t
+        assert all(pow(2, x - 1, x) == 1 for x in (p, v, u))
+        assert (pow(h, v, p), pow(g, u * v, p)) == (1, 1)
+        assert 1 not in (h % p, pow(g, u, p), pow(g, v, p))
+
+
+@pytest.mark.parametrize("key", [KEY, WIDE], ids=["u=17", "76 bits"])
+def test_the_zero_test_for_every_plaintext(key: DgkPrivateKey) -> None:
+    rng = Stream.insecure_from_seed("zero test")
+    for m in range(key.public.u):
+        for c in (key.public.encrypt(m, rng), key.encrypt(m, rng), key.public.constant(m)):
+            assert key.is_zero(c) == (m == 0)
+            assert opened_bit(key, c) == opened_bit(key, c, prime=1) == m
+
+
+@given(st.integers(-100, 100), st.integers(0, 10**6))
+def test_a_ciphertext_is_the_definition(m: int, seed: int) -> None:
+    n, r = PUBLIC.n, Stream.insecure_from_seed(seed).bits(80)  # 2.5 t for t = 32
+    assert PUBLIC.encrypt(m, Stream.insecure_from_seed(seed)).value == pow(PUBLIC.g, m % U, n) * pow(PUBLIC.h, r, n) % n
+
+
+@given(st.integers(-100, 100), st.integers(0, 10**6))
+def test_the_owner_makes_the_ciphertext_that_the_public_side_makes(m: int, seed: int) -> None:
+    public, owner = Stream.insecure_from_seed(seed), Stream.insecure_from_seed(seed)
+    assert PUBLIC.encrypt(m, public) == KEY.encrypt(m, owner)
+    assert public.bytes(8) == owner.bytes(8)
+    assert KEY.encrypt_all([m, 1], Stream.insecure_from_seed(seed))[0] == PUBLIC.encrypt(
+        m, Stream.insecure_from_seed(seed)
+    )
+
+
+@given(st.lists(st.integers(0, U - 1), max_size=6), st.integers(0, U - 1), st.integers(1, U - 1), SEEDS)
+def test_homomorphisms(plaintexts: list[int], m: int, factor: int, rng: Stream) -> None:
+    total = PUBLIC.add(*(PUBLIC.encrypt(x, rng) for x in plaintexts))
+    assert opened_bit(KEY, total) == sum(plaintexts) % U
+    c = PUBLIC.encrypt(m, rng)
+    assert opened_bit(KEY, PUBLIC.negate(c)) == -m % U
+    blinded = PUBLIC.blind(c, factor, rng)
+    assert opened_bit(KEY, blinded) == m * factor % U
+    assert isinstance(blinded, FreshBit)
+    assert not isinstance(PUBLIC.add(c), FreshBit)
+    assert not isinstance(PUBLIC.negate(c), FreshBit)
+
+
+def test_blinding_by_a_random_factor_leaves_zero_or_uniform() -> None:
+    rng = Stream.insecure_from_seed("factors")
+    for m in (1, 5, U - 1):
+        c = PUBLIC.encrypt(m, rng)
+        drawn = [opened_bit(KEY, PUBLIC.blind(c, 1 + rng.below(U - 1), rng)) for _ in range(1_500)]
+        assert uniformity(drawn, range(1, U)) > ACCEPT
+        short = [opened_bit(KEY, PUBLIC.blind(c, 1 + rng.below(U // 2), rng)) for _ in range(1_500)]
+        assert uniformity(short, range(1, U)) < REJECT
+    zero = PUBLIC.encrypt(0, rng)
+    assert {opened_bit(KEY, PUBLIC.blind(zero, factor, rng)) for factor in range(1, U)} == {0}
+
+
+def test_ciphertexts_carry_new_randomness() -> None:
+    rng = Stream.insecure_from_seed("fresh bits")
+    c = PUBLIC.encrypt(0, rng)
+    assert len({c.value, *(PUBLIC.encrypt(0, rng).value for _ in range(50))}) == 51
+    assert len({c.value, *(PUBLIC.blind(c, 1, rng).value for _ in range(50))}) == 51
+    assert PUBLIC.exponent_bits == 2.5 * PUBLIC.t
+
+
+@pytest.mark.parametrize("value", [0, PUBLIC.n, PUBLIC.n + 1, -1, KEY.p, 3 * KEY.q])
+def test_what_is_no_unit_is_not_admitted(value: int) -> None:
+    with pytest.raises(DecodeError, match="not a unit"):
+        PUBLIC.admit(value)
+
+
+def test_a_ciphertext_under_another_key_is_refused() -> None:
+    rng = Stream.insecure_from_seed("wrong key")
+    foreign = WIDE.public.encrypt(1, rng)
+    for use in (
+        lambda: PUBLIC.add(PUBLIC.constant(1), foreign),
+        lambda: PUBLIC.negate(foreign),
+        lambda: PUBLIC.blind(foreign, 1, rng),
+        lambda: KEY.is_zero(foreign),
+    ):
+        with pytest.raises(LocalError, match="another key"):
+            use()
+
+
+@pytest.mark.parametrize(("g", "h"), [(1, 2), (2, 1), (0, 2), (2, KEY.p), (PUBLIC.n, 2), (2, -3)])
+def test_generators_that_are_none_are_refused(g: int, h: int) -> None:
+    with pytest.raises(ValueError, match="g and h must be units"):
+        DgkPublicKey(PUBLIC.n, g, h, U, PUBLIC.t)
+
+
+@pytest.mark.parametrize(("bits", "u"), [(256, 15), (256, 1), (256, -7)])
+def test_a_plaintext_modulus_must_be_prime(bits: int, u: int) -> None:
+    with pytest.raises(ValueError, match="u must be prime"):
+        dgk.generate(bits, u, Stream.insecure_from_seed(1))
+
+
+def test_a_key_without_room_is_refused() -> None:
+    with pytest.raises(ValueError, match="no room"):
+        dgk.generate(256, modular.next_prime(1 << 90), Stream.insecure_from_seed(1))
+
+
+@pytest.mark.parametrize("bits", [256, 384, 512])
+def test_keys_have_exactly_the_stated_size(bits: int) -> None:
+    for seed in range(5):
+        key = dgk.generate(bits, 17, Stream.insecure_from_seed(f"dgk size {seed}"))
+        assert key.public.n.bit_length() == bits
+        assert key.p != key.q
+        assert gcd(key.v_p, key.v_q) == 1
+        assert dgk.has_size(key.public, bits)
+        assert not dgk.has_size(key.public, bits + 1)
+        assert not dgk.has_size(DgkPublicKey(3 * key.public.n, 2, 2, 17, 32), (3 * key.public.n).bit_length())
+
+
+def test_orders_have_twice_the_security_level() -> None:
+    assert [dgk.order_bits(bits) for bits in (512, 1024, 2048, 3071, 3072, 4096)] == [64, 128, 224, 224, 256, 256]
+
+
+def test_repr_shows_no_secret() -> None:
+    c = PUBLIC.encrypt(1, Stream.insecure_from_seed(1))
+    for thing in (KEY, c):
+        assert not any(str(x) in repr(thing) for x in (KEY.p, KEY.q, KEY.v_p, KEY.v_q, c.value))
+
+
+@pytest.mark.slow
+def test_3072_bits() -> None:
+    rng = Stream.insecure_from_seed("full size")
+    key = dgk.generate(3072, plaintext_modulus(76), rng)
+    assert key.public.n.bit_length() == 3072
+    for m in range(0, key.public.u, 40):
+        c = key.public.encrypt(m, Stream.insecure_from_seed(m))
+        assert c == key.encrypt(m, Stream.insecure_from_seed(m))
+        assert key.is_zero(c) == (m == 0)
+        assert opened_bit(key, key.public.blind(c, 3, rng)) == 3 * m % key.public.u

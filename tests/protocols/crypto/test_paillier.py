@@ -1,0 +1,293 @@
+"""Paillier against phe both ways, against Python's pow, and against its broken twins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import gcd
+
+import phe
+import pytest
+from broken import paillier_twins as twins
+from hypothesis import given
+from hypothesis import strategies as st
+from support.toy import ACCEPT, REJECT, paillier_key, randomiser, uniformity
+
+from protocols.arithmetic import modular
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.rng import Stream
+from protocols.crypto import paillier
+from protocols.crypto.paillier import Ciphertext, Fresh, PublicKey
+from protocols.errors import DecodeError, LocalError
+
+KEY = paillier_key()
+PUBLIC, N = KEY.public, KEY.public.n
+PLAINTEXTS = st.integers(0, N - 1) | st.integers(0, 3) | st.integers(N - 3, N - 1)
+SEEDS = st.integers(0, 10**6).map(Stream.insecure_from_seed)
+Blind = Callable[[PublicKey, Ciphertext, int, Stream], Fresh]
+
+
+def opened_by_phe(c: Ciphertext) -> int:
+    """By the textbook, with phe's key alone."""
+    return int(phe.PaillierPrivateKey(phe.PaillierPublicKey(N), KEY.p, KEY.q).raw_decrypt(c.value))
+
+
+def opened_by_definition(c: Ciphertext) -> int:
+    """L(c**lambda mod n**2) / lambda mod n."""
+    phi = (KEY.p - 1) * (KEY.q - 1)
+    return (pow(c.value, phi, N * N) - 1) // N * pow(phi, -1, N) % N
+
+
+# Against phe.
+
+
+@given(PLAINTEXTS, SEEDS)
+def test_phe_and_the_definition_open_ours(m: int, rng: Stream) -> None:
+    for c in (PUBLIC.encrypt(m, rng), KEY.encrypt(m, rng)):
+        assert opened_by_phe(c) == opened_by_definition(c) == KEY.decrypt(c) == m
+
+
+@given(PLAINTEXTS, st.integers(1, N - 1))
+def test_ours_opens_phe(m: int, r: int) -> None:
+    assert KEY.decrypt(Ciphertext(N, phe.PaillierPublicKey(N).raw_encrypt(m, r_value=r))) == m
+
+
+@pytest.mark.parametrize("m", [0, 1, -1, 12345, -(10**100)])
+def test_phe_decodes_our_signed_numbers(m: int) -> None:
+    ours = phe.EncryptedNumber(PUBLIC.phe, PUBLIC.encrypt(m, Stream.insecure_from_seed(m)).value)
+    assert KEY.phe.decrypt(ours) == m
+    assert KEY.phe.decrypt(ours + 7) == m + 7
+
+
+@pytest.mark.parametrize("m", [N // 2 - 1, -(N // 2 - 1), N // 2, -(N // 2), 0, -1])
+def test_signed_lift_at_its_ends(m: int) -> None:
+    x = KEY.decrypt(PUBLIC.encrypt(m, Stream.insecure_from_seed(1)))
+    assert (x - N if 2 * x > N else x) == m
+
+
+# Its own identities.
+
+
+@given(PLAINTEXTS, st.integers(0, 2**64))
+def test_the_owner_makes_the_ciphertext_that_the_public_side_makes(m: int, seed: int) -> None:
+    public, owner, swapped = (Stream.insecure_from_seed(seed) for _ in range(3))
+    assert PUBLIC.encrypt(m, public) == KEY.encrypt(m, owner)
+    assert public.bytes(8) == owner.bytes(8)
+    assert twins.encrypt_by_halves_swapped(KEY, m, swapped) != KEY.encrypt(m, Stream.insecure_from_seed(seed))
+
+
+@given(PLAINTEXTS, st.integers(0, 2**64))
+def test_a_ciphertext_is_the_definition_with_an_exponent_64_bits_longer_than_n(m: int, seed: int) -> None:
+    r = Stream.insecure_from_seed(seed).bits(512 + 64)
+    assert PUBLIC.encrypt(m, Stream.insecure_from_seed(seed)).value == pow(1 + N, m, N * N) * pow(
+        pow(PUBLIC.h, N, N * N), r, N * N
+    ) % (N * N)
+
+
+@given(st.lists(PLAINTEXTS, min_size=1, max_size=5), SEEDS)
+def test_addition(plaintexts: list[int], rng: Stream) -> None:
+    total = PUBLIC.add(*PUBLIC.encrypt_all(plaintexts, rng))
+    assert opened_by_definition(total) == sum(plaintexts) % N
+    assert type(total) is Ciphertext
+
+
+@given(PLAINTEXTS, st.lists(PLAINTEXTS, min_size=1, max_size=10), SEEDS)
+def test_scaling(m: int, factors: list[int], rng: Stream) -> None:
+    scaled = PUBLIC.scale(PUBLIC.encrypt(m, rng), factors)
+    assert [opened_by_definition(c) for c in scaled] == [m * k % N for k in factors]
+    assert {type(c) for c in scaled} == {Ciphertext}
+
+
+@given(PLAINTEXTS, PLAINTEXTS, SEEDS)
+def test_blinding_and_refreshing(m: int, r: int, rng: Stream) -> None:
+    c = PUBLIC.encrypt(m, rng)
+    blinded, refreshed = PUBLIC.blind(c, r, rng), PUBLIC.refresh(c, rng)
+    assert KEY.decrypt_all([blinded, refreshed]) == [(m + r) % N, m]
+    assert {type(blinded), type(refreshed)} == {Fresh}
+    assert len({c.value, blinded.value, refreshed.value}) == 3
+
+
+def test_scaling_by_a_negative_factor_is_refused() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        PUBLIC.scale(PUBLIC.encrypt(1, Stream.insecure_from_seed(1)), [-1])
+
+
+def test_a_ciphertext_under_another_key_is_refused() -> None:
+    rng, other = Stream.insecure_from_seed("wrong key"), paillier_key("other")
+    mine, foreign = PUBLIC.encrypt(1, rng), other.public.encrypt(1, rng)
+    for use in (
+        lambda: PUBLIC.refresh(foreign, rng),
+        lambda: PUBLIC.blind(foreign, 1, rng),
+        lambda: PUBLIC.add(mine, foreign),
+        lambda: PUBLIC.scale(foreign, [1]),
+        lambda: KEY.decrypt(foreign),
+    ):
+        with pytest.raises(LocalError, match="another key"):
+            use()
+
+
+# Randomisers: what the holder of the secret key sees in a ciphertext beside its plaintext.
+
+
+@pytest.mark.parametrize(
+    ("blind", "fresh"),
+    [(PublicKey.blind, True), (twins.blind_plaintext_only, False), (twins.blind_with_short_exponent, True)],
+)
+def test_blinding_replaces_the_randomiser(blind: Blind, fresh: bool) -> None:
+    rng = Stream.insecure_from_seed("relink")
+    sent = [PUBLIC.encrypt(rng.bits(80), rng) for _ in range(8)]
+    pi2 = Permutation.random(8, rng)
+    returned = pi2([blind(PUBLIC, c, rng.bits(160), rng) for c in sent])
+    before = [randomiser(KEY, c.value) for c in sent]
+    after = [randomiser(KEY, c.value) for c in returned]
+    linked = [after.index(r) if r in after else None for r in before]
+    assert linked == ([None] * 8 if fresh else list(pi2.images))
+
+
+@pytest.mark.parametrize(("blind", "uniform"), [(PublicKey.blind, True), (twins.blind_with_short_exponent, False)])
+def test_randomisers_after_blinding_are_uniform(blind: Blind, uniform: bool) -> None:
+    key, rng = paillier_key("tiny", 256), Stream.insecure_from_seed("randomiser law")
+    c = key.public.encrypt(5, rng)
+    drawn = [randomiser(key, blind(key.public, c, rng.bits(40), rng).value) for _ in range(3_000)]
+    for part in (lambda r: r & 31, lambda r: 32 * r // key.public.n):
+        p = uniformity(map(part, drawn), range(32))
+        assert p > ACCEPT if uniform else p < REJECT
+
+
+def test_the_extracted_randomiser_is_the_one_that_phe_used() -> None:
+    for r in (2, 3, N - 1, N // 5):
+        assert randomiser(KEY, phe.PaillierPublicKey(N).raw_encrypt(99, r_value=r)) == r
+
+
+def symbol(c: Ciphertext) -> int:
+    """By Euler's criterion at both primes."""
+    return 1 if (pow(c.value, (KEY.p - 1) // 2, KEY.p) == 1) == (pow(c.value, (KEY.q - 1) // 2, KEY.q) == 1) else -1
+
+
+def test_every_ciphertext_of_ours_has_symbol_plus_one() -> None:
+    rng = Stream.insecure_from_seed("symbols")
+    c = PUBLIC.encrypt(3, rng)
+    made = [c, KEY.encrypt(4, rng), PUBLIC.refresh(c, rng), PUBLIC.blind(c, 9, rng), *PUBLIC.scale(c, [2, 3, 4])]
+    made += [PUBLIC.encrypt(m, rng) for m in range(60)]
+    assert {symbol(c) for c in made} == {1}
+    assert all(PUBLIC.admit(c.value).value == c.value for c in made)
+
+
+def test_mixing_the_two_randomisations_links_what_admission_keeps_apart() -> None:
+    rng = Stream.insecure_from_seed("mixing")
+    classic = [twins.encrypt_classically(PUBLIC, m, rng) for m in range(64)]
+    assert 16 < sum(symbol(c) == -1 for c in classic) < 48
+    refreshed = [PUBLIC.refresh(twins.admit_any_unit(PUBLIC, c.value), rng) for c in classic]
+    assert [symbol(c) for c in refreshed] == [symbol(c) for c in classic]
+    for c in classic:
+        if symbol(c) == -1:
+            with pytest.raises(DecodeError, match="Jacobi"):
+                PUBLIC.admit(c.value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [0, N, N * N, N * N + 1, 3 * N, KEY.p, KEY.q * 12345, KEY.p**2, -1, N * (N - 1), KEY.p * KEY.q * 2],
+)
+def test_what_is_no_unit_is_not_admitted(value: int) -> None:
+    with pytest.raises(DecodeError, match="not a unit"):
+        PUBLIC.admit(value)
+
+
+def test_a_value_beyond_the_square_is_not_admitted_although_it_would_decrypt() -> None:
+    c = PUBLIC.encrypt(1, Stream.insecure_from_seed(1))
+    with pytest.raises(DecodeError):
+        PUBLIC.admit(c.value + N * N)
+
+
+# Keys.
+
+
+@pytest.mark.parametrize("bits", [256, 258, 512, 640])
+def test_keys_have_the_stated_shape(bits: int) -> None:
+    for seed in range(3):
+        key = paillier.generate(bits, Stream.insecure_from_seed(f"shape {seed}"))
+        p, q = key.p, key.q
+        assert key.public.n == p * q
+        assert key.public.bits == bits == (p * q).bit_length()
+        for prime in (p, q):
+            assert prime.bit_length() == bits // 2
+            assert prime >> (bits // 2 - 2) == 3
+            assert prime % 4 == 3
+            assert all(pow(a, prime - 1, prime) == 1 for a in (2, 3, 5, 7, 11))
+        assert gcd(p - 1, q - 1) == 2
+        assert gcd(p * q, (p - 1) * (q - 1)) == 1
+        assert modular.jacobi(key.public.h, p) == modular.jacobi(key.public.h, q) == -1
+        assert key.public.h_s == pow(key.public.h, p * q, (p * q) ** 2)
+
+
+@pytest.mark.parametrize("bits", [0, 128, 254, 511, -512])
+def test_key_lengths_that_cannot_be_are_refused(bits: int) -> None:
+    with pytest.raises(ValueError, match="at least 256 bits"):
+        paillier.generate(bits, Stream.insecure_from_seed(1))
+
+
+@pytest.mark.parametrize("h", [0, 1, N - 1, N, KEY.p, -5, N + 4])
+def test_an_h_that_hides_nothing_is_refused(h: int) -> None:
+    with pytest.raises(ValueError, match="Jacobi symbol"):
+        PublicKey(N, h)
+
+
+def test_an_h_of_symbol_minus_one_is_refused() -> None:
+    h = next(x for x in range(2, 100) if modular.jacobi(x, N) == -1)
+    with pytest.raises(ValueError, match="Jacobi symbol"):
+        PublicKey(N, h)
+
+
+def test_primes_of_another_modulus_are_refused() -> None:
+    with pytest.raises(ValueError, match="p q must be n"):
+        paillier.PrivateKey(PUBLIC, KEY.p, KEY.p)
+
+
+def test_assembling_gives_the_key_back() -> None:
+    assert paillier.assemble(KEY.p, KEY.q, PUBLIC.h, 512) == KEY
+
+
+def _prime(start: int, step: int = 1) -> int:
+    while not modular.is_prime(start):
+        start += step
+    return start
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "message"),
+    [
+        (KEY.p, KEY.p, "gcd"),
+        (KEY.p + 2, KEY.q, "primes of 256 bits"),
+        (KEY.p, _prime(3 << 300), "primes of 256 bits"),
+        (KEY.p, _prime((3 << 254) + 1, 4), "primes of 256 bits"),
+        (_prime((1 << 255) + 3, 4), _prime((1 << 255) + (1 << 100) + 3, 4), "512 bits, got 511"),
+    ],
+)
+def test_shared_primes_that_generate_would_not_make_are_refused(p: int, q: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        paillier.assemble(p, q, 4, 512)
+
+
+def test_repr_shows_no_secret() -> None:
+    c = PUBLIC.encrypt(1, Stream.insecure_from_seed(1))
+    for thing in (KEY, PUBLIC, c, Ciphertext(c.n, c.value)):
+        assert not any(str(secret) in repr(thing) for secret in (KEY.p, KEY.q, N, c.value))
+
+
+@pytest.mark.slow
+def test_3072_bits() -> None:
+    rng = Stream.insecure_from_seed("full size")
+    key = paillier.generate(3072, rng)
+    theirs = phe.PaillierPrivateKey(phe.PaillierPublicKey(key.public.n), key.p, key.q)
+    assert key.public.bits == 3072
+    for m in (0, 1, key.public.n - 1, rng.below(key.public.n)):
+        c = key.public.encrypt(m, Stream.insecure_from_seed(m))
+        assert c == key.encrypt(m, Stream.insecure_from_seed(m))
+        blinded = key.public.blind(c, 17, rng)
+        assert theirs.raw_decrypt(blinded.value) == (m + 17) % key.public.n
+        assert [key.decrypt(x) for x in key.public.scale(c, [2, 2**2000])] == [
+            2 * m % key.public.n,
+            m * 2**2000 % key.public.n,
+        ]
+        assert randomiser(key, c.value) != randomiser(key, blinded.value)
+        assert key.decrypt(Ciphertext(c.n, phe.PaillierPublicKey(key.public.n).raw_encrypt(m))) == m

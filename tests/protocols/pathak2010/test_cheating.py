@@ -1,0 +1,412 @@
+"""Whoever tampers with mail, and whoever lies in it, is named, with the message that shows it; nothing is published."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import pytest
+from broken import runtime_roles
+from broken.liars import LIES, Lie
+from support.sessions import PRINTED, PROGRAMS, setup, with_roles
+
+from protocols.arithmetic.rng import Stream
+from protocols.errors import LocalError, PeerError, StallError
+from protocols.pathak2010 import PROGRAM
+from protocols.pathak2010.messages import KINDS, Half, PublishedShare, Reshare
+from protocols.runtime import simulate as simulator
+from protocols.runtime.channel import HELLO, STAGE_END, Envelope
+from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME, Program
+
+PARTIES = 2
+Arrivals = Iterable[tuple[str, Envelope]]
+Change = Callable[[Envelope], Envelope]
+
+
+@cache
+def recorded(name: str) -> tuple[Envelope, ...]:
+    """The envelopes of an honest run of the program of this name."""
+    return tuple(setup(PARTIES, program=next(p for p in PROGRAMS if p.name == name)).simulate().transcript.envelopes)
+
+
+def honest(program: Program) -> tuple[Envelope, ...]:
+    """The envelopes of an honest run; number n is at place n - 1."""
+    return recorded(program.name)
+
+
+def kinds(program: Program) -> list[str]:
+    return [HELLO, STAGE_END, *(kind.__name__ for kind in program.kinds)]
+
+
+def first(program: Program, kind: str) -> int:
+    """The number of the first message of a kind."""
+    return next(n for n, e in enumerate(honest(program), start=1) if e.kind == kind)
+
+
+@dataclass
+class Attack:
+    """A tamper hook that strikes at message `at` and remembers what was posted."""
+
+    at: int
+    strike: Callable[[int, Envelope], Arrivals]
+    posted: list[Envelope]
+
+    def __call__(self, n: int, envelope: Envelope) -> Arrivals:
+        self.posted.append(envelope)
+        return list(self.strike(n, envelope)) if n >= self.at else [(envelope.to, envelope)]
+
+
+def attacked(program: Program, at: int, strike: Callable[[int, Envelope], Arrivals]) -> Any:
+    """What a run under this attack raises. Nothing is published, unless a published share itself is attacked."""
+    attack = Attack(at, strike, [])
+    with pytest.raises((PeerError, StallError)) as caught:
+        setup(PARTIES, program=program).simulate(tamper=attack)
+    if honest(program)[at - 1].kind != PublishedShare.__name__:
+        assert PublishedShare.__name__ not in {e.kind for e in attack.posted}
+    return caught.value
+
+
+def at_only(at: int, arrivals: Callable[[Envelope], Arrivals]) -> Callable[[int, Envelope], Arrivals]:
+    return lambda n, e: arrivals(e) if n == at else [(e.to, e)]
+
+
+def instead(at: int, *changes: Change) -> Callable[[int, Envelope], Arrivals]:
+    """Message `at` arrives changed, once for each change."""
+    return at_only(at, lambda e: [(e.to, change(e)) for change in changes])
+
+
+def same(e: Envelope) -> Envelope:
+    """No change."""
+    return e
+
+
+def put(**fields: Any) -> Change:
+    """These fields replaced."""
+    return lambda e: replace(e, **fields)
+
+
+def constantly(other: Envelope) -> Change:
+    """Another envelope altogether."""
+    return lambda e: other
+
+
+def body(change: Callable[[bytes], bytes]) -> Change:
+    return lambda e: replace(e, body=change(e.body))
+
+
+def flipped(place: Callable[[int], int], bit: int = 1) -> Change:
+    def change(data: bytes) -> bytes:
+        at = place(len(data))
+        return data[:at] + bytes([data[at] ^ bit]) + data[at + 1 :]
+
+    return body(change)
+
+
+CHANGES: dict[str, Change] = {
+    "flip first": flipped(lambda n: 0),
+    "flip middle": flipped(lambda n: n // 2, 0x80),
+    "flip last": flipped(lambda n: n - 1),
+    "truncate": body(lambda b: b[:-1]),
+    "empty": body(lambda b: b""),
+    "extend": body(lambda b: b + b"\x00"),
+    "session": lambda e: replace(e, session=bytes(32)),
+    "kind": lambda e: replace(e, kind="Half" if e.kind != "Half" else "Slot"),
+    "stage": lambda e: replace(e, stage=e.stage + "x"),
+    "number up": lambda e: replace(e, number=e.number + 1),
+    "number down": lambda e: replace(e, number=e.number - 1),
+    "chain": lambda e: replace(e, prev=bytes([e.prev[0] ^ 1]) + e.prev[1:]),
+    "addressee": lambda e: replace(e, to=third(e)),
+}
+
+
+def third(e: Envelope) -> str:
+    """A participant that neither sent the envelope nor gets it."""
+    return next(name for name in ("P1", "P2", CURATOR_NAME) if name not in (e.sender, e.to))
+
+
+def targets() -> Iterator[Any]:
+    """Each kind of both programs; what both have is attacked in the hardened one."""
+    for program in PROGRAMS:
+        for kind in kinds(program):
+            if program is PROGRAM or kind not in kinds(PROGRAM):
+                yield pytest.param(program, kind, id=kind)
+
+
+every_kind = pytest.mark.parametrize(("program", "kind"), list(targets()))
+
+
+def test_every_kind_is_sent() -> None:
+    for program in PROGRAMS:
+        assert {e.kind for e in honest(program)} == set(kinds(program))
+    assert {kind.__name__ for kind in KINDS} < {e.kind for e in honest(PROGRAM)}
+
+
+@every_kind
+def test_changed_envelope(program: Program, kind: str) -> None:
+    n = first(program, kind)
+    original = honest(program)[n - 1]
+    for name, change in CHANGES.items():
+        error = attacked(program, n, instead(n, change))
+        assert isinstance(error, PeerError), name
+        assert (error.culprit, error.evidence) == (original.sender, (n,)), name
+
+
+@every_kind
+def test_forged_sender(program: Program, kind: str) -> None:
+    """Whoever claims another sender is refused at that sender's link, and so is a sender from outside."""
+    n = first(program, kind)
+    for claimed in (third(honest(program)[n - 1]), "mallory", PUBLIC_NAME):
+        error = attacked(program, n, instead(n, put(sender=claimed), same))
+        assert (error.culprit, error.evidence) == (claimed, (n,))
+        error = attacked(program, n, instead(n, put(sender=claimed)))
+        assert (error.culprit, error.evidence) in ((claimed, (n,)), gap(program, n))
+
+
+@every_kind
+def test_delivered_twice(program: Program, kind: str) -> None:
+    n = first(program, kind)
+    error = attacked(program, n, instead(n, same, same))
+    assert (error.culprit, error.evidence) == (honest(program)[n - 1].sender, (n,))
+
+
+@every_kind
+def test_misdirected(program: Program, kind: str) -> None:
+    n = first(program, kind)
+    original = honest(program)[n - 1]
+    error = attacked(program, n, at_only(n, lambda e: [(e.to, e), (third(e), e)]))  # overheard, and injected elsewhere
+    assert (error.culprit, error.evidence) == (original.sender, (n,))
+    assert "addressed to" in error.rule
+    error = attacked(program, n, at_only(n, lambda e: [(third(e), e)]))
+    assert (error.culprit, error.evidence) in ((original.sender, (n,)), gap(program, n))
+
+
+def gap(program: Program, n: int) -> tuple[str, tuple[int | None]]:
+    """The other thing that may be seen first when message n has left its link: the number of the next one there."""
+    return honest(program)[n - 1].sender, (next_on_link(program, n),)
+
+
+def next_on_link(program: Program, n: int) -> int | None:
+    """The number of the next message on the same link of an honest run."""
+    envelopes = honest(program)
+    link = (envelopes[n - 1].sender, envelopes[n - 1].to)
+    return next((m for m, e in enumerate(envelopes, start=1) if m > n and (e.sender, e.to) == link), None)
+
+
+@every_kind
+def test_swapped_on_a_link(program: Program, kind: str) -> None:
+    """Message n waits for the next one of its link, and arrives behind it."""
+    n = first(program, kind)
+    original, held, later = honest(program)[n - 1], [], []
+
+    def strike(m: int, e: Envelope) -> Arrivals:
+        if m == n:
+            held.append(e)
+            return []
+        if held and (e.sender, e.to) == (original.sender, original.to):
+            later.append(m)
+            return [(e.to, e), (e.to, held.pop())]
+        return [(e.to, e)]
+
+    check_lost(original, attacked(program, n, strike), later)
+
+
+@every_kind
+def test_dropped(program: Program, kind: str) -> None:
+    n = first(program, kind)
+    original, later = honest(program)[n - 1], []
+
+    def strike(m: int, e: Envelope) -> Arrivals:
+        if m > n and (e.sender, e.to) == (original.sender, original.to):
+            later.append(m)
+        return [] if m == n else [(e.to, e)]
+
+    check_lost(original, attacked(program, n, strike), later)
+
+
+def check_lost(original: Envelope, error: Any, later: list[int]) -> None:
+    """The next message of the link shows the gap; when there is none, its reader is named, with what it waits for."""
+    if later:
+        assert isinstance(error, PeerError)
+        assert (error.culprit, error.evidence) == (original.sender, (later[0],))
+        return
+    assert isinstance(error, StallError)
+    wait = error.waiting[original.to]
+    if original.kind == HELLO:
+        assert wait == f"{HELLO} from {original.sender}"
+    elif original.to == PUBLIC_NAME:
+        assert wait == f"a signed message from {original.sender}"
+    else:
+        assert re.fullmatch(
+            rf"{original.kind} from {original.sender} at (setup|stage\d|roles|as_printed)\.py line \d+", wait
+        )
+    assert str(error).startswith("nobody can move: ")
+    assert all(f"{who} waits for {what}" in str(error) for who, what in error.waiting.items())
+
+
+def test_stall_names_everybody_who_waits() -> None:
+    """Without Charlie's slot of P2: Charlie waits for it, everybody else for Charlie, each in its line."""
+    n = next(n for n, e in enumerate(honest(PROGRAM), start=1) if e.kind == "Slot" and e.sender == "P2")
+    error = attacked(PROGRAM, n, instead(n))
+    assert set(error.waiting) == {"P1", "P2", "charlie"}
+    assert re.fullmatch(r"Slot from P2 at stage1\.py line \d+", error.waiting["charlie"])
+    for party in ("P1", "P2"):
+        assert re.fullmatch(r"Blinded from charlie at stage1\.py line \d+", error.waiting[party])
+    with open(simulator.__file__.replace("runtime/simulate.py", "pathak2010/stage1.py")) as source:
+        lines = source.read().splitlines()
+    for what in error.waiting.values():
+        number = int(what.rpartition(" ")[2])
+        assert re.search("receive|gather", lines[number - 1])
+
+
+def test_last_public_mark_dropped_is_noticed_before_anything_is_published() -> None:
+    n = max(n for n, e in enumerate(honest(PROGRAM), start=1) if e.kind == STAGE_END)
+    error = attacked(PROGRAM, n, instead(n))
+    assert error.waiting == {PUBLIC_NAME: f"a signed message from {honest(PROGRAM)[n - 1].sender}"}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_attacks_under_shuffled_schedules(seed: int) -> None:
+    """The number of the last Ready differs from schedule to schedule; whoever sent it is named all the same."""
+    struck: list[tuple[int, str]] = []
+
+    def twice(n: int, e: Envelope) -> Arrivals:
+        if e.kind == "Ready" and e.sender == "P2" and e.to == "P1":
+            struck.append((n, e.sender))
+            return [(e.to, e), (e.to, e)]
+        return [(e.to, e)]
+
+    with pytest.raises(PeerError) as caught:
+        setup().simulate(tamper=twice, schedule=Stream.insecure_from_seed(f"attack {seed}"))
+    assert (caught.value.evidence, caught.value.culprit) == ((struck[0][0],), "P2")
+
+
+def test_old_mail_of_another_session_is_refused() -> None:
+    """A recording of another run with the same identities, message by message."""
+    recorded = {(e.sender, e.to, e.number): e for e in setup(PARTIES, seed="other").simulate().transcript.envelopes}
+    for n, original in list(enumerate(honest(PROGRAM), start=1))[::12]:
+        old = recorded[original.sender, original.to, original.number]
+        error = attacked(PROGRAM, n, instead(n, constantly(old)))
+        assert (error.culprit, error.evidence) == (original.sender, (n,))
+
+
+def test_an_untouched_run_passes_through_the_hook() -> None:
+    """The hook alone raises nothing: what is caught above is the attack."""
+    for program in PROGRAMS:
+        attack = Attack(1, lambda n, e: [(e.to, e)], [])
+        assert setup(PARTIES, program=program).simulate(tamper=attack).published.keys() == {"P1", "P2", "charlie"}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_liar_is_named(name: str) -> None:
+    lie: Lie = LIES[name]
+    posted: list[Envelope] = []
+
+    def watch(n: int, e: Envelope) -> Arrivals:
+        posted.append(e)
+        return [(e.to, e)]
+
+    with pytest.raises(PeerError, match=lie.rule) as caught:
+        setup(program=lie.programmed()).simulate(tamper=watch)
+    assert caught.value.culprit == lie.who
+    (n,) = caught.value.evidence
+    assert (posted[n - 1].sender, posted[n - 1].kind) == (lie.who, lie.shown or lie.kind.__name__)
+    if lie.kind is not PublishedShare:
+        assert PublishedShare.__name__ not in {e.kind for e in posted}
+
+
+def test_every_kind_with_content_has_a_liar() -> None:
+    lied = {lie.kind.__name__ for lie in LIES.values()}
+    silent = {"Commitment", "PrintedShare"}  # any bytes are a commitment, any integer a share
+    assert {k.__name__ for p in PROGRAMS for k in p.kinds} - lied == silent
+
+
+async def ends_at_once(me: Any, *args: Any) -> None:
+    """A role that does nothing."""
+
+
+def test_deadlock_is_named() -> None:
+    with pytest.raises(StallError) as caught:
+        setup(program=with_roles(PROGRAM, party=runtime_roles.waits_first, curator=ends_at_once)).simulate()
+    for party, following in (("P1", "P2"), ("P2", "P3"), ("P3", "P1")):
+        assert re.fullmatch(rf"Opening from {following} at runtime_roles\.py line \d+", caught.value.waiting[party])
+    assert "charlie" not in caught.value.waiting
+
+
+OWN_FAULTS = {
+    "undeclared route": (lambda me: me.send(me.curator, Half(0)), "no route from P1 to charlie"),
+    "to oneself": (lambda me: me.send(me.name, Half(0)), "no route from P1 to P1"),
+    "unknown peer": (lambda me: me.send("mallory", Half(0)), "nobody in this session is called mallory"),
+    "publish by send": (lambda me: me.send(PUBLIC_NAME, PublishedShare((0,) * 3)), "is published, not sent"),
+    "publish a private kind": (lambda me: me.publish(Half(0)), "no route from P1 to public"),
+    "too wide": (lambda me: me.send("P2", Half(1 << 4096)), "Half.a_tilde: wanted an integer"),
+    "negative": (lambda me: me.send("P2", Half(-1)), "Half.a_tilde: wanted an integer"),
+    "wrong length": (lambda me: me.send("P2", Reshare((0,) * 2)), "Reshare.x: wanted 3 values, got 2"),
+    "not of this program": (lambda me: me.send(me.curator, PRINTED.kinds[6](0, 0)), "is not a message of pathak2010"),
+    "stage in a stage": (lambda me: me.stage(ends_at_once), "inside stage"),
+    "receive from outside": (lambda me: me.receive("mallory", Half), "nobody is called mallory"),
+}
+
+
+@pytest.mark.parametrize("name", OWN_FAULTS)
+def test_own_fault_is_a_local_error(name: str) -> None:
+    """A role that breaks the rules of its own runtime is stopped before anything leaves it; no peer is blamed."""
+    action, rule = OWN_FAULTS[name]
+    posted: list[Envelope] = []
+
+    def watch(n: int, e: Envelope) -> Arrivals:
+        posted.append(e)
+        return [(e.to, e)]
+
+    made = setup(program=with_roles(PROGRAM, party=runtime_roles.once_per_stage(action), curator=ends_at_once))
+    with pytest.raises(LocalError, match=rule):
+        made.simulate(tamper=watch)
+    assert {e.kind for e in posted} == {HELLO}
+
+
+async def outside_a_stage(me: Any, *args: Any) -> None:
+    """Sends before its first stage."""
+    me.send("P2", Half(0))
+
+
+async def draws_outside(me: Any, *args: Any) -> None:
+    """Draws before its first stage."""
+    me.rng.bits(1)
+
+
+async def makes_outside(me: Any, *args: Any) -> None:
+    """Makes a value before its first stage."""
+    me.once("key", lambda rng: rng.bits(1))
+
+
+@pytest.mark.parametrize(
+    ("role", "rule"),
+    [(outside_a_stage, "outside a stage"), (draws_outside, "belongs to a stage"), (makes_outside, "outside a stage")],
+)
+def test_nothing_outside_a_stage(role: Any, rule: str) -> None:
+    with pytest.raises(LocalError, match=rule):
+        setup(program=with_roles(PROGRAM, party=role, curator=ends_at_once)).simulate()
+
+
+def test_stale_ciphertext_is_not_sent() -> None:
+    """A party that skips the re-randomising of one ciphertext is stopped by the type."""
+    with pytest.raises(LocalError, match="stale"):
+        setup(program=with_roles(PROGRAM, party=runtime_roles.sends_stale)).simulate()
+
+
+def test_early_publication_is_held_back() -> None:
+    """A share published in the first stage reaches nobody when the run is aborted later."""
+    posted: list[Envelope] = []
+
+    def strike(n: int, e: Envelope) -> Arrivals:
+        posted.append(e)
+        return [] if e.kind == "Ready" else [(e.to, e)]
+
+    with pytest.raises(StallError):
+        setup(program=with_roles(PROGRAM, party=runtime_roles.publishes_early)).simulate(tamper=strike)
+    assert "Ready" in {e.kind for e in posted}
+    assert PublishedShare.__name__ not in {e.kind for e in posted}
+    with pytest.raises(PeerError, match="published before"):
+        setup(program=with_roles(PROGRAM, party=runtime_roles.publishes_early)).simulate()

@@ -1,0 +1,454 @@
+"""What each coalition reads is what its simulator makes; every check here has a mutant that it catches.
+
+The checks can refute the claims in `ideal.py`, and do not prove them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from itertools import permutations, product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from broken import pathak_mutants as mutants
+from support.pathak import Trial, trial
+from support.sessions import start
+from support.toy import ACCEPT, REJECT, dgk_key, same_law, uniformity
+
+import protocols
+from protocols import comparison, pathak2010
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.rng import Stream
+from protocols.comparison import ideal as comparison_ideal
+from protocols.comparison import roles, steps
+from protocols.comparison.messages import DGK, Bits, ComparisonKey, Differences
+from protocols.crypto.dgk import DgkPrivateKey
+from protocols.crypto.paillier import Ciphertext
+from protocols.pathak2010 import ideal, minimum
+from protocols.pathak2010.messages import Indicator
+from protocols.pathak2010.parameters import COMPARISONS, Parameters
+from protocols.runtime.claims import Claim, Readings, View, canaries, readings
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.message import CURATOR, PARTY
+from protocols.runtime.session import CURATOR_NAME, Program
+from protocols.runtime.simulate import Setting
+from smc_dp.audit.code.executions import execute
+from smc_dp.audit.code.two_samples import compare, shape
+
+CHECKED_HERE = (comparison, pathak2010)
+
+
+def test_every_protocol_makes_a_claim_that_is_checked_here() -> None:
+    folders = {path.parent.name for path in Path(protocols.__path__[0]).glob("*/ideal.py")}
+    assert folders == {checked.__name__.rpartition(".")[2] for checked in CHECKED_HERE}
+    for folder in folders:
+        claim = import_module(f"protocols.{folder}.ideal").CLAIM
+        assert isinstance(claim, Claim)
+        assert claim.simulators
+        assert claim.not_claimed
+
+
+# Whole runs of the curator protocol in two worlds that release the same sum.
+
+CHARLIE, PARTIES = (CURATOR_NAME,), ("P1", "P2", "P3")
+COALITIONS = (CHARLIE, PARTIES)  # the readings of each single party are among those of all
+WINNERS = [(j,) for j in range(3)]
+SMALL = ideal.small(trial([1, 1, 1], 1).parameters)
+WORLDS = dict(zip(("small", "large and equal"), ideal.worlds(SMALL), strict=True))
+RUNS, SIMULATIONS, MUTANT_RUNS = 50, 300, 25
+
+
+class Search(NamedTuple):
+    """What Charlie finds: the order of the places (or the winner's place), and the same by slot, with pi_2 undone."""
+
+    places: tuple[int, ...]
+    slots: tuple[int, ...]
+
+
+class Seen(NamedTuple):
+    """What is kept of a run."""
+
+    readings: dict[tuple[str, ...], Readings]
+    search: Search
+
+
+def together(views: dict[str, View], coalition: tuple[str, ...]) -> Readings:
+    """What the coalition reads."""
+    return readings(*(views[name] for name in coalition))
+
+
+def search_of(view: View, p: Parameters) -> Search:
+    """Charlie's result, made again from what he read."""
+    halves = view.results[1]
+    answers = iter(ideal.condensed(p, readings(view))["answers"])
+
+    def left_smaller(i: int, j: int) -> int:
+        _, top = steps.holder_half(p.sizes, p.sizes.subtract(halves.b_tilde[i], halves.b_tilde[j]))
+        return steps.is_negative(next(answers), top)
+
+    found, outcome = searched(p, left_smaller, halves.pi2)
+    assert found == view.results[2]
+    return outcome
+
+
+def searched(p: Parameters, left_smaller: Any, pi2: Permutation) -> tuple[int, Search]:
+    """The winner, and all that its search tells."""
+    search = minimum.search(p.comparison, p.K)
+    while not search.found:
+        search = search.after([left_smaller(i, j) for i, j in search.pairs])
+    if isinstance(search, minimum.Tournament):
+        return search.winner, Search((search.winner,), (pi2.inverse[search.winner],))
+    return search.winner, Search(search.wins, tuple(pi2.inverse(search.wins)))
+
+
+def seen(world: str, program: Program = pathak2010.PROGRAM, count: int = RUNS) -> list[Seen]:
+    """Runs with different seeds."""
+    found = []
+    for seed in range(count):
+        views = execute(program, SMALL, WORLDS[world], Stream.insecure_from_seed(f"{world} {seed}")).views
+        read = {c: ideal.condensed(SMALL, together(views, c)) for c in COALITIONS}
+        found.append(Seen(read, search_of(views[CURATOR_NAME], SMALL)))
+    return found
+
+
+@cache
+def simulations(coalition: tuple[str, ...]) -> list[Readings]:
+    """What the simulator of this coalition makes, given nothing private."""
+    rng = Stream.insecure_from_seed(f"simulated {coalition}")
+    made = (ideal.simulation(SMALL, rng.fork(str(i)))(coalition) for i in range(SIMULATIONS))
+    return [ideal.condensed(SMALL, found) for found in made]
+
+
+def read_by(coalition: tuple[str, ...], runs: Sequence[Seen]) -> list[Readings]:
+    return [run.readings[coalition] for run in runs]
+
+
+def order_hidden(found: Sequence[Search], outcomes: Iterable[tuple[int, ...]]) -> float:
+    """p-value that the order by slot is uniform, and independent of the order by place, which is uniform too."""
+    cells = list(outcomes)
+    return uniformity(found, [Search(places, slots) for places, slots in product(cells, repeat=2)])
+
+
+@pytest.mark.parametrize("kind", COMPARISONS)
+@pytest.mark.parametrize(("K", "d"), [(2, 1), (3, 4), (5, 7)])
+def test_every_coalition_reads_what_its_simulator_makes_place_by_place(kind: str, K: int, d: int) -> None:
+    t = trial([7] * K, d, comparison=kind)
+    views = t.run(Setting(views=True)).views
+    rng = Stream.insecure_from_seed("structure")
+    simulate, parties = ideal.simulation(t.parameters, rng), t.parameters.parties
+    for coalition in (CHARLIE, *((name,) for name in parties), parties[:2], parties):
+        assert shape(together(views, coalition)) == shape(simulate(coalition))
+
+
+def test_both_worlds_release_the_same_sum() -> None:
+    for K, d in ((3, 1), (2, 2), (5, 3)):
+        p = trial([1] * K, d).parameters
+        sums = [ideal.functionality(p, [w[name][1] for name in p.parties], range(K)) for w in ideal.worlds(p)]
+        assert sums == [(K * (K + 1) // 2 + 5,) * d] * 2
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_readings_are_those_of_the_simulator(world: str) -> None:
+    runs = seen(world)
+    for coalition in COALITIONS:
+        assert compare(read_by(coalition, runs), simulations(coalition)).p_value > ACCEPT
+    assert order_hidden([run.search for run in runs], WINNERS) > ACCEPT
+
+
+@pytest.mark.slow
+def test_readings_are_alike_in_both_worlds() -> None:
+    worlds = [seen(world, count=300) for world in WORLDS]
+    for coalition in COALITIONS:
+        assert compare(*(read_by(coalition, runs) for runs in worlds)).p_value > ACCEPT
+    for runs in worlds:
+        assert order_hidden([run.search for run in runs], WINNERS) > ACCEPT
+
+
+@pytest.mark.parametrize(
+    ("program", "coalition"),
+    [
+        (mutants.INTEGER_SHARES, CHARLIE),
+        (mutants.SHORT_MASK, CHARLIE),
+        (mutants.NO_MASK, CHARLIE),
+        (mutants.SHORT_BLINDING, PARTIES),
+    ],
+    ids=["integer shares", "short mask", "no mask", "short blinding"],
+)
+def test_mutants_read_otherwise(program: Program, coalition: tuple[str, ...]) -> None:
+    runs = seen("small", program, MUTANT_RUNS)
+    assert compare(read_by(coalition, runs), simulations(coalition)).p_value < REJECT
+
+
+def test_equal_sizes_show_to_charlie_and_to_the_first_party_without_tie_bits() -> None:
+    runs = seen("large and equal", mutants.NO_TIE_BITS, 80)
+    assert order_hidden([run.search for run in runs], WINNERS) < REJECT
+    matches = [
+        [{place: found[place] for place in ("Match.left", "Match.right")} for found in sample]
+        for sample in (read_by(PARTIES, runs), simulations(PARTIES))
+    ]
+    assert compare(*matches).p_value < REJECT
+
+
+def test_a_flip_sent_apart_shows_and_tells_how_far_the_sizes_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether both top bits are equal is one more thing that Charlie learns, and it moves with the sizes."""
+    monkeypatch.setattr(roles, "chooser", mutants.chooser_with_flip_apart)
+    monkeypatch.setattr(roles, "holder", mutants.holder_with_flip_apart)
+    tops = []
+    for sizes in ([1, 2], [1, 2**32 - 1]):
+        equal = []
+        for seed in range(35):
+            t = replace(trial(sizes, 1, seed), program=mutants.FLIP_APART)
+            p, view = t.parameters, t.run(Setting(views=True)).views[CURATOR_NAME]
+            found, b = readings(view), view.results[1].b_tilde
+            assert compare([found], [ideal.simulate_curator(p, Stream.insecure_from_seed(0))]).p_value == 0
+            equal.append(found["TopBit.top"][0] == steps.holder_half(p.sizes, p.sizes.subtract(*b))[1])
+        tops.append(equal)
+    assert same_law(*tops) < REJECT
+
+
+# What Charlie learns of the order (his comparisons, and pi_2 undone).
+
+
+def order_in_the_clear(p: Parameters, sizes: Sequence[int], tie_bits: int, rng: Stream) -> Search:
+    """What Charlie learns by steps 1.1 to 1.6, computed without encryption."""
+    shares = [p.sizes.split(minimum.with_tie_bits(n, tie_bits, rng), rng) for n in sizes]
+    pi1, pi2 = Permutation.random(p.K, rng), Permutation.random(p.K, rng)
+    r = [rng.bits(p.blind_bits) for _ in sizes]
+    a = pi2([p.sizes.reduce(a_i + r_i) for a_i, r_i in zip(pi1([a for a, _ in shares]), r, strict=True)])
+    b = pi2([p.sizes.subtract(b_i, r_i) for b_i, r_i in zip(pi1([b for _, b in shares]), r, strict=True)])
+
+    def left_smaller(i: int, j: int) -> int:
+        x, flip = steps.chooser_half(p.sizes, p.sizes.subtract(a[i], a[j]))
+        y, top = steps.holder_half(p.sizes, p.sizes.subtract(b[i], b[j]))
+        return steps.is_negative(int(x <= y) ^ flip, top)
+
+    return searched(p, left_smaller, pi2)[1]
+
+
+@pytest.mark.parametrize("tie_bits", [None, 0], ids=["coins", "index"])
+@pytest.mark.parametrize("sizes", [[5, 6, 7], [9, 9, 9], [2**32 - 1] * 3, [1, 1, 2**32 - 1]], ids=str)
+@pytest.mark.parametrize("kind", COMPARISONS)
+def test_the_order_that_charlie_sees_is_uniform(kind: str, sizes: list[int], tie_bits: int | None) -> None:
+    p = Parameters(("A", "B", "C"), 1, 512, comparison=kind)
+    rng = Stream.insecure_from_seed(f"{kind} {sizes}")
+    bits = p.tie_bits if tie_bits is None else tie_bits
+    outcomes = WINNERS if kind == "tournament" else list(permutations(range(3)))
+    hidden = order_hidden([order_in_the_clear(p, sizes, bits, rng) for _ in range(2000)], outcomes)
+    if tie_bits is None or len(set(sizes)) == 3:
+        assert hidden > ACCEPT
+    else:
+        assert hidden < REJECT
+
+
+def test_the_winners_of_larger_tournaments_are_uniform() -> None:
+    p = Parameters(tuple("ABCDE"), 1, 512)
+    rng, outcomes = Stream.insecure_from_seed("five"), [(i,) for i in range(5)]
+    for sizes in ([1, 2, 3, 4, 5], [8] * 5):
+        found = [order_in_the_clear(p, sizes, p.tie_bits, rng) for _ in range(2000)]
+        assert order_hidden(found, outcomes) > ACCEPT
+
+
+# Distinctive secrets are found nowhere else.
+
+
+SIZES = [0x5EC4E701, 0x6B1D0F35, 0x7A93C2E9]
+WEIGHTS = [[0x1B7A_45D2_9C03_E861], [0x2F60_8A1C_77B4_D093], [0x3A95_C4E7_061F_B528]]
+NOISE = [[0x4C1E_D8B3_5F72_0A96], [0x5D07_1B6A_E2C9_4F38], [0x6E82_F045_3B9D_C17A]]
+
+
+def marked(program: Program = pathak2010.PROGRAM, **options: Any) -> Trial:
+    return replace(trial(SIZES, 1, "canaries", weights=WEIGHTS, noise=NOISE, **options), program=program)
+
+
+def found_secrets(t: Trial, views: dict[str, View], names: Sequence[str]) -> set[str]:
+    """Which secrets of the others stand in what these participants read together."""
+    others = [j for j, name in enumerate(t.parameters.parties) if name not in names]
+    found, p = readings(*(views[name] for name in names)), t.parameters
+    secret = {f"{what} {j + 1}": values[j][0] for j in others for what, values in (("w", WEIGHTS), ("eta", NOISE))}
+    return {
+        *canaries(found, secret, p.weights.modulus),
+        *canaries(found, {f"n {j + 1}": SIZES[j] for j in others}, p.sizes.modulus, p.tie_bits),
+        *canaries(found, {f"n {j + 1}": SIZES[j] for j in others}, p.sizes.modulus),
+    }
+
+
+@pytest.mark.parametrize("kind", COMPARISONS)
+def test_no_claimed_coalition_reads_a_secret(kind: str) -> None:
+    t = marked(comparison=kind)
+    views = t.run(Setting(views=True)).views
+    for names in (["charlie"], ["P1"], ["P2"], ["P3"], ["P1", "P2"], ["P1", "P3"], ["P2", "P3"]):
+        assert not found_secrets(t, views, names)
+
+
+@pytest.mark.parametrize(
+    ("program", "shown"),
+    [
+        (mutants.SIZES_UNSHARED, {"n 1", "n 2", "n 3"}),
+        (mutants.NO_MASK, {"eta 1"}),
+        (mutants.WEIGHTS_UNSHARED, {"w 2", "w 3"}),
+    ],
+    ids=["sizes unshared", "no mask", "weights unshared"],
+)
+def test_canaries_sing(program: Program, shown: set[str]) -> None:
+    t = marked(program)
+    views = t.run(Setting(views=True)).views
+    assert found_secrets(t, views, ["charlie"]) == shown
+
+
+def test_canaries_are_found_plain_negated_and_as_sum_or_difference() -> None:
+    def sings(*values: int) -> bool:
+        return canaries({"x": list(values[:1]), "y": list(values[1:])}, {"it": 77}, 1 << 10) == ["it"]
+
+    assert sings(77)
+    assert sings(1024 + 77)
+    assert sings(1024 - 77)
+    assert sings(100, 1024 - 23)
+    assert sings(177, 100)
+    assert sings(500, 1024 - 577)
+    assert not sings(78, 2)
+    assert canaries({"x": [77 * 16 + 5]}, {"it": 77}, 1 << 14, 4) == ["it"]
+
+
+# Freshness: no ciphertext, and no randomiser, is seen twice.
+
+
+def repeated(views: dict[str, View]) -> set[tuple[str, str]]:
+    """The kinds of message in which one randomiser stands twice; c mod n is a function of it alone, so that
+    everybody can compare. Charlie sends one indicator to all.
+    """
+    held: dict[tuple[int, int], set[str]] = defaultdict(set)
+    times: Counter[tuple[int, int]] = Counter()
+    for view in views.values():
+        for _, message in view.mail:
+            for slot in message.slots:
+                value = getattr(message, slot.name)
+                for c in value if slot.count else (value,):
+                    if isinstance(c, Ciphertext):
+                        held[c.n, c.value % c.n].add(type(message).__name__)
+                        times[c.n, c.value % c.n] += 1
+    return {(min(kinds), max(kinds)) for c, kinds in held.items() if times[c] > 1 and kinds != {Indicator.__name__}}
+
+
+@pytest.mark.parametrize("kind", COMPARISONS)
+def test_no_randomiser_is_seen_twice(kind: str) -> None:
+    assert not repeated(trial([5, 6, 7, 8], 7, comparison=kind).run(Setting(views=True)).views)
+
+
+@pytest.mark.parametrize(
+    ("t", "link"),
+    [
+        (replace(trial([5, 6, 7], 1), program=mutants.STALE_BLINDING), ("Blinded", "Slot")),
+        (trial([5, 6, 7], 1, noise=[[1]] * 3, printed=True), ("Indicator", "PrintedSelected")),
+    ],
+    ids=["stale blinding", "as printed"],
+)
+def test_stale_ciphertexts_are_recognised(t: Trial, link: tuple[str, str]) -> None:
+    assert link in repeated(t.run(Setting(views=True)).views)
+
+
+# The comparison alone, for all numbers of two bits: `Charlie` holds, P1 chooses.
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The public parameters of a session that only compares."""
+
+    length: int
+    parties: tuple[str, ...] = ("P1",)
+
+    def layout(self) -> dict[str, int]:
+        return {"dgk": 32, "bit": 1, "compared_bits": self.length, "differences": self.length + 1}
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"parties": list(self.parties), "length": self.length}
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the holder's first stage leaves."""
+
+    key: DgkPrivateKey
+
+
+Case = tuple[int, int, int]
+LENGTH, REPEATS = 2, 64
+CASES: list[Case] = list(product(range(1 << LENGTH), range(1 << LENGTH), (0, 1)))
+
+
+async def give_key(me: Endpoint, key: DgkPrivateKey) -> Held:
+    me.admit(DGK, key.public)
+    me.send("P1", ComparisonKey(key.public.n, key.public.g, key.public.h))
+    return Held(key)
+
+
+async def take_key(me: Endpoint, key: DgkPrivateKey) -> None:
+    await me.receive(CURATOR_NAME, ComparisonKey)
+    me.admit(DGK, key.public)
+
+
+async def hold(me: Endpoint, key: DgkPrivateKey, cases: Sequence[Case], length: int) -> list[int]:
+    for _, y, _ in cases:
+        roles.offer(me, "P1", key, y, length)
+    return [await roles.holder(me, "P1", key) for _ in cases]
+
+
+async def choose(me: Endpoint, key: DgkPrivateKey, cases: Sequence[Case]) -> None:
+    for x, _, flip in cases:
+        await roles.chooser(me, CURATOR_NAME, key.public, x, flip)
+
+
+async def holder(me: Endpoint, desk: Desk, key: DgkPrivateKey, cases: Sequence[Case]) -> list[int]:
+    await me.stage(give_key, key)
+    return await me.stage(hold, key, cases, desk.length)
+
+
+async def chooser(me: Endpoint, desk: Desk, key: DgkPrivateKey, cases: Sequence[Case]) -> None:
+    await me.stage(take_key, key)
+    await me.stage(choose, key, cases)
+
+
+def compared(seed: str) -> dict[Case, list[Readings]]:
+    """What the holder read in each of many comparisons of each case, and that its result is right."""
+    cases, desk = CASES * REPEATS, Desk(LENGTH)
+    key = dgk_key(steps.plaintext_modulus(LENGTH))
+    program = Program("comparisons", 1, {PARTY: chooser, CURATOR: holder}, (ComparisonKey, Bits, Differences), ())
+    inputs = {name: (desk, key, cases) for name in ("P1", CURATOR_NAME)}
+    run = start(program, desk, inputs, seed).simulate(views=True)
+    assert run.results[CURATOR_NAME] == [comparison_ideal.functionality(*case) for case in cases]
+    assert not readings(run.views["P1"])  # the chooser reads ciphertexts and public keys
+    read, size = readings(run.views[CURATOR_NAME]), LENGTH + 1
+    assert shape(read) == {"Differences.c": size * len(cases), "Differences.delta": len(cases)}
+    found: dict[Case, list[Readings]] = defaultdict(list)
+    for i, case in enumerate(cases):
+        c, delta = read["Differences.c"][size * i : size * (i + 1)], read["Differences.delta"][i : i + 1]
+        found[case].append({"Differences.c": c, "Differences.delta": delta})
+    return found
+
+
+def law_of(found: Iterable[Readings]) -> list[tuple[int, ...]]:
+    return [(*read["Differences.c"], *read["Differences.delta"]) for read in found]
+
+
+def holder_likeness(found: dict[Case, list[Readings]]) -> float:
+    """p-value (Bonferroni) that the holder reads in every case what the simulator makes of the answer."""
+    rng = Stream.insecure_from_seed("holder")
+    made = {
+        answer: law_of(comparison_ideal.simulate_holder(answer, LENGTH, rng) for _ in range(2000)) for answer in (0, 1)
+    }
+    return len(found) * min(
+        same_law(law_of(read), made[comparison_ideal.functionality(*case)]) for case, read in found.items()
+    )
+
+
+def test_the_holder_reads_what_its_simulator_makes_of_the_answer() -> None:
+    assert holder_likeness(compared("comparisons")) > ACCEPT
+
+
+def test_without_the_mask_the_holder_reads_the_flip(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(roles, "chooser", mutants.chooser_without_mask)
+    assert holder_likeness(compared("comparisons")) < REJECT

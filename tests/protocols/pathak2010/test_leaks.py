@@ -1,0 +1,194 @@
+"""Attacks: each succeeds on the printed protocol, on a mutant, or on a coalition that is not claimed; none on ours.
+
+Those that have a name in `smc_dp.attacks` are tested there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from statistics import median
+
+import pytest
+from broken import pathak_mutants as mutants
+from support.pathak import Trial, lifted, released, trial
+from support.toy import paillier_key
+
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.rng import Stream
+from protocols.pathak2010 import ideal, setup
+from protocols.pathak2010.messages import Blinded, Slot
+from protocols.runtime.claims import View, canaries, public_fields, readings
+from protocols.runtime.session import CURATOR_NAME
+from protocols.runtime.simulate import Run, Setting
+from smc_dp.attacks.extract_randomiser import randomiser
+from smc_dp.attacks.sessions import mail_from
+
+
+def watched(t: Trial) -> Run:
+    return t.run(Setting(views=True))
+
+
+# Step 1.2: who sends to whom.
+
+
+def traffic(run: Run) -> list[tuple[str, str, str, str, int, int]]:
+    """What the wire record tells without any key, apart from digests of ciphertexts."""
+    return [(e.sender, e.to, e.kind, e.stage, e.number, e.size) for e in run.transcript.envelopes]
+
+
+def visible_edges(t: Trial, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """How many different wire records, and how many different sets of public fields in Charlie's mail, the six
+    permutations of three parties make, all else being equal.
+    """
+    records, fields = set(), set()
+    for images in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)):
+        monkeypatch.setattr(setup, "permutation", lambda seeds, size, images=images: Permutation(images))
+        run = watched(t)
+        assert {run.views[name].results[0].pi1.images for name in t.parameters.parties} == {images}
+        records.add(tuple(traffic(run)))
+        fields.add(tuple((place, tuple(values)) for place, values in public_fields(run.views[CURATOR_NAME]).items()))
+    return len(records), len(fields)
+
+
+@pytest.mark.parametrize("kind", ["tournament", "all-pairs"])
+def test_neither_the_wire_nor_charlies_public_fields_move_with_pi_1(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert visible_edges(trial([10, 20, 30], 2, comparison=kind), monkeypatch) == (1, 1)
+
+
+def test_as_printed_both_show_pi_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert visible_edges(trial([10, 20, 30], 2, printed=True), monkeypatch) == (6, 6)
+
+
+@pytest.mark.parametrize("kind", ["tournament", "all-pairs"])
+def test_the_wire_is_the_same_for_all_data_and_all_coins(kind: str) -> None:
+    worlds = [
+        trial(sizes, 3, seed, comparison=kind, weights=[[w] * 3] * 4, noise=[[w] * 3] * 4)
+        for seed, (sizes, w) in enumerate((([1, 2, 3, 4], 0), ([2**32 - 1] * 4, -1), ([9, 1, 5, 1], 2**62)))
+    ]
+    assert len({tuple(traffic(t.run())) for t in worlds}) == 1
+
+
+# Step 1.4: who was moved where by pi_2.
+
+
+def pi2_by_randomisers(t: Trial, views: dict[str, View]) -> list[int | None]:
+    """What all parties together find: for each slot the party whose blinded value has the randomiser of what that
+    slot sent, if any has.
+    """
+    parties = t.parameters.parties
+    xi = views["P1"].results[0].xi
+    sent = [randomiser(xi, mail_from(views[CURATOR_NAME], name, Slot).a) for name in parties]
+    back = [randomiser(xi, mail_from(views[name], CURATOR_NAME, Blinded).a) for name in parties]
+    return [back.index(r) if r in back else None for r in sent]
+
+
+def test_blinding_without_new_randomness_shows_pi_2_to_the_parties() -> None:
+    for seed in range(5):
+        honest = trial([4, 5, 6, 7], 1, seed)
+        assert pi2_by_randomisers(honest, watched(honest).views) == [None] * 4
+        stale = replace(honest, program=mutants.STALE_BLINDING)
+        views = watched(stale).views
+        assert pi2_by_randomisers(stale, views) == list(views[CURATOR_NAME].results[1].pi2.images)
+
+
+def test_blinding_hides_a_up_to_exactly_the_stated_distance() -> None:
+    """For every a of three bits: a + r is within a / 2**(3+sigma) of r, exactly; without sigma the carry tells a."""
+    key = paillier_key()
+    rng = Stream.insecure_from_seed("widths")
+
+    def distance(a: int, bits: int) -> Fraction:
+        c = key.encrypt(a, rng)
+        moved = {key.decrypt(key.public.blind(c, r, rng)) for r in range(1 << bits)}
+        return Fraction(len(moved - set(range(1 << bits))), 1 << bits)
+
+    for a in range(8):
+        assert distance(a, 3 + 4) == Fraction(a, 2**7)
+        assert distance(a, 3) == Fraction(a, 2**3)
+
+
+# What is not claimed: every such sentence comes true.
+
+SIZES = [0x6B1D0F35, 0x5EC4E701, 0x7A93C2E9]  # P2 is the smallest
+WEIGHTS = [[0x1B7A_45D2_9C03_E861], [0x2F60_8A1C_77B4_D093], [0x3A95_C4E7_061F_B528]]
+ETA = [[0x4C1E_D8B3_5F72_0A96], [0x5D07_1B6A_E2C9_4F38], [0x6E82_F045_3B9D_C17A]]
+
+
+def marked() -> Trial:
+    return trial(SIZES, 1, "not claimed", weights=WEIGHTS, noise=ETA)
+
+
+def read_together(names: Sequence[str]) -> dict[str, bool]:
+    """Which distinctive numbers these participants find in what they read together."""
+    t = marked()
+    views = watched(t).views
+    found, p = readings(*(views[name] for name in names)), t.parameters
+    numbers = {f"{what}{j + 1}": x[j][0] for j in range(3) for what, x in (("w", WEIGHTS), ("eta", ETA))}
+    sizes = {f"n{j + 1}": SIZES[j] for j in range(3)}
+    seen = {*canaries(found, numbers, p.weights.modulus), *canaries(found, sizes, p.sizes.modulus, p.tie_bits)}
+    return {name: name in seen for name in (*sizes, *numbers)}
+
+
+def the_smallest_strips_its_noise() -> None:
+    t = marked()
+    p = t.parameters
+    S = released(t.run(), p)
+    assert p.weights.subtract_vectors(S, t.inputs[1].eta) == p.weights.vector([sum(w[0] for w in WEIGHTS)])
+    assert p.weights.subtract_vectors(S, t.inputs[0].eta) != p.weights.vector([sum(w[0] for w in WEIGHTS)])
+
+
+def charlie_and_any_party_find_every_size() -> None:
+    for party in ("P1", "P2", "P3"):
+        found = read_together([CURATOR_NAME, party])
+        assert all(found[f"n{j + 1}"] for j in range(3))
+        assert not any(found[f"w{j + 1}"] for j in range(3))
+        assert party == "P1" or not found["eta2"]
+
+
+def charlie_and_the_first_party_find_the_selected_noise() -> None:
+    found = read_together([CURATOR_NAME, "P1"])
+    assert found["eta2"]
+    assert not found["eta1"]
+    assert not found["eta3"]
+
+
+def the_release_tells_of_the_smallest_size() -> None:
+    """The same models, and noise of scale 2**50 / n for n = 10 and n = 1000: the release of one is far larger."""
+    spread = []
+    for n in (10, 1000):
+        rng, seen = Stream.insecure_from_seed(f"scale {n}"), []
+        for seed in range(40):
+            noise = [[rng.below((1 << 51) // n) - (1 << 50) // n] for _ in range(2)]
+            t = trial([n, 2 * n], 1, seed, weights=[[7], [8]], noise=noise)
+            seen.append(abs(lifted(ideal.functionality(t.parameters, t.inputs, (0, 0)))[0]))
+        spread.append(median(seen))
+    assert spread[0] > 20 * spread[1]
+
+
+def a_malicious_charlie_selects_no_noise() -> None:
+    t = replace(marked(), program=mutants.NOTHING_SELECTED)
+    assert released(t.run(), t.parameters) == t.parameters.weights.vector([sum(w[0] for w in WEIGHTS)])
+
+
+BEYOND = {
+    "The party with the smallest data set knows": the_smallest_strips_its_noise,
+    "Charlie together with any party learns every size": charlie_and_any_party_find_every_size,
+    "Charlie together with P_1 learns the noise": charlie_and_the_first_party_find_the_selected_noise,
+    "The size of the smallest data set sets the scale": the_release_tells_of_the_smallest_size,
+    "Participants follow the protocol": a_malicious_charlie_selects_no_noise,
+}
+
+
+@pytest.mark.parametrize("sentence", [unclaimed.sentence for unclaimed in ideal.CLAIM.not_claimed])
+def test_what_is_not_claimed_is_really_lost(sentence: str) -> None:
+    shown: list[Callable[[], None]] = [show for start, show in BEYOND.items() if sentence.startswith(start)]
+    assert len(shown) == 1
+    shown[0]()
+
+
+@pytest.mark.parametrize("names", [["P1", "P3"], ["P1"], ["P3"], [CURATOR_NAME]], ids=" ".join)
+def test_inside_the_claim_nothing_of_the_others_is_found(names: list[str]) -> None:
+    found = read_together(names)
+    own = {f"{what}{name[1:]}" for name in names for what in ("n", "w", "eta")}
+    assert not {name for name, seen in found.items() if seen} - own

@@ -1,0 +1,336 @@
+"""One role, three drivers: the same bytes on every link, whatever the schedule; and what `replay` refuses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from broken import runtime_roles
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.sessions import PRINTED, PROGRAMS, Setup, act, by_link, play, setup, with_roles
+
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.rng import Stream
+from protocols.crypto import dgk, paillier
+from protocols.errors import LocalError, PeerError, ReplayError, StallError
+from protocols.pathak2010 import PROGRAM
+from protocols.pathak2010 import setup as pathak_setup
+from protocols.pathak2010.parameters import Parameters
+from protocols.pathak2010.values import PartyInput
+from protocols.runtime import actors, replay
+from protocols.runtime import message as messages
+from protocols.runtime import state as states
+from protocols.runtime.channel import STAGE_END, Channel, Envelope
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.message import PARTY
+from protocols.runtime.process import Process
+from protocols.runtime.session import Program, Session
+
+SCHEDULES = 10
+
+
+def shuffler(seed: int) -> Callable[[list[str]], list[str]]:
+    stream = Stream.insecure_from_seed(f"order {seed}")
+    return lambda xs: Permutation.random(len(xs), stream)(xs)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=["hardened", "printed"])
+@pytest.mark.parametrize("comparison", ["tournament", "all-pairs"])
+@pytest.mark.parametrize("K", [2, 3, 5])
+def test_three_drivers_same_bytes(program: Program, comparison: str, K: int) -> None:
+    made = setup(K, 3, comparison, program=program)
+    run = made.simulate()
+    wanted = by_link(run.transcript.envelopes)
+    acted, played = act(made), play(made)
+    assert by_link(acted.envelopes) == wanted
+    assert by_link(played.envelopes) == wanted
+    assert played.results == run.results
+    assert {name: share.y for name, share in acted.results.items()} == run.results
+    assert {name: share.y for name, share in run.published.items()} == run.results
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=["hardened", "printed"])
+@pytest.mark.parametrize("comparison", ["tournament", "all-pairs"])
+def test_shuffled_schedules_same_bytes(program: Program, comparison: str) -> None:
+    made = setup(3, 2, comparison, program=program)
+    wanted = by_link(made.simulate().transcript.envelopes)
+    orders = set()
+    for seed in range(SCHEDULES):
+        run = made.simulate(schedule=Stream.insecure_from_seed(f"schedule {seed}"))
+        assert by_link(run.transcript.envelopes) == wanted
+        orders.add(tuple((e.sender, e.to, e.number) for e in run.transcript.envelopes))
+    assert len(orders) == SCHEDULES  # the schedules did differ
+    for seed in range(3):
+        assert by_link(play(made, shuffler(seed), batch=1 + seed).envelopes) == wanted
+
+
+def test_star_and_links_change_no_byte() -> None:
+    made = setup()
+    wanted = by_link(made.simulate().transcript.envelopes)
+    assert by_link(made.simulate(topology="star", link="wan").transcript.envelopes) == wanted
+
+
+def test_nonce_seed_and_input_change_the_bytes() -> None:
+    """The comparison of bytes can fail: it sees a changed nonce, seed and input."""
+    made = setup()
+    wanted = by_link(made.simulate().transcript.envelopes)
+    other = replace(made.session, nonce=bytes(32))
+    assert by_link(made._replace(session=other).simulate().transcript.envelopes) != wanted
+    seeds = dict(made.seeds) | {"P2": Stream.insecure_from_seed("another")}
+    assert by_link(made._replace(seeds=seeds).simulate().transcript.envelopes) != wanted
+    p, mine = made.inputs["P2"]
+    inputs = dict(made.inputs) | {"P2": (p, replace(mine, n=mine.n + 1))}
+    assert by_link(made._replace(inputs=inputs).simulate().transcript.envelopes) != wanted
+
+
+def test_shuffled_roles_twin_is_caught() -> None:
+    """A role whose coins follow the order of calls, not its own stream, differs between schedules."""
+    coins = Stream.insecure_from_seed("a stream of all roles")
+    made = setup(program=with_roles(PROGRAM, party=runtime_roles.drawing_from(coins)))
+    assert by_link(made.simulate().transcript.envelopes) != by_link(made.simulate().transcript.envelopes)
+
+
+def steps_of(made: Setup, name: str, count: int) -> tuple[list[bytes], list[list[Envelope]]]:
+    """The states of a role, and the mail that each call was given, for the first calls of an honest run."""
+    session, identities, seeds, inputs = made
+    order = [e for e in made.simulate().transcript.envelopes if e.to == name]
+    kept, mails = [replay.begin(session, name, identities[name], seeds[name], inputs[name]).state], []
+    for envelope in order[:count]:
+        mails.append([envelope])
+        kept.append(replay.step(session, kept[-1], [envelope]).state)
+    return kept, mails
+
+
+def test_state_of_another_session_or_version_is_refused() -> None:
+    made = setup()
+    (state, *_), (mail, *_) = steps_of(made, "P1", 1)
+    session = made.session
+    others = {
+        "nonce": replace(session, nonce=bytes(32)),
+        "version": replace(session, program=replace(PROGRAM, version=2)),
+        "name": replace(session, program=replace(PROGRAM, name="another")),
+        "program": replace(session, program=PRINTED),
+    }
+    assert replay.step(session, state, mail).state != state
+    for other in others.values():
+        with pytest.raises(ReplayError):
+            replay.step(other, state, [])
+
+
+def test_truncated_and_garbled_states_are_refused() -> None:
+    made = setup(2, 1)
+    (*_, state), _ = steps_of(made, "P1", 4)
+    for length in (0, 1, 2, len(state) // 2, len(state) - 1):
+        with pytest.raises(ReplayError):
+            replay.step(made.session, state[:length], [])
+    with pytest.raises(ReplayError):
+        replay.step(made.session, state + b"\x00", [])
+    values: tuple[Any, ...] = (None, 7, b"", [], {}, {"program": ("pathak2010", 1, b"")})
+    for value in values:
+        with pytest.raises(ReplayError):
+            replay.step(made.session, states.dump(value, ()), [])
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=64))
+def test_arbitrary_bytes_are_no_state(data: bytes) -> None:
+    with pytest.raises(ReplayError):
+        replay.step(SMALL.session, data, [])
+
+
+SMALL = setup(2, 1)
+
+
+def test_replayed_or_foreign_mail_is_refused() -> None:
+    made = setup()
+    kept, mails = steps_of(made, "P1", 5)
+    with pytest.raises(PeerError) as caught:
+        replay.step(made.session, kept[3], mails[1])
+    assert caught.value.culprit == mails[1][0].sender
+    with pytest.raises(PeerError):
+        replay.step(made.session, kept[3], [replace(mails[3][0], session=bytes(32))])
+    assert replay.step(made.session, kept[3], mails[3]).state == kept[4]  # a refusal spoils nothing
+
+
+def test_the_same_call_gives_the_same_answer() -> None:
+    made = setup()
+    kept, mails = steps_of(made, "charlie", 6)
+    assert replay.step(made.session, kept[5], mails[5]) == replay.step(made.session, kept[5], mails[5])
+
+
+def test_nondeterministic_role_stops_before_sealing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A role that draws outside its stream makes another message at replay: nothing is sealed under a used nonce."""
+    made = setup(program=with_roles(PROGRAM, party=runtime_roles.drawing_from(Stream.insecure_from_seed("outside"))))
+    nonces: list[tuple[str, str, int]] = []
+    seal = Channel.seal
+
+    def noting(channel: Any, to: str, kind: str, stage: str, payload: bytes) -> Envelope:
+        envelope: Envelope = seal(channel, to, kind, stage, payload)
+        nonces.append((envelope.sender, envelope.to, envelope.number))
+        return envelope
+
+    monkeypatch.setattr(Channel, "seal", noting)
+    with pytest.raises(ReplayError, match="differs from what was sent"):
+        play(made)
+    assert len(nonces) == len(set(nonces))
+    assert nonces
+
+
+def test_fewer_messages_at_replay_is_refused() -> None:
+    made = setup(program=with_roles(PROGRAM, party=runtime_roles.forgetting()))
+    with pytest.raises(ReplayError):
+        play(made)
+
+
+def test_finished_stages_leave_neither_mail_nor_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a role drew or read in a stage is in no state once the stage has ended: coins, masks, shares, mail."""
+    made = setup(3, 2)
+    secrets: dict[str, set[bytes]] = {}
+    now = {"stage": ""}
+    enter, take, draw, decode = Process.enter, Stream.bytes, Stream.bits, messages.decode
+
+    def entering(process: Process, name: str) -> Any:
+        now["stage"] = f"{process.name} {name.split('.')[0]}"
+        return enter(process, name)
+
+    def drawing(stream: Stream, n: int) -> bytes:
+        out = take(stream, n)
+        secrets.setdefault(now["stage"], set()).add(out)
+        return out
+
+    def drawing_bits(stream: Stream, k: int) -> int:
+        out = draw(stream, k)
+        secrets.setdefault(now["stage"], set()).add(out.to_bytes((out.bit_length() + 7) // 8, "big"))
+        return out
+
+    def reading(kind: Any, data: bytes, *args: Any) -> Any:
+        secrets.setdefault(now["stage"], set()).add(data)
+        return decode(kind, data, *args)
+
+    monkeypatch.setattr(Process, "enter", entering)
+    monkeypatch.setattr(Stream, "bytes", drawing)
+    monkeypatch.setattr(Stream, "bits", drawing_bits)
+    monkeypatch.setattr(messages, "decode", reading)
+    played = play(made, batch=1)
+    monkeypatch.undo()
+    seen_open = 0
+    for name in ("P1", "P2", "charlie"):
+        *before, last = played.states[name]
+        for stage in ("setup", "stage1", "stage2", "stage3"):
+            long = {s for s in secrets.get(f"{name} {stage}", ()) if len(s) >= 8}  # short ones occur by chance
+            assert not any(secret in last for secret in long), stage
+            seen_open += sum(any(secret in state for state in before) for secret in long)
+    assert seen_open > 10  # the search does find mail in the states of open stages
+
+
+def test_no_coin_of_a_finished_stage_can_be_drawn_again() -> None:
+    """The stream that a state keeps moves on one way at the end of each stage."""
+    made = setup(2, 1)
+    played = play(made)
+    records = (*PROGRAM.records, type(made.session.parameters))
+    keys = [states.load(state, records)["role"][2] for state in played.states["P1"]]
+    distinct = list(dict.fromkeys(keys))
+    assert len(distinct) == 1 + sum(e.sender == "P1" and e.kind == STAGE_END for e in played.envelopes)
+    assert distinct[0] == made.seeds["P1"].key
+    for before, after in pairwise(distinct):
+        assert Stream(before, insecure=True).fork("next stage").key == after
+    final = states.load(played.states["P1"][-1], records)
+    mail, sent, values = final["progress"][1:4]
+    assert (mail, sent, values) == ([], [], {})
+    assert made.seeds["P1"].key not in played.states["P1"][-1]
+
+
+def test_expensive_values_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    for module in (paillier, dgk):
+        monkeypatch.setattr(module, "generate", counting(module.generate, module.__name__, calls))
+    made = setup(3, 1)
+    play(made, batch=1)
+    assert sorted(calls) == ["protocols.crypto.dgk", "protocols.crypto.paillier", "protocols.crypto.paillier"]
+
+
+def counting(function: Callable[..., Any], name: str, calls: list[str]) -> Callable[..., Any]:
+    def counted(*args: Any) -> Any:
+        calls.append(name)
+        return function(*args)
+
+    return counted
+
+
+def test_without_once_a_replay_makes_them_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The count above can fail."""
+    calls: list[str] = []
+    monkeypatch.setattr(dgk, "generate", counting(dgk.generate, "dgk", calls))
+    made_before = Process.once
+
+    def forgetful(process: Any, label: str, make: Callable[[Stream], Any]) -> Any:
+        process.progress.made.clear()
+        return made_before(process, label, make)
+
+    monkeypatch.setattr(Process, "once", forgetful)
+    play(setup(2, 1), batch=1)
+    assert len(calls) > 1
+
+
+def test_state_stays_small() -> None:
+    """A finished stage leaves its result: the state at the end is smaller than the largest on the way."""
+    played = play(setup(3, 3))
+    for kept in played.states.values():
+        assert len(kept[-1]) < max(len(state) for state in kept)
+
+
+def test_nothing_is_released_early() -> None:
+    made = setup()
+    kept, _ = steps_of(made, "P1", 3)
+    with pytest.raises(LocalError, match="nothing is published before"):
+        replay.release(made.session, kept[-1])
+
+
+def test_actors_raise_what_a_role_raises() -> None:
+    made = setup(program=with_roles(PROGRAM, curator=runtime_roles.undeclared_route))
+    with pytest.raises(ExceptionGroup) as caught:
+        asyncio.run(actors.run(*made))
+    assert caught.group_contains(LocalError, match="no route")
+
+
+def test_session_refuses_names_and_nonces() -> None:
+    made = setup(2, 1)
+    session = made.session
+    with pytest.raises(LocalError, match="nonce"):
+        replace(session, nonce=b"short")
+    with pytest.raises(LocalError, match="identities"):
+        replace(session, identities={"P1": bytes(32)})
+    for name in ("charlie", "public"):
+        parameters = replace(session.parameters, parties=("P1", name))
+        identities = {n: bytes(32) for n in ("P1", name, "charlie")}
+        with pytest.raises(LocalError, match="can be called"):
+            Session(PROGRAM, parameters, identities, bytes(32))
+
+
+def test_a_role_must_hold_its_pinned_identity() -> None:
+    made = setup(2, 1)
+    identities = dict(made.identities) | {"P2": made.identities["P1"]}
+    with pytest.raises(LocalError, match="pins another identity"):
+        made._replace(identities=identities).simulate()
+
+
+def test_actors_that_all_wait_are_told_so() -> None:
+    """A party that goes home after the set-up: under actors, too, this is an error and not a wait for ever."""
+
+    async def leaves_early(me: Endpoint, p: Parameters, mine: PartyInput) -> None:
+        if me.name == "P2":
+            await me.stage(pathak_setup.party, p)
+            return
+        await PROGRAM.roles[PARTY](me, p, mine)
+
+    made = setup(3, 2, program=with_roles(PROGRAM, party=leaves_early))
+    with pytest.raises(ExceptionGroup) as caught:
+        asyncio.run(asyncio.wait_for(actors.run(*made), 20))
+    (stall,) = [e for e in caught.value.exceptions if isinstance(e, StallError)]
+    assert set(stall.waiting) == {"P1", "P3", "charlie"}
+    assert all(" at " in where for where in stall.waiting.values())

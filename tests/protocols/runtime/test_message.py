@@ -1,0 +1,451 @@
+"""The codec: one encoding per message, of one size per kind, and no bytes that do anything but decode or be refused."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import cache
+from typing import Annotated, Any
+
+import cbor2
+import pytest
+from broken.codec_twins import loose_decode, tight_encode
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.toy import dgk_key, paillier_key
+
+from protocols.arithmetic.rng import Stream
+from protocols.comparison.messages import DGK, Bits, ComparisonKey, Differences
+from protocols.crypto.dgk import BitCiphertext, FreshBit
+from protocols.crypto.paillier import Ciphertext, Fresh
+from protocols.errors import DecodeError, LocalError
+from protocols.pathak2010 import PROGRAM, Parameters, as_printed
+from protocols.pathak2010 import messages as kinds
+from protocols.pathak2010.messages import XI, ZETA
+from protocols.runtime import message as codec
+from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, masked, message, public, shared, under
+
+P = Parameters(("P1", "P2", "P3"), 3, 512)
+LAYOUT = P.layout()
+ZETA_KEY, XI_KEY, DGK_KEY = paillier_key("zeta"), paillier_key("xi"), dgk_key(P.u, 512)
+KEYS = {XI: XI_KEY.public, ZETA: ZETA_KEY.public, DGK: DGK_KEY.public}
+ALL = sorted({*PROGRAM.kinds, *as_printed.PROGRAM.kinds}, key=lambda kind: kind.__name__)
+every_kind = pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+
+
+def fill(kind: type[Any], seed: int) -> Any:
+    """A valid message with random content."""
+    rng = Stream.insecure_from_seed(f"{kind.__name__} {seed}")
+
+    def value(slot: codec.Slot) -> Any:
+        width = LAYOUT[slot.protection.width]
+        if slot.type in (int, bool, bytes):
+            return rng.bytes(width) if slot.type is bytes else rng.bits(1 if slot.type is bool else 8 * width)
+        if slot.optional and rng.bits(1):
+            return None
+        return KEYS[slot.protection.width].encrypt(rng.bits(3), rng)
+
+    content = {
+        slot.name: value(slot) if slot.count is None else tuple(value(slot) for _ in range(LAYOUT[slot.count]))
+        for slot in kind.slots
+    }
+    return kind(**content)
+
+
+@cache
+def encoded(kind: type[Any], seed: int = 0) -> bytes:
+    return codec.encode(fill(kind, seed), LAYOUT, KEYS)
+
+
+def plain(value: Any) -> Any:
+    """The value without its type's opinion on freshness."""
+    if isinstance(value, tuple):
+        return tuple(plain(v) for v in value)
+    return (value.n, value.value) if isinstance(value, Ciphertext | BitCiphertext) else value
+
+
+def freshened(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(freshened(v) for v in value)
+    if isinstance(value, Ciphertext):
+        return Fresh(value.n, value.value)
+    return FreshBit(value.n, value.value) if isinstance(value, BitCiphertext) else value
+
+
+def content(m: Any) -> dict[str, Any]:
+    return {f.name: getattr(m, f.name) for f in fields(m)}
+
+
+def check(kind: type[Any], data: bytes) -> bool:
+    """Whether data decodes; if so, to a message that encodes to the same bytes; nothing but DecodeError is raised."""
+    try:
+        got = codec.decode(kind, data, LAYOUT, KEYS)
+    except DecodeError:
+        return False
+    again = kind(**{name: freshened(value) for name, value in content(got).items()})
+    assert codec.encode(again, LAYOUT, KEYS) == data
+    return True
+
+
+# One form, one size.
+
+
+@every_kind
+def test_decoding_gives_the_message_back(kind: type[Any]) -> None:
+    for seed in range(4):
+        sent = fill(kind, seed)
+        data = codec.encode(sent, LAYOUT, KEYS)
+        got = codec.decode(kind, data, LAYOUT, KEYS)
+        assert {k: plain(v) for k, v in content(got).items()} == {k: plain(v) for k, v in content(sent).items()}
+        assert len(data) == codec.size(kind, LAYOUT)
+        assert cbor2.dumps(cbor2.loads(data), canonical=True) == data
+        assert check(kind, data)
+
+
+@every_kind
+def test_what_arrives_is_stale(kind: type[Any]) -> None:
+    got = codec.decode(kind, encoded(kind), LAYOUT, KEYS)
+    flat = [x for v in content(got).values() for x in (v if isinstance(v, tuple) else (v,))]
+    assert not any(isinstance(x, Fresh | FreshBit) for x in flat)
+
+
+def b(n: int, width: int) -> bytes:
+    return n.to_bytes(width, "big")
+
+
+@pytest.mark.parametrize(
+    ("sent", "items"),
+    [
+        (kinds.Ready(), []),
+        (kinds.Half(5), [b(5, 10)]),
+        (kinds.Match(2, 0), [b(2, 4), b(0, 4)]),
+        (kinds.Relay(2**77 - 1, None), [b(2**77 - 1, 10), bytes(128)]),
+        (kinds.Reshare((1, 2**64 - 1, 0)), [[b(1, 8), b(2**64 - 1, 8), b(0, 8)]]),
+        (kinds.Opening(b"s" * 32, b"o" * 32), [b"s" * 32, b"o" * 32]),
+        (kinds.SharedKey(3, 5, 7), [b(3, 32), b(5, 32), b(7, 64)]),
+        (ComparisonKey(3, 5, 7), [b(3, 64), b(5, 64), b(7, 64)]),
+        (as_printed.PrintedCuratorShare(1, 9), [b(1, 4), b(9, 10)]),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_the_encoding_written_out(sent: Any, items: list[Any]) -> None:
+    assert codec.encode(sent, LAYOUT, KEYS) == cbor2.dumps(items, canonical=True)
+
+
+def test_the_encoding_byte_by_byte() -> None:
+    assert codec.encode(kinds.Half(258), LAYOUT, KEYS).hex() == "814a" + "00" * 8 + "0102"
+    assert codec.encode(kinds.Ready(), LAYOUT, KEYS).hex() == "80"
+    assert codec.encode(kinds.Reshare((1, 2, 3)), LAYOUT, KEYS).hex() == "8183" + "".join(
+        "48" + "00" * 7 + f"0{i}" for i in (1, 2, 3)
+    )
+
+
+@every_kind
+def test_sizes_depend_on_the_layout_alone(kind: type[Any]) -> None:
+    assert {len(encoded(kind, seed)) for seed in range(4)} == {codec.size(kind, LAYOUT)}
+
+
+def test_natural_integers_would_tell_sizes() -> None:
+    small, large = kinds.Reshare((0, 0, 0)), kinds.Reshare((2**64 - 1,) * 3)
+    assert len(codec.encode(small, LAYOUT, KEYS)) == len(codec.encode(large, LAYOUT, KEYS))
+    assert len(tight_encode(small, LAYOUT)) != len(tight_encode(large, LAYOUT))
+
+
+@pytest.mark.parametrize("d", [1, 23, 24, 255, 256, 70_000])
+def test_sizes_of_long_vectors(d: int) -> None:
+    layout = Parameters(("a", "b"), d, 512).layout()
+    data = codec.encode(kinds.Reshare((7,) * d), layout, {})
+    assert len(data) == codec.size(kinds.Reshare, layout)
+    assert codec.decode(kinds.Reshare, data, layout, {}).x == (7,) * d
+
+
+# Arbitrary bytes.
+
+
+@every_kind
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_arbitrary_bytes_are_refused_or_read(kind: type[Any], data: st.DataObject) -> None:
+    size = codec.size(kind, LAYOUT)
+    check(kind, data.draw(st.binary(max_size=200)))
+    check(kind, Stream.insecure_from_seed(data.draw(st.integers(0, 10**9))).bytes(size))
+    check(kind, data.draw(st.binary(min_size=size, max_size=size)) if size < 300 else bytes(size))
+
+
+@every_kind
+@settings(max_examples=40, deadline=None)
+@given(at=st.integers(0, 2**16), change=st.integers(1, 255), seed=st.integers(0, 2))
+def test_one_changed_byte_is_refused_or_read(kind: type[Any], at: int, change: int, seed: int) -> None:
+    altered = bytearray(encoded(kind, seed))
+    altered[at % len(altered)] ^= change
+    check(kind, bytes(altered))
+
+
+@every_kind
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**9), special=st.sampled_from(["random", "zero", "ones", "n"]))
+def test_arbitrary_content_in_the_right_frame(kind: type[Any], seed: int, special: str) -> None:
+    rng = Stream.insecure_from_seed(seed)
+
+    def piece(slot: codec.Slot) -> bytes:
+        width = LAYOUT[slot.protection.width]
+        key = KEYS.get(slot.protection.width)
+        choices = {"random": rng.bytes(width), "zero": bytes(width), "ones": b"\xff" * width}
+        choices["n"] = b(key.n, width) if key else bytes(width)
+        return choices[special if rng.bits(1) else "random"]
+
+    raw = [piece(s) if s.count is None else [piece(s) for _ in range(LAYOUT[s.count])] for s in kind.slots]
+    check(kind, cbor2.dumps(raw, canonical=True))
+
+
+@pytest.mark.parametrize("kind", [kinds.Reshare, kinds.Half, kinds.Match, kinds.Ready], ids=lambda k: k.__name__)
+def test_every_single_byte_change_of_small_messages(kind: type[Any]) -> None:
+    data = encoded(kind)
+    frame = set(range(len(data)))
+    for at in range(len(data)):
+        for change in range(1, 256):
+            altered = bytearray(data)
+            altered[at] ^= change
+            if check(kind, bytes(altered)):
+                frame.discard(at)
+    heads = [i for i in frame if data[i] >> 5 in (2, 4)]
+    assert sorted(frame) == sorted(heads)  # what no change survives is the frame, every head of it
+    assert len(data) - len(frame) == sum(
+        LAYOUT[s.protection.width] * (LAYOUT[s.count] if s.count else 1) for s in kind.slots
+    )
+
+
+TEN = "0000000000000000" + "0102"
+SECOND_FORMS = {
+    "trailing byte": "814a" + TEN + "00",
+    "cut": "814a" + TEN[:-2],
+    "long head": "81580a" + TEN,
+    "indefinite array": "9f4a" + TEN + "ff",
+    "indefinite string": "815f4a" + TEN + "ff",
+    "tagged": "d9d9f7814a" + TEN,
+    "bignum": "81c24a" + TEN,
+    "integer": "811b000000000000000102",
+    "another string": "8149" + TEN + "00"[2:],
+    "map": "a1004a" + TEN,
+    "text": "816a" + TEN,
+    "two fields": "824a" + TEN,
+    "empty": "",
+}
+assert bytes.fromhex("814a" + TEN) == codec.encode(kinds.Half(258), LAYOUT, KEYS)
+
+
+@pytest.mark.parametrize("form", SECOND_FORMS)
+def test_second_forms_are_refused(form: str) -> None:
+    with pytest.raises(DecodeError):
+        codec.decode(kinds.Half, bytes.fromhex(SECOND_FORMS[form]), LAYOUT, KEYS)
+
+
+def test_a_cbor_parser_would_take_second_forms() -> None:
+    taken = []
+    for form in ("trailing byte", "long head", "indefinite array", "indefinite string"):
+        got = loose_decode(kinds.Half, bytes.fromhex(SECOND_FORMS[form]), LAYOUT)
+        taken.append(got.a_tilde in (258, 258 << 8))
+    assert all(taken)
+
+
+@every_kind
+def test_other_sizes_are_refused_with_both_sizes(kind: type[Any]) -> None:
+    data = encoded(kind)
+    for other in (data[:-1], data + b"\x00", b"", data * 2):
+        with pytest.raises(DecodeError, match=f"wanted {len(data)} bytes, got {len(other)}"):
+            codec.decode(kind, other, LAYOUT, KEYS)
+
+
+def frame(*pieces: Any) -> bytes:
+    return cbor2.dumps(list(pieces), canonical=True)
+
+
+def test_a_bit_is_zero_or_one() -> None:
+    c = [b(x.value, 64) for x in fill(Differences, 0).c]
+    for bit in (0, 1):
+        assert codec.decode(Differences, frame(c, bytes([bit])), LAYOUT, KEYS).delta == bit
+    for bit in (2, 255):
+        with pytest.raises(DecodeError, match=f"delta: wanted a bit, got {bit}"):
+            codec.decode(Differences, frame(c, bytes([bit])), LAYOUT, KEYS)
+
+
+def test_a_cover_is_zero_and_only_where_it_is_declared() -> None:
+    cover = codec.encode(kinds.Relay(7, None), LAYOUT, KEYS)
+    assert codec.decode(kinds.Relay, cover, LAYOUT, KEYS).b is None
+    share = codec.encode(kinds.Relay(7, ZETA_KEY.public.encrypt(1, Stream.insecure_from_seed(1))), LAYOUT, KEYS)
+    assert len(cover) == len(share)
+    with pytest.raises(DecodeError, match="a: not a unit"):
+        codec.decode(kinds.Blinded, frame(bytes(128)), LAYOUT, KEYS)
+    with pytest.raises(LocalError, match=r"Blinded\.a: a stale"):
+        codec.encode(kinds.Blinded(None), LAYOUT, KEYS)  # type: ignore[arg-type]
+
+
+def test_what_a_key_does_not_admit_is_refused_with_its_field() -> None:
+    n = XI_KEY.public.n
+    squares = [[pow(x, (prime - 1) // 2, prime) == 1 for prime in (XI_KEY.p, XI_KEY.q)] for x in range(99)]
+    minus = next(x for x in range(2, 99) if squares[x][0] != squares[x][1])
+    for value, rule in ((0, "unit"), (n, "unit"), (XI_KEY.p, "unit"), (n * n + 1, "unit"), (minus, "Jacobi")):
+        with pytest.raises(DecodeError, match=f"a: .*{rule}"):
+            codec.decode(kinds.Blinded, frame(b(value, 128)), LAYOUT, KEYS)
+    bits = [b(x.value, 64) for x in fill(Bits, 0).y]
+    for value in (0, DGK_KEY.p, DGK_KEY.public.n):
+        with pytest.raises(DecodeError, match="y: not a unit mod n"):
+            codec.decode(Bits, frame([b(value, 64), *bits[1:]]), LAYOUT, KEYS)
+
+
+# What a role may not send.
+
+
+def test_stale_ciphertexts_are_not_sent_unless_the_paper_says_so() -> None:
+    rng = Stream.insecure_from_seed("stale")
+    c = ZETA_KEY.public.encrypt(1, rng)
+    stale = ZETA_KEY.public.add(c, c)
+    with pytest.raises(LocalError, match=r"Relay\.b: a stale ciphertext"):
+        codec.encode(kinds.Relay(1, stale), LAYOUT, KEYS)
+    with pytest.raises(LocalError, match=r"Relay\.b: a stale ciphertext"):
+        codec.encode(kinds.Relay(1, Ciphertext(c.n, c.value)), LAYOUT, KEYS)
+    assert codec.encode(kinds.Relay(1, ZETA_KEY.public.refresh(stale, rng)), LAYOUT, KEYS)
+    bits = fill(Bits, 0).y
+    with pytest.raises(LocalError, match=r"Bits\.y: a stale ciphertext"):
+        codec.encode(Bits((BitCiphertext(bits[0].n, bits[0].value), *bits[1:])), LAYOUT, KEYS)
+    printed = as_printed.PrintedSelected((stale, stale, stale))
+    assert codec.decode(type(printed), codec.encode(printed, LAYOUT, KEYS), LAYOUT, KEYS) == printed
+
+
+@every_kind
+def test_no_kind_of_the_hardened_protocol_may_carry_stale_ciphertexts(kind: type[Any]) -> None:
+    assert kind.as_printed == kind.__name__.startswith("Printed") == (kind not in PROGRAM.kinds)
+
+
+def test_ciphertexts_under_another_key_are_not_sent() -> None:
+    c = XI_KEY.public.encrypt(1, Stream.insecure_from_seed(1))
+    with pytest.raises(LocalError, match=r"Relay\.b: the ciphertext is not under the key charlie's key"):
+        codec.encode(kinds.Relay(1, c), LAYOUT, KEYS)
+
+
+@pytest.mark.parametrize("kind", [kinds.Blinded, Bits], ids=lambda kind: kind.__name__)
+def test_nothing_is_sent_or_read_before_its_key_is_admitted(kind: type[Any]) -> None:
+    with pytest.raises(LocalError, match="has been admitted"):
+        codec.encode(fill(kind, 0), LAYOUT, {})
+    with pytest.raises(LocalError, match="has been admitted"):
+        codec.decode(kind, encoded(kind), LAYOUT, {})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "rule"),
+    [
+        (kinds.Half(2**80), "integer in"),
+        (kinds.Half(-1), "integer in"),
+        (kinds.Half(None), "integer in"),  # type: ignore[arg-type]
+        (kinds.Half(1.0), "integer in"),  # type: ignore[arg-type]
+        (kinds.Half("5"), "integer in"),  # type: ignore[arg-type]
+        (kinds.Reshare((1, 2)), "wanted 3 values, got 2"),
+        (kinds.Reshare((1, 2, 3, 4)), "wanted 3 values, got 4"),
+        (kinds.Reshare((1, 2, 2**64)), "integer in"),
+        (kinds.Commitment(b"short"), "wanted 32 bytes"),
+        (kinds.Commitment(b"l" * 33), "wanted 32 bytes"),
+        (kinds.Commitment("t" * 32), "wanted 32 bytes"),  # type: ignore[arg-type]
+        (kinds.Blinded(5), "stale ciphertext"),  # type: ignore[arg-type]
+        (Differences(fill(Differences, 0).c, 2), "wanted a bit"),  # type: ignore[arg-type]
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_values_that_do_not_fit_are_not_sent(wrong: Any, rule: str) -> None:
+    with pytest.raises(LocalError, match=rf"{type(wrong).__name__}\.\w+: .*{rule}"):
+        codec.encode(wrong, LAYOUT, KEYS)
+
+
+# Declarations.
+
+
+class NoProtection(Message):
+    x: Annotated[int, "a note"]
+
+
+class Bare(Message):
+    x: int
+
+
+class TwoProtections(Message):
+    x: Annotated[int, public("a"), masked("a")]
+
+
+class Float(Message):
+    x: Annotated[float, public("a")]
+
+
+class Text(Message):
+    x: Annotated[str, public("a")]
+
+
+class VectorWithoutLength(Message):
+    x: Annotated[tuple[int, ...], public("a")]
+
+
+class LengthWithoutVector(Message):
+    x: Annotated[int, public("a"), Times("K")]
+
+
+class TwoLengths(Message):
+    x: Annotated[tuple[int, ...], public("a"), Times("K"), Times("d")]
+
+
+class PublicCiphertext(Message):
+    x: Annotated[Ciphertext, public("a")]
+
+
+class NumberUnderAKey(Message):
+    x: Annotated[int, under("a")]
+
+
+class OptionalNumber(Message):
+    x: Annotated[int | None, public("a")]
+
+
+class VectorOfFloats(Message):
+    x: Annotated[tuple[float, ...], public("a"), Times("K")]
+
+
+@pytest.mark.parametrize(
+    ("declared", "rule"),
+    [
+        (NoProtection, "must say once how it is protected"),
+        (Bare, "must say once how it is protected"),
+        (TwoProtections, "must say once how it is protected"),
+        (Float, "must be an int, bool or bytes"),
+        (Text, "must be an int, bool or bytes"),
+        (VectorOfFloats, "must be an int, bool or bytes"),
+        (VectorWithoutLength, "a tuple with one length, or neither"),
+        (LengthWithoutVector, "a tuple with one length, or neither"),
+        (TwoLengths, "a tuple with one length, or neither"),
+        (PublicCiphertext, "a ciphertext under a key"),
+        (NumberUnderAKey, "a ciphertext under a key"),
+        (OptionalNumber, "zero is a number"),
+    ],
+    ids=lambda x: x.__name__ if isinstance(x, type) else "",
+)
+def test_declarations_that_leave_something_open_are_refused(declared: type, rule: str) -> None:
+    with pytest.raises(LocalError, match=rf"{declared.__name__}\.x.*{rule}"):
+        message("0", PARTY >> CURATOR)(declared)
+
+
+@message("9.9", (PARTY >> PARTY) | (CURATOR >> PUBLIC))
+class Example(Message):
+    secret: Annotated[int, shared("sizes")]
+    flag: Annotated[bool, public("bit")]
+
+
+def test_what_a_declaration_makes() -> None:
+    assert (Example.step, Example.as_printed) == ("9.9", False)
+    assert str(Example.route) == "party -> party, curator -> public"
+    assert Example.route.allows(PARTY, PARTY)
+    assert not Example.route.allows(PARTY, CURATOR)
+    assert [str(slot.protection) for slot in Example.slots] == ["shared(sizes)", "public(bit)"]
+    assert codec.decode(Example, codec.encode(Example(3, True), LAYOUT, {}), LAYOUT, {}) == Example(3, True)
+    with pytest.raises(AttributeError):
+        Example(3, True).secret = 4  # type: ignore[misc]
+
+
+@every_kind
+def test_repr_shows_no_content(kind: type[Any]) -> None:
+    sent = fill(kind, 0)
+    assert not any(str(value) in repr(sent).partition("0x")[0] for value in content(sent).values())

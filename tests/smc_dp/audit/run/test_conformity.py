@@ -1,0 +1,366 @@
+"""What the wire record alone shows: honest records pass, and each forgery is found by the check that should find it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import forgeries as f
+from support.audited import Folders, long_term, toy_run
+
+from protocols.crypto.identity import Identity
+from smc_dp.audit.run import conformity
+from smc_dp.audit.run.check import Outcome
+from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.errors import InputError
+from smc_dp.run.folder import TRANSCRIPT
+
+SIZES, PARTIES = (12, 8, 20), ("north-0", "north-1", "north-2")
+OWN = long_term(PARTIES)
+STRANGER = Identity(bytes(31) + b"\x07")
+NAMES = [check.name for check in conformity.CHECKS]
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    return toy_run(tmp_path_factory.mktemp("honest"), SIZES, identities=OWN)
+
+
+@pytest.fixture(scope="module")
+def star(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    return toy_run(tmp_path_factory.mktemp("star"), SIZES, identities=OWN, topology="star", comparison="all-pairs")
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    return toy_run(tmp_path_factory.mktemp("printed"), SIZES, identities=OWN, as_printed=True)
+
+
+def outcomes(evidence: Evidence) -> dict[str, Outcome]:
+    return {check.name: check.run(evidence) for check in conformity.CHECKS}
+
+
+def failures(evidence: Evidence) -> dict[str, Outcome]:
+    return {name: outcome for name, outcome in outcomes(evidence).items() if outcome.status == "failed"}
+
+
+def pinned(evidence: Evidence, **changed: Identity) -> Evidence:
+    return replace(evidence, pinned={name: identity.public for name, identity in {**OWN, **changed}.items()})
+
+
+# Honest records.
+
+
+@pytest.mark.parametrize("which", ["honest", "star"])
+def test_an_honest_record_passes_every_check(which: str, request: pytest.FixtureRequest) -> None:
+    evidence = request.getfixturevalue(which).evidence(views=False)
+    without = outcomes(evidence)
+    assert {o.status for name, o in without.items() if name != "identities"} == {"passed"}, without
+    assert without["identities"].status == "not possible"
+    assert {o.status for o in outcomes(pinned(evidence)).values()} == {"passed"}
+    assert without["completeness"].detail.startswith(f"all {len(evidence.lines)} messages")
+
+
+def test_the_printed_protocol_passes_all_but_headers(printed: Folders) -> None:
+    """Its step 1.2 shows pi_1 to whoever reads addresses: a finding about the protocol, whatever the run."""
+    found = failures(printed.evidence(views=False))
+    assert list(found) == ["headers"]
+    assert "headers of PrintedShare (step 1.2) differ" in found["headers"].detail
+    assert "sees pi_1(j)" in found["headers"].detail
+
+
+def test_names_are_unique_and_every_check_has_mutants() -> None:
+    """Two at least, `identities` apart: that has tests of its own, because it takes identities from elsewhere."""
+    assert len(set(NAMES)) == len(NAMES) == 13
+    caught = [*(mutant.caught for mutant in MUTANTS.values()), *(checks for _, _, *checks in LINES.values())]
+    counts = {name: sum(name in checks for checks in caught) for name in NAMES}
+    del counts["identities"]
+    assert min(counts.values()) >= 2, counts
+
+
+def test_free_messages_of_the_printed_protocol_stand_where_they_may(printed: Folders, tmp_path: Path) -> None:
+    """Who sends one, and to whom, follows pi_1; when, and how many at most, does not."""
+    record = f.read_record(printed.run)
+    i = record.place("PrintedShare")
+    sender = record.envelopes[i].sender
+    later = f.move(i, record.place("PrintedSlot", sender))
+    found = failures(load(f.forge(printed.run, tmp_path / "later", later, f.resigned(OWN))))
+    assert "where its role sends none" in found["order"].detail
+    assert found["order"].party == sender
+    found = failures(load(f.forge(printed.run, tmp_path / "twice", f.duplicate(i), f.resigned(OWN))))
+    assert "2 messages PrintedShare, wanted at most 1" in found["completeness"].detail
+
+
+# Forgeries. Each names the checks that must find it; others may.
+
+
+class Mutant:
+    """Changes to a record; `caught` maps the checks that must fail to the kind of the first offending message."""
+
+    def __init__(self, *changes: Callable[[f.Record], Sequence[f.Change] | f.Change], **caught: str | int | None):
+        self.changes = changes
+        self.caught = {name.replace("_", "-"): where for name, where in caught.items()}
+
+    def make(self, run: Path, target: Path) -> Path:
+        record = f.read_record(run)
+        return f.forge(run, target, *(change(record) for change in self.changes))
+
+
+def at(make: Callable[..., f.Change], kind: str, sender: str, /, *args: Any, nth: int = 0, **fields: Any) -> Any:
+    """A change of this sender's nth message of this kind."""
+    return lambda record: make(record.place(kind, sender, nth), *args, **fields)
+
+
+def plain(change: f.Change) -> Any:
+    return lambda record: change
+
+
+P1, P2, P3 = PARTIES
+LINKED, RESIGNED = plain(f.linked), plain(f.resigned(OWN))
+ANYBODY = plain(f.resigned({name: STRANGER for name in OWN}))
+
+
+def to_end(kind: str, sender: str) -> Any:
+    return lambda record: f.move(record.place(kind, sender), len(record.envelopes) - 1)
+
+
+def before_all(kind: str, sender: str) -> Any:
+    """The message stands right after its sender's greetings."""
+    return lambda record: f.move(record.place(kind, sender), record.place("Hello", sender, 2) + 1)
+
+
+def early(kind: str, sender: str) -> Any:
+    """The last message of this kind stands in the middle of the record: its sender's own order changes with it."""
+    return lambda record: f.move(record.place(kind, sender, -1), len(record.envelopes) // 2)
+
+
+MUTANTS = {
+    # What nobody made anew: the sender's own chain shows it.
+    "byte of a sealed body": Mutant(at(f.flip, "Reshare", P2), sender_chain=None),
+    "byte of a published share": Mutant(at(f.flip, "PublishedShare", P2), signatures="PublishedShare"),
+    "byte of a greeting": Mutant(at(f.flip, "Hello", P3), signatures="Hello"),
+    "last byte of a signature": Mutant(at(f.flip, "StageEnd", P3, -1), signatures="StageEnd"),
+    "dropped": Mutant(at(f.drop, "Relay", P1), sender_chain=None, order=None, completeness=None, headers=None),
+    "duplicated": Mutant(at(f.duplicate, "Half", P2), sender_chain="Half", order=None, completeness=None),
+    "sender's own order": Mutant(
+        lambda r: f.swap(r.place("Commitment", P1), r.place("Opening", P1)), sender_chain=None, order=None
+    ),
+    "another number": Mutant(at(f.alter, "Ready", P2, number=0), sender_chain="Ready"),
+    # A forger who makes chains and numbers anew: signatures show it.
+    "dropped, chained anew": Mutant(at(f.drop, "Selected", P3), LINKED, signatures=None, completeness=None),
+    "duplicated, chained anew": Mutant(at(f.duplicate, "Slot", P3), LINKED, signatures="StageEnd", order=None),
+    "body, chained anew": Mutant(at(f.flip, "Masked", P1), LINKED, signatures="StageEnd"),
+    "published share signed by a stranger": Mutant(
+        at(f.flip, "PublishedShare", P1), at(f.sign, "PublishedShare", P1, STRANGER), signatures="PublishedShare"
+    ),
+    "everything signed by a stranger": Mutant(ANYBODY, signatures="Hello"),
+    "stage end taken for another's": Mutant(
+        at(f.alter, "StageEnd", P2, sender=P3), LINKED, signatures=None, completeness=None
+    ),
+    # Lies of participants who sign them: the conversation shows it.
+    "dropped and signed": Mutant(
+        at(f.drop, "Opening", P2), RESIGNED, order=None, rounds=None, completeness=None, headers=None
+    ),
+    "duplicated and signed": Mutant(at(f.duplicate, "Reshare", P2), RESIGNED, order=None, completeness=None),
+    "published twice and signed": Mutant(
+        at(f.duplicate, "PublishedShare", P2), RESIGNED, order="PublishedShare", completeness="PublishedShare"
+    ),
+    "swapped and signed": Mutant(
+        lambda r: f.swap(r.place("Commitment", P1), r.place("Opening", P1)),
+        RESIGNED,
+        order="Opening",
+        headers="Opening",
+    ),
+    "stage never signed": Mutant(at(f.drop, "StageEnd", P2, nth=1), RESIGNED, order=None, completeness=None),
+    "another stage's name": Mutant(
+        at(f.alter, "Masked", P1, stage="stage1"), RESIGNED, order="Masked", headers="Masked"
+    ),
+    "renamed to a known kind": Mutant(
+        at(f.alter, "Half", P2, kind="Ready"), RESIGNED, order="Ready", sizes="Ready", headers="Ready"
+    ),
+    "renamed to no kind": Mutant(at(f.alter, "Half", P2, kind="Quarter"), RESIGNED, routes="Quarter", sizes="Quarter"),
+    "route that does not exist": Mutant(at(f.alter, "Slot", P2, to=P1), RESIGNED, routes="Slot", order="Slot"),
+    "greeting to everybody": Mutant(at(f.alter, "Hello", P2, to="public"), RESIGNED, routes="Hello"),
+    "longer": Mutant(at(f.resize, "Relay", P2, 1), RESIGNED, sizes="Relay", headers="Relay"),
+    "shorter": Mutant(
+        at(f.resize, "PublishedShare", P2, -1), RESIGNED, sizes="PublishedShare", headers="PublishedShare"
+    ),
+    "mark with content": Mutant(at(f.resize, "StageEnd", P2, 8), RESIGNED, sizes="StageEnd"),
+    # Lines in another order: nobody signs that, but effects do not stand before causes.
+    "answer before its question": Mutant(to_end("Indicator", "charlie"), rounds=None),
+    "effect before its cause": Mutant(before_all("SharedKey", P1), rounds="SharedKey"),
+    "signed too early": Mutant(early("StageEnd", P3), RESIGNED, rounds="StageEnd", order=None),
+    # Strangers.
+    "swapped sender": Mutant(at(f.alter, "Reshare", P2, sender=P3), LINKED, signatures=None, order=None),
+    "to itself": Mutant(at(f.alter, "Half", P2, to=P2), RESIGNED, participants="Half", routes="Half"),
+    "unknown sender": Mutant(
+        at(f.alter, "Hello", P1, sender="nobody"), LINKED, participants="Hello", signatures="Hello"
+    ),
+    "unknown addressee": Mutant(at(f.alter, "Half", P2, to="nobody"), RESIGNED, participants="Half", routes="Half"),
+    # An end that is missing.
+    "cut off": Mutant(lambda r: f.cut(r.place("Ready", P3)), signatures=None, completeness=None),
+    "cut off before the shares": Mutant(lambda r: f.cut(r.place("PublishedShare")), completeness=None, headers=None),
+    "hardly begun": Mutant(
+        lambda r: f.cut(3), order=None, rounds=None, completeness=None, headers=None, signatures=None
+    ),
+    # Line 0.
+    "parameters": Mutant(plain(f.with_parameters(agreed="x")), session=0),
+    "nonce": Mutant(plain(f.with_head(nonce="00" * 32)), session=0),
+    "identity": Mutant(plain(f.with_identity(P2, STRANGER)), session=0, signatures="Hello"),
+    "identity, session made anew": Mutant(
+        plain(f.with_identity(P2, STRANGER)), plain(f.with_session), LINKED, signatures="Hello"
+    ),
+    "one key for two": Mutant(
+        plain(f.with_identity(P2, OWN[P1])), plain(f.with_session), plain(f.resigned({**OWN, P2: OWN[P1]})), session=0
+    ),
+    "topology": Mutant(plain(f.with_head(topology="ring")), session=0),
+    "mark taken off": Mutant(plain(f.with_head(insecure=["insecure seed"])), session=0),
+    "mark put on": Mutant(
+        plain(f.with_head(insecure=["insecure seed", "insecure test keys", "as printed"])), session=0
+    ),
+    "marks that are no list": Mutant(plain(f.with_head(insecure=5)), session=0),
+    "mark that nobody knows": Mutant(plain(f.with_head(insecure=["fine"])), session=0),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_forged_record_is_caught_by_the_check_that_should(name: str, honest: Folders, tmp_path: Path) -> None:
+    mutant = MUTANTS[name]
+    evidence = load(mutant.make(honest.run, tmp_path / "forged"))
+    found = failures(evidence)
+    assert found.keys() >= mutant.caught.keys(), {k: o.detail for k, o in found.items()}
+    for check, where in mutant.caught.items():
+        line = found[check].line
+        if isinstance(where, int):
+            assert line == where
+        elif where is not None:
+            assert line is not None
+            assert evidence.envelopes[line].kind == where, found[check]
+
+
+# Single lines, with nothing made anew but the digest of the file. The second item is the line.
+
+
+def put(**fields: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda line: line.update(fields)
+
+
+LINES: dict[str, tuple[Callable[[dict[str, Any]], Any], int, *tuple[str, ...]]] = {
+    "unknown field": (put(note="x"), 7, "schema"),
+    "missing field": (lambda line: line.pop("size"), 7, "schema"),
+    "missing chain": (lambda line: line.pop("chain"), 7, "schema", "hash-chain"),
+    "number as text": (put(number="0"), 7, "schema", "hash-chain"),
+    "number as truth": (put(n=True), 1, "schema", "hash-chain"),
+    "size as truth": (put(size=True), 7, "schema", "sizes"),
+    "negative number": (put(number=-1), 7, "schema", "hash-chain"),
+    "kind that is a list": (put(kind=["Hello"]), 7, "schema", "hash-chain"),
+    "body with a space": (lambda line: line.update(body=line["body"] + " "), 7, "schema", "hash-chain"),
+    "digest in capitals": (lambda line: line.update(digest=line["digest"].upper()), 7, "hash-chain"),
+    "chain in capitals": (lambda line: line.update(chain="AB" * 32), 7, "schema", "hash-chain"),
+    "chain too short": (lambda line: line.update(chain=line["chain"][:62]), 7, "schema", "hash-chain"),
+    "another prev": (put(prev="00" * 32), 7, "hash-chain"),
+    "another digest": (put(digest="00" * 32), 7, "hash-chain"),
+    "another n": (put(n=8), 7, "hash-chain"),
+    "another size": (lambda line: line.update(size=line["size"] + 1), 7, "sizes"),
+    "passed on where nobody passes on": (put(via="charlie"), 7, "routes"),
+    "via that is no name": (put(via=None), 7, "schema"),
+    "head from somebody": (put(**{"from": "charlie"}), 0, "schema", "hash-chain"),
+    "head with a size": (put(size=1), 0, "schema", "hash-chain"),
+    "head with another digest": (put(digest="00" * 32), 0, "hash-chain"),
+    "head without a digest": (put(digest=None), 0, "schema", "hash-chain"),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_changed_line_is_caught_and_named(name: str, honest: Folders, tmp_path: Path) -> None:
+    change, n, *checks = LINES[name]
+    found = failures(load(f.rewritten(honest.run, tmp_path / "forged", n, change)))
+    assert found.keys() >= set(checks), {k: o.detail for k, o in found.items()}
+    assert {found[check].line for check in checks} == {n}
+
+
+def test_no_field_of_any_line_can_be_changed_unnoticed(honest: Folders, tmp_path: Path) -> None:
+    """Every second line, and one field of each, so that every field has its turn on several kinds."""
+    lines = f.read_lines(honest.run)
+    fields = sorted(lines[1])
+    for n in range(1, len(lines), 2):
+        field = fields[n // 2 % len(fields)]
+        old = lines[n][field]
+        new = old + 1 if isinstance(old, int) else old[:-2] + ("00" if old[-2:] != "00" else "11")
+        evidence = load(f.rewritten(honest.run, tmp_path / str(n), n, put(**{field: new})))
+        assert failures(evidence), (n, field)
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (lambda text: text.replace('{"body"', '{ "body"', 1), 1),
+        (lambda text: text.replace('"from":"', '"from":"charlie","from":"', 2), 0),
+        (lambda text: text.replace("\n", "\n\n", 3), 1),
+        (lambda text: text[:-1], 101),
+        (lambda text: text + "\n", 102),
+        (lambda text: text[:-30], 101),
+        (lambda text: text + "[" * 100_000 + "\n", 102),
+        (lambda text: text + "1" * 100_000 + "\n", 102),
+    ],
+)
+def test_text_that_no_record_has_fails_the_schema(
+    change: Callable[[str], str], line: int, honest: Folders, tmp_path: Path
+) -> None:
+    text = (honest.run / TRANSCRIPT).read_text("ascii")
+    if line == 0:
+        with pytest.raises(InputError, match="line 0"):
+            load(f.with_text(honest.run, tmp_path / "forged", change(text)))
+    else:
+        found = failures(load(f.with_text(honest.run, tmp_path / "forged", change(text))))
+        assert found["schema"].line == line
+
+
+# Stars, old sessions, pinned identities, blame.
+
+
+def test_a_star_is_not_passed_off_as_a_mesh(honest: Folders, star: Folders, tmp_path: Path) -> None:
+    """The mark of whom mail passes follows from the topology, so a changed topology is seen only in the release."""
+    for run, topology in ((honest.run, "star"), (star.run, "mesh")):
+        changed = f.rewritten(run, tmp_path / topology, 0, put(topology=topology))
+        assert {"hash-chain", "routes"} <= failures(load(changed)).keys()
+
+
+def test_a_message_of_an_old_session_breaks_the_chain_and_the_signature(honest: Folders, tmp_path: Path) -> None:
+    old = toy_run(tmp_path / "old", SIZES, seed=2, identities=OWN)
+    for kind, check in (("Reshare", "sender-chain"), ("PublishedShare", "signatures"), ("Hello", "signatures")):
+        i = f.read_record(honest.run).place(kind, P2)
+        assert check in failures(load(f.forge(honest.run, tmp_path / kind, f.splice(old.run, i))))
+
+
+def test_identities_known_from_elsewhere_are_held_against_the_record(honest: Folders, tmp_path: Path) -> None:
+    evidence = honest.evidence(views=False)
+    assert failures(pinned(evidence)) == {}
+    other = failures(pinned(evidence, **{P2: STRANGER}))
+    assert list(other) == ["identities"]
+    assert P2 in other["identities"].detail
+    missing = failures(replace(evidence, pinned={P1: OWN[P1].public}))
+    assert list(missing) == ["identities"]
+
+
+def test_a_record_made_by_strangers_passes_without_identities_and_fails_with_them(
+    honest: Folders, tmp_path: Path
+) -> None:
+    """Whoever makes everything anew, keys included, is found out by nothing but the identities known from elsewhere."""
+    names = (*PARTIES, "charlie")
+    strangers = long_term(PARTIES, seed=1)
+    keys = [f.with_identity(name, strangers[name]) for name in names]
+    evidence = load(f.forge(honest.run, tmp_path / "forged", *keys, f.with_session, f.resigned(strangers)))
+    assert failures(evidence) == {}
+    assert list(failures(pinned(evidence))) == ["identities"]
+
+
+def test_only_what_was_signed_is_blamed_on_its_sender(honest: Folders, tmp_path: Path) -> None:
+    i = f.read_record(honest.run).place("Relay", P2)
+    signed = failures(load(f.forge(honest.run, tmp_path / "signed", f.resize(i, 1), f.resigned(OWN))))
+    assert (signed["sizes"].party, signed["sizes"].line) == (P2, i + 1)
+    unsigned = failures(load(f.forge(honest.run, tmp_path / "unsigned", f.resize(i, 1), f.linked)))
+    assert (unsigned["sizes"].party, unsigned["sizes"].line) == (None, i + 1)

@@ -1,0 +1,455 @@
+"""A run folder, views or identities from a stranger: the worst that happens is one line and exit code 2, or a failed
+check and exit code 1; never a traceback, never much memory or time, never a file outside the folder.
+
+Folders of honest runs are changed at places and to values that hypothesis chooses.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cbor2
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support import audited
+from support.audited import Folders, long_term, toy_run
+from support.mutants import OF_THE_RUN, Verdict, audit, command
+
+from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT
+
+EVERYDAY, SLOW = 3, 100  # examples of each property
+_TOY_RUNS = ("order", "rounds", "completeness", "headers")  # half a second each: for the slow tests
+QUICK = [check for check in OF_THE_RUN if check.name not in _TOY_RUNS]
+MOST_SECONDS, MOST_BYTES = 60, 2 << 30
+HERE = "@@here@@"
+
+# Texts that stand where a JSON value should.
+HOSTILE = [
+    *("null", "true", "[]", "{}", '""', "0", "-1", "1.0", "-0.0", "1e308", "NaN", "Infinity", "1e999"),
+    *("18446744073709551616", "-" + "9" * 300, "9" * 4000, "9" * 5000, '"' + "9" * 5000 + '"', '"1/0"', '"0"', '"²"'),
+    *('"../../etc/passwd"', '"\\u0000"', '"\\ud800"', '"\\u202e\\u001b[31m[bold]x[/]"', '"\\n\\r\\u2028"'),
+    *('{"a":1,"a":2}', "[[[[[[]]]]]]", "[" * 3000 + "]" * 3000, '{"a":' * 3000 + "1" + "}" * 3000, "[0", '"'),
+    *('"' + "A" * 100_000 + '"', "[" + ",".join("0" * 5000) + "]", '["charlie"]', '{"charlie":[]}', '"charlie"'),
+    *(f"{2**31}", f"{2**63 - 1}", '"' + "f" * 64 + '"', '"' + "0" * 64 + '"', '"' + " f" * 32 + '"'),
+]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    folder = tmp_path_factory.mktemp("made")
+    identities = long_term(("north-0", "north-1"))
+    found = toy_run(folder, (9, 5), 1, identities=identities, key_bits=256)
+    pinned = {name: identity.public.hex() for name, identity in identities.items()}
+    (folder / "identities.json").write_text(json.dumps(pinned))
+    return found
+
+
+@pytest.fixture
+def copy(made: Folders, tmp_path: Path) -> Folders:
+    return copied(made, tmp_path / "copy")
+
+
+def copied(made: Folders, folder: Path) -> Folders:
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(made.run.parent, folder)
+    return Folders(folder / "run", folder / "views")
+
+
+def arguments(folders: Folders) -> list[str]:
+    identities = folders.run.parent / "identities.json"
+    return [str(folders.run), "--views", str(folders.views), "--identities", str(identities)]
+
+
+def harmless(found: Verdict) -> Verdict:
+    """Whatever was put in, this is how it must end."""
+    assert found.code in (0, 1, 2)
+    if found.code == 2:
+        assert found.out == ""
+        assert found.err.startswith("error: ")
+        assert found.err.count("\n") == 1
+        assert len(found.err) < 2000
+    for text in (found.out, found.err):
+        assert all(character.isprintable() or character == "\n" for character in text)
+    return found
+
+
+def test_the_honest_run_passes(made):
+    assert harmless(audit(*arguments(made))).code == 0
+
+
+# Values at places of JSON files.
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of every value in a document, but its own."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+@st.composite
+def changed(draw: st.DrawFn, text: str) -> str:
+    """A JSON text with one thing in it changed."""
+    document = json.loads(text)
+    *path, last = draw(st.sampled_from(list(places(document))))
+    place = document
+    for key in path:
+        place = place[key]
+    how = draw(st.sampled_from(("value", "value", "value", "key", "drop", "twice")))
+    if how == "value" or (how in ("key", "twice") and not isinstance(place, dict)):
+        place[last] = HERE
+        return json.dumps(document).replace(f'"{HERE}"', draw(st.sampled_from(HOSTILE)))
+    value = place.pop(last)
+    if how == "key":
+        place[draw(st.sampled_from(["", "../x", "\x1b[2J", "\u202e", "A" * 9999, "parties"]))] = value
+    if how == "twice":
+        place[HERE] = value
+        written = json.dumps(value)
+        return json.dumps(document).replace(f'"{HERE}": {written}', f'"{last}": {written}, "{last}": {written}')
+    return json.dumps(document)
+
+
+def hostile_json(made: Folders, data: st.DataObject, name: str, of: Any) -> None:
+    folders = copied(made, made.run.parent.parent / "hostile")
+    path = folders.run.parent / name
+    text = path.read_text()
+    if path.name == TRANSCRIPT:
+        lines = text.splitlines()
+        n = data.draw(st.just(0) | st.integers(0, len(lines) - 1))
+        lines[n] = data.draw(changed(lines[n]))
+        text = "\n".join(lines) + "\n"
+    else:
+        text = data.draw(changed(text))
+    path.write_text(text, errors="surrogatepass")
+    harmless(audit(*arguments(folders), of=of))
+
+
+FILES = [f"run/{RELEASE}", f"run/{SHARES}", f"run/{TRANSCRIPT}", f"run/{TIMINGS}", "identities.json"]
+RARE = [pytest.param(name, marks=pytest.mark.slow) for name in FILES if name != f"run/{TRANSCRIPT}"]
+_SHARED = {"derandomize": True, "suppress_health_check": list(HealthCheck), "database": None}
+
+
+@pytest.mark.parametrize("name", FILES)
+@given(st.data())
+@settings(max_examples=EVERYDAY, **_SHARED)
+def test_hostile_values_anywhere(made, name, data):
+    hostile_json(made, data, name, QUICK)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES)
+@given(st.data())
+@settings(max_examples=SLOW // 5, **_SHARED)
+def test_hostile_values_anywhere_for_all_checks(made, name, data):
+    hostile_json(made, data, name, OF_THE_RUN)
+
+
+@pytest.mark.parametrize("name", [RELEASE, SHARES])
+@given(st.data())
+@settings(max_examples=EVERYDAY, **_SHARED)
+def test_a_prediction_from_a_hostile_folder(made, name, data):
+    folders = copied(made, made.run.parent.parent / "predicted")
+    path = folders.run / name
+    path.write_text(data.draw(changed(path.read_text())), errors="surrogatepass")
+    table = folders.run.parent / "rows.csv"
+    table.write_text("x0\n0.5\n")
+    harmless(command("predict", str(folders.run), "--data", str(table)))
+
+
+# Bytes.
+
+
+@st.composite
+def cut_up(draw: st.DrawFn, content: bytes) -> bytes:
+    """Bytes with some of them changed, left out or put in."""
+    at = draw(st.integers(0, len(content)))
+    to = min(len(content), at + draw(st.integers(0, 40)))
+    piece = draw(st.binary(max_size=40) | st.sampled_from([b"\n", b"\r\n", b"\xff", b"\x00" * 20, b'"', b"[" * 5000]))
+    return content[:at] + piece + (content[to:] if draw(st.booleans()) else b"")
+
+
+@pytest.mark.parametrize("name", [*FILES, "views/1.view"])
+@given(st.data())
+@settings(max_examples=EVERYDAY - 1, **_SHARED)
+def test_hostile_bytes_anywhere(made, name, data):
+    folders = copied(made, made.run.parent.parent / "bytes")
+    path = folders.run.parent / name
+    path.write_bytes(data.draw(cut_up(path.read_bytes())))
+    harmless(audit(*arguments(folders), of=QUICK))
+
+
+# Views.
+
+ODD = [
+    *(None, True, -1, 0, 2**63, 2**64, -(2**70), 1.5, "", "charlie", "\x1b[2J", b"", bytes(32), b"\xff" * 5000),
+    *([], [[]], {}, {1: 2}, ["int", b""], ["int", b"\xff" * 9000], ["plain", None], ["tuple", []], ["list", [[]]]),
+    *(["record PartyInput", []], ["record Parameters", []], ["record PublicKey", [["int", b"\x09"]] * 2]),
+    *(["record Nobody", []], ["dict", [[["list", []], ["plain", 1]]]], ["tuple", [["plain", 1]] * 3000]),
+    *(cbor2.CBORTag(35, "(a+)+$"), cbor2.CBORTag(5, [2**62, 1]), cbor2.CBORTag(29, 0), cbor2.CBORTag(258, [1, 2])),
+]
+
+
+def of_view(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    for i, inner in enumerate(value if isinstance(value, list) else ()):
+        yield from of_view(inner, (*path, i))
+
+
+@st.composite
+def changed_view(draw: st.DrawFn, content: bytes) -> bytes:
+    """A view with one value of it changed, at any depth of its encoding."""
+    holder = [cbor2.loads(content)]
+    path = draw(st.sampled_from(list(of_view(holder[0]))))
+    place: Any = holder
+    for i in (0, *path)[:-1]:
+        place = place[i]
+    place[(0, *path)[-1]] = ODD[draw(st.integers(0, len(ODD) - 1))]
+    return cbor2.dumps(holder[0], canonical=draw(st.booleans()))
+
+
+def hostile_view(made: Folders, data: st.DataObject, name: str, of: Any) -> None:
+    folders = copied(made, made.run.parent.parent / "viewed")
+    path = folders.views / name
+    path.write_bytes(data.draw(changed_view(path.read_bytes())))
+    for other in folders.views.iterdir():
+        if other != path:
+            other.unlink()
+    harmless(audit(*arguments(folders), of=of))
+
+
+@pytest.mark.parametrize("name", ["1.view", "3.view"])
+@given(st.data())
+@settings(max_examples=EVERYDAY, **_SHARED)
+def test_hostile_values_in_views(made, name, data):
+    hostile_view(made, data, name, QUICK)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["1.view", "2.view", "3.view"])
+@given(st.data())
+@settings(max_examples=SLOW, **_SHARED)
+def test_many_hostile_values_in_views(made, name, data):
+    hostile_view(made, data, name, QUICK)
+
+
+# What stands where a file should.
+
+
+def in_place_of(path: Path, what: str) -> None:
+    path.unlink()
+    if what == "link":
+        outside = path.parent.parent / "outside"
+        outside.write_text('{"secret": "outside"}')
+        path.symlink_to(outside)
+    elif what == "device":
+        path.symlink_to("/dev/zero")
+    elif what == "dangling":
+        path.symlink_to("nowhere")
+    elif what == "folder":
+        path.mkdir()
+    elif what == "pipe":
+        os.mkfifo(path)
+    elif what == "empty":
+        path.touch()
+    elif what == "huge":
+        with path.open("wb") as file:
+            file.truncate(1 << 40)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links, pipes and devices as POSIX has them")
+@pytest.mark.parametrize("what", ["missing", "link", "device", "dangling", "folder", "pipe", "empty", "huge"])
+@pytest.mark.parametrize("name", [*RARE, f"run/{TRANSCRIPT}", "views/1.view"])
+def test_only_plain_files_of_the_folder_are_read(copy, name, what):
+    in_place_of(copy.run.parent / name, what)
+    start = time.monotonic()
+    found = harmless(audit(*arguments(copy), of=QUICK))
+    assert time.monotonic() - start < 20
+    assert "outside" not in found.out + found.err
+    if name == f"run/{TIMINGS}":  # nobody needs it: only its digest is looked at
+        assert found.code == (0 if what == "missing" else found.code)
+    elif (name, what) == ("views/1.view", "missing"):
+        assert found.code == 0
+    else:
+        assert found.code == 2
+    if name == f"run/{SHARES}":
+        (copy.run.parent / "rows.csv").write_text("x0\n0.5\n")
+        harmless(command("predict", str(copy.run), "--data", str(copy.run.parent / "rows.csv")))
+
+
+@pytest.mark.parametrize("folder", ["", "\0", "x" * 300, "/dev/null", "\udcff\udcfe", "[red]", "\x1b[2J"])
+def test_names_of_folders(made, folder):
+    for given_ in ([folder], [str(made.run), "--views", folder], [str(made.run), "--identities", folder]):
+        assert harmless(audit(*given_, of=QUICK)).code == 2
+
+
+# What a terminal would obey.
+
+
+def test_names_on_the_screen_are_escaped(copy):
+    evil = "\x1b]0;owned\x07\u202egpj.exe[bold red]x[/bold red]"
+    path = copy.run / TRANSCRIPT
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines[1:]:
+        line["from"] = line["kind"] = line["stage"] = evil
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    release = json.loads((copy.run / RELEASE).read_text())
+    release["privacy"]["adversary"] = release["parameters"]["method"] = evil
+    release[evil] = evil
+    (copy.run / RELEASE).write_text(json.dumps(release))
+    for options in ([], ["--json"]):
+        found = harmless(audit(*arguments(copy), *options))
+        assert found.code == 1
+        assert "\x1b" not in found.out
+        assert "\u202e" not in found.out
+
+
+def test_names_of_parties_on_the_screen(tmp_path, monkeypatch):
+    case = audited.hospitals((9, 5), 1)
+    odd = dict(zip(("[red]../../x[/red]", "%s{0}\\n"), case.parties.values(), strict=True))
+    monkeypatch.setattr(audited, "hospitals", lambda *given_: type(case)(odd, None, case.bounds))
+    folders = toy_run(tmp_path, (9, 5), 1, key_bits=256)
+    found = harmless(audit(str(folders.run), "--views", str(folders.views)))
+    assert found.code == 1  # no command makes a run with such names
+    assert "'[red]../../x[/red]'" in found.out
+    assert not (tmp_path.parent / "x[").exists()
+
+
+@pytest.mark.slow
+def test_names_that_the_terminal_has_no_letters_for(copy):
+    path = copy.run / TRANSCRIPT
+    path.write_text(path.read_text().replace('"from":"north-0"', '"from":"\\u65e5\\u672c"', 1))
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    given_ = [sys.executable, "-c", _MEASURED, "participants,routes", "audit", str(copy.run)]
+    done = subprocess.run(given_, capture_output=True, text=True, env=environment)
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("1 ")
+    assert "\\u65e5" in done.stdout
+
+
+# Memory and time.
+
+_MEASURED = """
+import resource, sys
+from smc_dp.audit import checks
+from smc_dp.cli.main import main
+checks.CHECKS = tuple(check for check in checks.CHECKS if check.name in sys.argv[1].split(","))
+code = main(sys.argv[2:])
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(code, used.ru_maxrss * 1024, used.ru_utime + used.ru_stime, file=sys.stderr)
+"""
+
+
+def measured(*given_: str) -> tuple[int, int, float]:
+    """Exit code, largest memory in bytes, processor seconds of an audit in a process of its own."""
+    names = ",".join(check.name for check in OF_THE_RUN)
+    command_line = [sys.executable, "-c", _MEASURED, names, "audit", *given_]
+    done = subprocess.run(command_line, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    code, memory, seconds = done.stderr.splitlines()[-1].split()
+    return int(code), int(memory), float(seconds)
+
+
+def line_of(kind: str, body: int) -> bytes:
+    line = {"from": "north-0", "to": "north-1", "kind": kind, "stage": "stage1", "number": 1, "chain": "00" * 32}
+    return json.dumps(line | {"body": "A" * body}).encode() + b"\n"
+
+
+BOMBS: dict[str, tuple[str, bytes, int]] = {
+    "lists in the release": (f"run/{RELEASE}", b"[],", (1 << 25) - 10),
+    "numbers in the release": (f"run/{RELEASE}", b"1.5,", (1 << 25) - 10),
+    "a text of spaces": (f"run/{SHARES}", b" ", (1 << 25) - 10),
+    "a long text in the shares": (f"run/{SHARES}", b'"', (1 << 25) - 10),
+    "objects in the identities": ("identities.json", b"{},", (1 << 25) - 10),
+    "empty lines": (f"run/{TRANSCRIPT}", b"\n", 1 << 28),
+    "lines of lists": (f"run/{TRANSCRIPT}", b"[[],[],[],[],[],[],[],[]]\n", 1 << 28),
+    "one line of lists": (f"run/{TRANSCRIPT}", b"[],", 1 << 28),
+    "small objects": (f"run/{TRANSCRIPT}", b'{"":1}\n', 7 << 16),
+    "short messages": (f"run/{TRANSCRIPT}", line_of("Relay", 4), ((1 << 16) - 2) * len(line_of("Relay", 4))),
+    "long messages": (f"run/{TRANSCRIPT}", line_of("Relay", 1 << 20), (1 << 28) - (1 << 21)),
+    "greetings": (f"run/{TRANSCRIPT}", line_of("Hello", 128), (1 << 28) // 6),
+    "empty arrays": ("views/1.view", b"\x80", 1 << 26),
+    "nested arrays": ("views/1.view", b"\x81", 1 << 26),
+    "long integers": ("views/1.view", b"\x82\x63int\x59\x20\x00" + b"\x01" * 8192, 1 << 26),
+}
+
+
+def exploding(made: Folders, folder: Path, name: str) -> Folders:
+    """A copy of the run with one file filled up with a piece; a transcript keeps its line 0."""
+    folders = copied(made, folder)
+    file, piece, length = BOMBS[name]
+    path = folders.run.parent / file
+    head = path.read_bytes().split(b"\n")[0] + b"\n" if path.name == TRANSCRIPT else b""
+    if path.suffix == ".view":
+        head = b"\x9a" + (length // len(piece)).to_bytes(4, "big")
+    elif path.suffix == ".json":
+        head = b'{"a":['
+    length -= len(head)
+    path.write_bytes(head + piece * (length // len(piece)))
+    return folders
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BOMBS)
+def test_memory_and_time_are_bounded(made, tmp_path, name):
+    code, memory, seconds = measured(*arguments(exploding(made, tmp_path / "bomb", name)))
+    assert code in (1, 2)
+    assert memory < MOST_BYTES
+    assert seconds < MOST_SECONDS
+
+
+def test_many_values_are_refused_before_they_are_made(made, tmp_path):
+    for name in ("lists in the release", "nested arrays"):
+        file, piece, _ = BOMBS[name]
+        folders = copied(made, tmp_path / "bomb")
+        path = folders.run.parent / file
+        head = b"\x9a\x00\x60\x00\x00" if path.suffix == ".view" else b""
+        path.write_bytes(head + piece * (3 << 20))
+        found = harmless(audit(*arguments(folders), of=QUICK))
+        assert found.code == 2
+        assert "values" in found.err or "too large" in found.err
+
+
+def test_a_view_cannot_ask_for_more_work_than_the_session(copy):
+    """Parameters in a view are those of the session: longer keys or more weights would keep an auditor busy."""
+    path = copy.views / "1.view"
+    content = path.read_bytes()
+    plain = cbor2.loads(content)
+    stated = next(item for item in walked(plain) if item[0] == "record Parameters")
+    for field, value in ((1, 2**60), (2, 16384), (3, 4096)):
+        before = stated[1][field]
+        stated[1][field] = ["int", value.to_bytes(9, "big")]
+        path.write_bytes(cbor2.dumps(plain, canonical=True))
+        start = time.monotonic()
+        assert harmless(audit(*arguments(copy), of=QUICK)).code == 2
+        assert time.monotonic() - start < 5
+        stated[1][field] = before
+    path.write_bytes(cbor2.dumps(plain, canonical=True))
+    assert audit(*arguments(copy), of=QUICK).code == 0
+
+
+def walked(value: Any) -> Iterator[list[Any]]:
+    if isinstance(value, list):
+        if value and isinstance(value[0], str):
+            yield value
+        for inner in value:
+            yield from walked(inner)
+
+
+def test_a_session_with_keys_that_take_minutes_is_not_replayed(copy):
+    path = copy.run / TRANSCRIPT
+    path.write_text(path.read_text().replace('"key_bits":256', '"key_bits":16384', 1))
+    start = time.monotonic()
+    found = harmless(audit(*arguments(copy)))
+    assert found.code == 2
+    assert "key_bits" in found.err
+    assert time.monotonic() - start < 20

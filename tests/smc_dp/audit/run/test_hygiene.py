@@ -1,0 +1,345 @@
+"""Hygiene of views: honest runs pass, and each check rejects runs in which just that was done badly."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from math import comb, log2
+from typing import Any
+
+import pytest
+from broken import pathak_mutants as mutants
+from broken.liars import LIES, P1, P2, C, Lie, swapped
+from broken.paillier_twins import admit_any_unit
+from support.audited import toy_run
+from support.liars_views import evidence_of, only, outcomes, statuses
+from support.pathak import trial
+from support.sessions import setup
+from support.toy import paillier_key, randomiser
+
+from protocols.arithmetic.rng import Stream
+from protocols.comparison.messages import Bits
+from protocols.crypto.paillier import Fresh, PublicKey
+from protocols.crypto.sealing import seal
+from protocols.pathak2010 import stage1
+from protocols.pathak2010.messages import Blinded, Half, Indicator, Reshare, SharedKey
+from protocols.runtime import message as messages
+from protocols.runtime.channel import HELLO
+from protocols.runtime.claims import Mask
+from smc_dp.audit.run import secrecy
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.hygiene import CHECKS
+from smc_dp.audit.run.report import audit
+
+NAMES = [check.name for check in CHECKS]
+
+
+@cache
+def honest() -> Evidence:
+    return evidence_of(trial([10, 20, 30], 2).setup)
+
+
+# Honest runs.
+
+
+@pytest.mark.parametrize("options", [{}, {"topology": "star", "comparison": "all-pairs"}], ids=str)
+def test_honest_runs_pass(options: dict[str, Any], tmp_path: Any) -> None:
+    found = audit(toy_run(tmp_path, (12, 8, 8, 20), **options).evidence(), CHECKS).findings
+    assert {f.check.name: f.outcome.status for f in found} == dict.fromkeys(NAMES, "passed")
+
+
+@pytest.mark.parametrize("topology", ["mesh", "star"])
+def test_the_printed_protocol_fails_where_it_is_flawed(topology: str, tmp_path: Any) -> None:
+    """Its noise is sent as a bare power [N5], and its integers are masked by integers of their own length [N2]."""
+    evidence = toy_run(tmp_path, as_printed=True, topology=topology).evidence()
+    found = {f.check.name: f.outcome for f in audit(evidence, CHECKS).findings}
+    assert {name for name, outcome in found.items() if outcome.status == "failed"} == {"freshness", "masks"}
+    assert "PrintedSelected.psi is sent as it came out of a product or power" in found["freshness"].detail
+    assert evidence.envelopes[found["freshness"].line or 0].kind == "PrintedSelected"
+    assert "32 bits hide 32 bits" in found["masks"].detail
+
+
+@pytest.mark.parametrize("name", [P1, "P3", C])
+def test_one_view_passes_what_one_view_can_show(name: str) -> None:
+    found = statuses(only(honest(), name))
+    assert {n: found[n] for n in NAMES} == {**dict.fromkeys(NAMES, "passed"), "canaries": "not possible"}
+
+
+def test_without_views_only_what_is_public_is_looked_at() -> None:
+    found = statuses(only(honest()))
+    assert {n: found[n] for n in NAMES} == {**dict.fromkeys(NAMES, "not possible"), "nonces": "passed"}
+
+
+@pytest.mark.slow
+def test_no_false_alarm_in_a_hundred_honest_runs() -> None:
+    rng = Stream.insecure_from_seed("honest runs")
+    for seed in range(100):
+        K, d, kind = 2 + rng.below(4), 1 + rng.below(4), ("tournament", "all-pairs")[rng.bits(1)]
+        evidence = evidence_of(trial([1 + rng.below(50) for _ in range(K)], d, seed, comparison=kind).setup)
+        assert {name for name, status in statuses(evidence).items() if status == "failed"} == set()
+
+
+# Twins: who does what badly, which check says so, in which words.
+
+
+def lie(who: str, kind: type[Any], twist: Any) -> Callable[[], Evidence]:
+    return lambda: evidence_of(setup(3, 2, program=Lie(who, kind, twist, "").programmed()))
+
+
+def known_lie(name: str) -> Callable[[], Evidence]:
+    return lambda: evidence_of(setup(3, 2, program=LIES[name].programmed()))
+
+
+def mutant(name: str) -> Callable[[], Evidence]:
+    """Two weights, and noise of eta = 2**60 or so."""
+    noise = [[(1 << 60) + 12345 + j, -(1 << 59) - 777 * j] for j in range(3)]
+    return lambda: evidence_of(replace(trial([10, 20, 30], 2, noise=noise), program=getattr(mutants, name)).setup)
+
+
+def edited(change: Callable[[Evidence], Evidence]) -> Callable[[], Evidence]:
+    return lambda: change(honest())
+
+
+def record(chosen: Callable[[Any], bool], **change: Callable[[Any], Any]) -> Callable[[], Evidence]:
+    """The honest record with the first chosen envelope's parts replaced."""
+
+    def changed(evidence: Evidence) -> Evidence:
+        at, e = next((n, e) for n, e in evidence.envelopes.items() if chosen(e))
+        other = replace(e, **{name: value(e) for name, value in change.items()})
+        return replace(evidence, envelopes={**evidence.envelopes, at: other})
+
+    return edited(changed)
+
+
+def hello(sender: str, to: str) -> Callable[[Any], bool]:
+    return lambda e: (e.kind, e.sender, e.to) == (HELLO, sender, to)
+
+
+def unmarked(evidence: Evidence) -> Evidence:
+    return replace(evidence, head={**evidence.head, "insecure": []})
+
+
+def another_secret(me: Any, to: str, m: Any) -> Any:
+    key = paillier_key("another")
+    return replace(m, p=key.p, q=key.q, h=key.public.h)
+
+
+def always_the_same(field: str) -> Callable[[Any, str, Any], Any]:
+    """What was sent first, again and again; messages without ciphertext are left."""
+    first: list[Any] = []
+
+    def twist(me: Any, to: str, m: Any) -> Any:
+        value = getattr(m, field)
+        if value is None:
+            return m
+        first.append(value)
+        me.told = -1  # the liar goes on
+        return replace(m, **{field: first[0]})
+
+    return twist
+
+
+def twice_within(me: Any, to: str, m: Any) -> Any:
+    """The first ciphertext of a vector in the place of the second as well."""
+    return replace(m, u=(m.u[0], m.u[0], *m.u[2:]))
+
+
+def bits_twice(me: Any, to: str, m: Any) -> Any:
+    return replace(m, y=(*m.y[:-1], m.y[0]))
+
+
+def plain(me: Any, to: str, m: Any) -> Any:
+    """An encryption of five without randomness."""
+    return replace(m, a=Fresh(m.a.n, 1 + 5 * m.a.n))
+
+
+def plain_bits(me: Any, to: str, m: Any) -> Any:
+    key = me._engine.keys["dgk"]
+    return replace(m, y=(*m.y[:-1], type(m.y[0])(key.n, key.g)))
+
+
+def shifted_copy(me: Any, to: str, m: Any) -> Any:
+    """The second ciphertext is the first one with a known plaintext added."""
+    key = me._engine.keys["charlie's key"]
+    return replace(m, u=(m.u[0], Fresh(key.n, m.u[0].value * (1 + key.n) % key.n_square), *m.u[2:]))
+
+
+def too_long(me: Any, to: str, m: Any) -> Any:
+    return replace(m, a_tilde=(1 << 77) + 5)
+
+
+def same_blinded() -> Evidence:
+    """Charlie sends what he sends P1 to all."""
+    return evidence_of(setup(3, 2, program=Lie(C, Blinded, always_the_same("a"), "").programmed()))
+
+
+def relayed_as_it_came() -> Evidence:
+    """Everybody forwards b_j without new randomness."""
+
+    def stale(p: Any, keys: Any, n: int) -> tuple[Any, ...]:
+        return p, mutants.Bent(keys, zeta=mutants.StaleKey(keys.zeta.n, keys.zeta.h)), n
+
+    program = mutants.mutant(mutants.instead(stage1.party, stale))
+    return evidence_of(replace(trial([10, 20, 30], 2), program=program).setup)
+
+
+def one_session_key() -> Evidence:
+    """P2 greets with the key of P1."""
+    evidence = honest()
+    key = next(e.body[:32] for e in evidence.envelopes.values() if e.kind == HELLO and e.sender == P1)
+    taken = {
+        n: replace(e, body=key + e.body[32:]) if e.kind == HELLO and e.sender == P2 else e
+        for n, e in evidence.envelopes.items()
+    }
+    return replace(evidence, envelopes=taken)
+
+
+def two_for_one() -> Evidence:
+    """P2's message to P1 holds two numbers that add up to its first weight."""
+    w = setup(3, 2).inputs[P2][1].w[0]
+    halves = swapped("x", lambda m: (m.x[0], (w - m.x[0]) % (1 << 64)))
+    return evidence_of(setup(3, 2, program=Lie(P2, Reshare, halves, "").programmed()))
+
+
+TWINS: dict[str, tuple[str, str, Callable[[], Evidence]]] = {
+    "short Paillier key": ("keys", "wanted a modulus of 512 bits, got 496", known_lie("small key of P1")),
+    "proof in another order": ("keys", "proof that gcd", known_lie("wrong proof")),
+    "h with symbol -1": ("keys", "Jacobi symbol", known_lie("h Jacobi -1")),
+    "short comparison key": ("keys", "comparison key|g and h", known_lie("comparison key small")),
+    "even comparison key": ("keys", "comparison key|g and h", known_lie("comparison key even")),
+    "composite p": ("keys", "unusable secret key", known_lie("shared key composite")),
+    "another secret key for one": ("keys", "has another key parties' key", lie(P1, SharedKey, another_secret)),
+    "test keys that are not marked": ("keys", "not marked", edited(unmarked)),
+    "Slot no unit": ("units", "Slot.a: not a unit", known_lie("slot zero")),
+    "Relay with symbol -1": ("units", "Relay.b: Jacobi", known_lie("relay Jacobi -1")),
+    "Bits no unit": ("units", "Bits.y: not a unit mod n$", known_lie("bits non-unit")),
+    "printed noise no unit": ("units", "PrintedSelected.psi: not", known_lie("printed noise non-unit")),
+    "the same for all": ("repeats", "Blinded.a holds the ciphertext of Blinded.a on line", same_blinded),
+    "the same share twice": ("repeats", "Slot.b holds the ciphertext of Relay.b", relayed_as_it_came),
+    "twice in a vector": ("repeats", "Indicator.u holds", lie(C, Indicator, twice_within)),
+    "a bit twice": ("repeats", "Bits.y holds the ciphertext of Bits.y", lie(C, Bits, bits_twice)),
+    "blinded as a plaintext": ("freshness", "Blinded.a has the randomiser of Slot.a", mutant("STALE_BLINDING")),
+    "a copy plus one": ("freshness", "Indicator.u has the randomiser of", lie(C, Indicator, shifted_copy)),
+    "no randomness": ("freshness", "Blinded.a carries no randomness", lie(C, Blinded, plain)),
+    "a bit without randomness": ("freshness", "Bits.y carries no randomness", lie(C, Bits, plain_bits)),
+    "number left out": (
+        "nonces",
+        "has number 4",
+        record(lambda e: e.sender == P1 and e.number == 3, number=lambda e: 4),
+    ),
+    "number twice": ("nonces", "has number 2", record(lambda e: e.sender == C and e.number == 3, number=lambda e: 2)),
+    "somebody's session key": (
+        "nonces",
+        "greets with another session key",
+        record(hello(P2, C), body=lambda e: bytes(32) + e.body[32:]),
+    ),
+    "one session key for two": ("nonces", "two participants greet", one_session_key),
+    "short blinding": ("masks", "Blinded.a: 3 of 3 masks are too short", mutant("SHORT_BLINDING")),
+    "short mask": ("masks", "Masked.psi: 2 of 2", mutant("SHORT_MASK")),
+    "no mask": ("masks", "Masked.psi: 2 of 2", mutant("NO_MASK")),
+    "integer shares": ("masks", "Relay.a: 3 of 6", mutant("INTEGER_SHARES")),
+    "weights in one share": ("masks", "Reshare.x", mutant("WEIGHTS_UNSHARED")),
+    "longer than a mask": ("masks", "Half.a_tilde holds a number longer than its 77 bits", lie(P2, Half, too_long)),
+    "sizes unshared": ("canaries", "n_. of 'P.' stands in what 'charlie' read", mutant("SIZES_UNSHARED")),
+    "weights unshared": ("canaries", "w_.\\(1\\) of 'P.' stands in what", mutant("WEIGHTS_UNSHARED")),
+    "noise unmasked": ("canaries", "eta_1\\(1\\) of 'P1' stands in what 'charlie' read", mutant("NO_MASK")),
+    "weights in two shares for one": ("canaries", "w_2\\(1\\) of 'P2' stands in what 'P1' read", two_for_one),
+}
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_twin_is_caught_by_its_check(name: str) -> None:
+    check, words, made = TWINS[name]
+    evidence = made()
+    found = outcomes(evidence, check)[check]
+    assert found.status == "failed"
+    assert re.search(words, found.detail)
+    if found.line:
+        assert found.party in (evidence.envelopes[found.line].sender, None)
+
+
+def test_nobody_is_blamed_for_what_the_other_end_of_a_link_sealed() -> None:
+    """P1 has the key of the link from P2 as well, and puts a line of its own making into the record."""
+    evidence = lie(P2, Half, too_long)()
+    found = outcomes(evidence, "masks")["masks"]
+    assert (found.status, found.party) == ("failed", P2)  # whose next signature stands over it
+    links, record = honest().recomputed[P1].links, honest().envelopes
+    n, e = next((n, e) for n, e in record.items() if (e.sender, e.to, e.kind) == (P2, P1, "Half"))
+    payload = messages.encode(Half((1 << 77) + 5), honest().session.layout, {})
+    forged = replace(e, body=seal(links.key(P2, P1), e.number, e.header, payload))
+    framed = replace(honest(), envelopes={**record, n: forged})
+    found = outcomes(framed, "masks")["masks"]
+    assert (found.status, found.line, found.party) == ("failed", n, None)
+
+
+def test_every_check_has_two_twins_or_more() -> None:
+    counted = Counter(check for check, _, _ in TWINS.values())
+    assert set(counted) == set(NAMES)
+    assert min(counted.values()) >= 2
+
+
+# The parts.
+
+
+def test_the_residue_names_the_randomiser() -> None:
+    """c mod n is the n-th power of what the holder of the secret key extracts, and blinding as a plaintext keeps it."""
+    key, rng = paillier_key(), Stream.insecure_from_seed("residues")
+    c, d = key.encrypt(3, rng).value, key.encrypt(3, rng).value
+    n = key.public.n
+    assert [pow(randomiser(key, x), n, n) for x in (c, d)] == [c % n, d % n]
+    moved = c * (1 + 77 * n) % n**2
+    assert randomiser(key, moved) == randomiser(key, c) != randomiser(key, d)
+
+
+def test_units_does_not_rely_on_the_codec(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a codec that admits any unit, a ciphertext of symbol -1 is decoded, and rejected by the check itself."""
+    evidence = known_lie("relay Jacobi -1")()
+    monkeypatch.setattr(PublicKey, "admit", admit_any_unit)
+    found = outcomes(replace(evidence, views=dict(evidence.views)), "units")["units"]
+    assert (found.status, found.detail) == ("failed", "Relay.b is no ciphertext under its key")
+
+
+@pytest.mark.parametrize(
+    ("N", "zeros", "rejected"), [(1, 40, False), (1, 52, True), (4, 12, False), (4, 13, True), (1000, 50, False)]
+)
+def test_short_masks_by_the_binomial_bound(N: int, zeros: int, rejected: bool) -> None:
+    """N numbers of which all, or the first of many, have that many leading zeros; the bound by hand."""
+    bits, many = 128, N > 100
+    values = [1 << (bits - 1 - zeros)] + [1 << (bits - 1 - (0 if many else zeros))] * (N - 1)
+    found = [secrecy._Reading(1, value) for value in values]
+    m = 1 if many else N
+    bound = log2(comb(N, m)) - zeros * m + log2(N) + log2(bits)
+    assert (bound < -40) == rejected
+    assert bool(secrecy._too_short(Mask("x.y", bits), found, 0.0)) == rejected
+
+
+def test_canaries_are_found_in_sums_and_differences() -> None:
+    secret = secrecy._Secret("P1", "w", 64, 0x1234_5678_9ABC_DEF0)
+    s, M = secret.value, 1 << 64
+    for numbers in ([s], [M - s], [5, s - 5], [s + 9, 9], [M - s - 4, 4], [5, 6, 7, (s - 7) % M], [s + M]):
+        assert [hit for hit, _ in secrecy._hits(dict.fromkeys(numbers, 3), [secret])]
+    for numbers in ([s + 1], [5, s - 6], [s >> 2], [2 * s % M], []):
+        assert not list(secrecy._hits(dict.fromkeys(numbers, 3), [secret]))
+
+
+def test_small_secrets_are_not_looked_for() -> None:
+    t = trial([10, 20], 1, weights=[[5], [6]], noise=[[1], [2]])
+    found = outcomes(evidence_of(t.setup), "canaries")["canaries"]
+    assert found.status == "passed"
+    assert "0 secrets looked for in 3 views; compared numbers were looked for" in found.detail
+
+
+def test_masks_are_checked_against_the_parameters_without_views() -> None:
+    p = honest().session.parameters
+    declared = honest().protocol.model.hygiene
+    assert declared
+    assert {mask.slack for mask in declared.masks(p)} == {None, 64}
+    assert Mask("x.y", 104, 40, 3).slack == 62
+    assert outcomes(only(honest()), "masks")["masks"].status == "not possible"
+    short = replace(declared, masks=lambda p: (Mask("Blinded.a", 100, 77, 3),))
+    model = replace(honest().protocol.model, hygiene=short)
+    evidence = replace(only(honest()), protocol=replace(honest().protocol, model=model))
+    assert outcomes(evidence, "masks")["masks"].status == "failed"

@@ -1,0 +1,379 @@
+"""The checks of privacy against the formulas written out once more, and against releases and views that lie."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom, gamma
+from support.audited import Folders, toy_run
+
+from protocols.arithmetic.rng import Stream
+from protocols.pathak2010.values import PartyInput
+from smc_dp.audit.run import privacy, private_inputs, stated
+from smc_dp.audit.run.check import Outcome
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.learning.solver import minimise
+from smc_dp.methods.pathak2010.curator import Settings
+from smc_dp.privacy.sensitivity import logistic_constants
+from smc_dp.run.folder import RELEASE, SHARES
+
+CHECKS = {check.name: check for check in privacy.CHECKS}
+REPEATS = 60
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    return toy_run(tmp_path_factory.mktemp("made"), (30, 20, 45), 12)
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    return toy_run(tmp_path_factory.mktemp("printed"), (30, 20), 2, as_printed=True)
+
+
+def outcomes(evidence: Evidence) -> dict[str, Outcome]:
+    return {name: check.run(evidence) for name, check in CHECKS.items()}
+
+
+def release_with(evidence: Evidence, *path: Any, to: Any) -> Evidence:
+    """The evidence with one value of its release changed; `to` None takes the value away."""
+    return replace(evidence, release=_with(evidence.release, *path, to=to))
+
+
+def _with(document: Any, *path: Any, to: Any) -> Any:
+    changed = json.loads(json.dumps(document))
+    place = changed
+    for key in path[:-1]:
+        place = place[key]
+    if to is None:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = to
+    return changed
+
+
+def noisy(evidence: Evidence, noise: Callable[[PartyInput, stated.Stated, Stream], tuple[int, ...]]) -> Evidence:
+    """The evidence with other noise in the views of all parties."""
+    found, views = stated.stated(evidence), dict(evidence.views)
+    for name, view in views.items():
+        if len(view.inputs) == 2:
+            p, mine = view.inputs
+            eta = tuple(x % (1 << 64) for x in noise(mine, found, Stream.insecure_from_seed(f"{name} other noise")))
+            views[name] = replace(view, inputs=(p, replace(mine, eta=eta)))
+    return replace(evidence, views=views)
+
+
+# What the formulas of the paper and of the calibration give, written once more.
+
+
+def largest_difference(mu: float) -> float:
+    """The supremum G of |u s(-w.u) - u' s(-w.u')| over the unit ball and |w| <= W, from below, by plain search."""
+    t = np.linspace(0, 60, 600_001)
+    pull = t / (1 + np.exp(t))
+    bound = math.sqrt(float(np.max(pull)) / mu)
+    # mu |w|^2 is a mean of values of `pull` at most |w|; where it still rises there, at most its value at |w|.
+    W = bound if bound >= t[np.argmax(pull)] else float(t[np.argmax(mu * t >= 1 / (1 + np.exp(t)))])
+    angle = np.linspace(0, 2 * math.pi, 721)
+    radius = np.linspace(0, 1, 2001)[:, None]
+    # The distance is convex in the length of either gradient, so the longest in each direction, or none, will do.
+    longest = np.max(radius / (1 + np.exp(W * radius * np.cos(angle))), axis=0)
+    gradient = np.append(longest * np.exp(1j * angle), 0)
+    return float(np.max(np.abs(gradient[:, None] - gradient[None, :])))
+
+
+def sensitivity(n: int, d: int, lam: float, noise: str, f: int) -> int:
+    """ceil(2**f D) + ceil(sqrt d) for the K-norm, ceil(2**f sqrt(d) D) + d for Laplace noise, D = (G/n + 2 tau)/mu."""
+    mu, tau = 2 * Fraction(lam), Fraction(1, 2**33)
+    units = (Fraction(logistic_constants(mu).G) / n + 2 * tau) / mu * 2**f
+    root = next(k for k in range(d + 1) if k * k >= d)
+    if noise == "knorm":
+        return math.ceil(units) + root
+    low = math.isqrt(int(d * units * units))
+    while low * low < d * units * units:
+        low += 1
+    return low + d
+
+
+@pytest.mark.parametrize("lam", ["1/10", "1/1000", "3"])
+def test_the_constant_of_the_sensitivity_is_a_tight_upper_bound(lam):
+    mu = 2 * float(Fraction(lam))
+    found = largest_difference(mu)
+    assert found <= logistic_constants(mu).G <= 1.01 * found
+
+
+@pytest.mark.parametrize("noise", ["knorm", "laplace"])
+@pytest.mark.parametrize("calibration", ["proven", "paper"])
+@pytest.mark.parametrize(("epsilon", "lam", "d", "K"), [("1", "1/10", 12, 3), ("1/3", "1/1000", 124, 50)])
+def test_sensitivity_and_scale_are_those_of_the_formulas(noise, calibration, epsilon, lam, d, K):
+    settings = Settings(Fraction(epsilon), Fraction(lam), calibration=calibration, noise=noise)
+    found = stated.Stated(settings, K, d)
+    for n in (1, 2, 17, 10**7):
+        D = sensitivity(n, d, float(Fraction(lam)), noise, 40)
+        assert found.sensitivity(n) == D
+        by_paper = Fraction(2**40 * K * 2) / (n * Fraction(epsilon) * Fraction(float(Fraction(lam))))
+        assert found.noise(n).scale == (D / Fraction(epsilon) if calibration == "proven" else by_paper)
+
+
+# Honest runs.
+
+
+def test_an_honest_run_passes(made):
+    found = outcomes(made.evidence())
+    assert {name: outcome.status for name, outcome in found.items()} == dict.fromkeys(CHECKS, "passed")
+    D = sensitivity(1, 12, 0.1, "knorm", 40)
+    assert f"D(1) = {D}, scale(1) = {D}." in found["mechanism"].detail
+    assert "kind none, no epsilon" in found["statement"].detail  # a seeded run
+    assert "insecure seed, insecure test keys" in found["marks"].detail
+
+
+def test_without_views_noise_and_models_cannot_be_looked_at(made):
+    found = outcomes(made.evidence(views=False))
+    assert [name for name, outcome in found.items() if outcome.status != "passed"] == ["noise", "models"]
+    assert found["noise"].status == "not possible"
+
+
+def test_charlie_has_no_noise(made):
+    evidence = made.evidence()
+    evidence = replace(evidence, views={"charlie": evidence.views["charlie"]})
+    assert CHECKS["noise"].run(evidence).status == "not possible"
+
+
+def test_the_printed_protocol_has_a_mechanism_but_no_epsilon(printed):
+    found = outcomes(printed.evidence())
+    assert {outcome.status for outcome in found.values()} == {"passed"}
+    assert "no epsilon follows" in found["mechanism"].detail
+    assert "kind none" in found["statement"].detail
+
+
+@pytest.mark.parametrize("calibration", ["proven", "paper"])
+@pytest.mark.parametrize("noise", ["knorm", "laplace"])
+def test_every_calibration_and_noise_passes(tmp_path, calibration, noise):
+    settings = Settings(Fraction(1, 2), Fraction(1, 5), calibration=calibration, noise=noise)
+    evidence = toy_run(tmp_path, (9, 5), 7, settings=settings).evidence()
+    assert {outcome.status for outcome in outcomes(evidence).values()} == {"passed"}
+
+
+def test_no_secret_stands_in_what_the_checks_say(made):
+    evidence = made.evidence()
+    text = " ".join(outcome.detail for outcome in outcomes(evidence).values())
+    for view in evidence.views.values():
+        if len(view.inputs) == 2:
+            secrets = (*view.inputs[1].w, *view.inputs[1].eta, *(2**64 - x for x in view.inputs[1].eta))
+            assert not any(str(secret) in text for secret in secrets)
+
+
+# Releases and records that lie, each caught by the check that should.
+
+RELEASE_LIES: dict[str, tuple[str, tuple[Any, ...], Any]] = {
+    "epsilon in other words": ("mechanism", ("parameters", "epsilon"), "2/2"),
+    "epsilon negative": ("mechanism", ("parameters", "epsilon"), "-1"),
+    "epsilon enormous": ("mechanism", ("parameters", "epsilon"), "9" * 10_000),
+    "epsilon out of range": ("mechanism", ("parameters", "epsilon"), "10000000"),
+    "epsilon a number": ("mechanism", ("parameters", "epsilon"), 1),
+    "lambda tiny": ("mechanism", ("parameters", "lambda"), "1/" + "9" * 150),
+    "lambda missing": ("mechanism", ("parameters", "lambda"), None),
+    "another method": ("mechanism", ("parameters", "method"), "hamm2016"),
+    "unknown calibration": ("mechanism", ("parameters", "calibration"), "generous"),
+    "unknown noise": ("mechanism", ("parameters", "noise"), "gauss"),
+    "dimension of 2**60": ("mechanism", ("parameters", "dimension"), 2**60),
+    "one party": ("mechanism", ("parameters", "parties"), ["north-0"]),
+    "another kind": ("statement", ("privacy", "kind"), "pure"),
+    "an epsilon where none follows": ("statement", ("privacy", "epsilon"), 1.0),
+    "another unit": ("statement", ("privacy", "unit"), "party"),
+    "another adjacency": ("statement", ("privacy", "adjacency"), "addremove"),
+    "a weaker adversary": ("statement", ("privacy", "adversary"), "nobody at all"),
+    "a caveat left out": ("statement", ("privacy", "caveats", 0), None),
+    "a delta": ("statement", ("privacy", "delta"), 1e-6),
+    "a field missing": ("statement", ("privacy", "delta"), None),
+    "a field too many": ("statement", ("privacy", "rho"), 0.5),
+    "reasons left out": ("marks", ("insecure",), None),
+    "one reason left out": ("marks", ("insecure", 0), None),
+    "other reasons": ("marks", ("insecure", 0), "no reason at all"),
+}
+
+
+@pytest.mark.parametrize("name", RELEASE_LIES)
+def test_lies_in_the_release_are_caught(made, name):
+    check, path, to = RELEASE_LIES[name]
+    outcome = CHECKS[check].run(release_with(made.evidence(views=False), *path, to=to))
+    assert outcome.status == "failed", outcome
+    assert len(outcome.detail) < 1000
+
+
+def unmarked(evidence: Evidence) -> Evidence:
+    """The evidence as if coins and keys were good, and the release said so: what a real run looks like."""
+    follows = Settings().guarantee(3, 12).as_dict()
+    release = json.loads(json.dumps({**evidence.release, "privacy": follows}))
+    del release["insecure"]
+    session = replace(evidence.session, parameters=replace(evidence.session.parameters, key_bits=2048))
+    views = {name: replace(view, insecure=False) for name, view in evidence.views.items()}
+    return replace(evidence, release=release, head={**evidence.head, "insecure": []}, session=session, views=views)
+
+
+def test_the_epsilon_of_a_proper_run_must_be_the_one_that_follows(made):
+    evidence = unmarked(made.evidence())
+    assert {outcome.status for outcome in outcomes(evidence).values()} == {"passed"}
+    less = release_with(evidence, "privacy", "epsilon", to=0.5)
+    assert "For n = 1 the epsilon is 1, above the 0.5" in CHECKS["mechanism"].run(less).detail
+    assert CHECKS["mechanism"].run(less).status == "failed"
+    found = CHECKS["statement"].run(less)
+    assert found.status == "failed"
+    assert "epsilon: the release claims 0.5, below the 1 that follows" in found.detail
+    more = release_with(evidence, "privacy", "epsilon", to=2.0)
+    assert CHECKS["statement"].run(more).status == "failed"
+    assert CHECKS["mechanism"].run(more).status == "passed"  # more noise than claimed is no breach
+
+
+def test_the_epsilon_of_the_papers_calibration_is_not_its_nominal_one(tmp_path):
+    settings = Settings(Fraction(1), Fraction(1, 10), calibration="paper")
+    run = toy_run(tmp_path, (9, 5, 7), 12, settings=settings)
+    evidence = unmarked(run.evidence(views=False))
+    assert CHECKS["statement"].run(evidence).status == "failed"  # it claims what the proven noise gives
+
+
+@pytest.mark.parametrize("value", ["20", 1.0, -1, 1025, 10**100, None, True])
+def test_the_step_of_the_grid_is_within_its_range(made, value):
+    evidence = made.evidence(views=False)
+    evidence = replace(evidence, shares=_with(evidence.shares, "fraction_bits", to=value))
+    assert "fraction_bits" in CHECKS["mechanism"].run(evidence).detail
+    assert CHECKS["mechanism"].run(evidence).status == "failed"
+
+
+@pytest.mark.parametrize("marks", [[], ["insecure seed"], ["insecure test keys", "insecure seed"], 5, ["other"], [[1]]])
+def test_marks_of_the_record_must_be_those_that_apply(made, marks):
+    evidence = made.evidence()
+    outcome = CHECKS["marks"].run(replace(evidence, head={**evidence.head, "insecure": marks}))
+    assert (outcome.status, outcome.line) == ("failed", 0)
+
+
+def test_a_view_with_coins_from_a_seed_gives_an_unmarked_run_away(made):
+    evidence = unmarked(made.evidence())
+    views = {name: replace(view, insecure=name == "north-1") for name, view in evidence.views.items()}
+    outcome = CHECKS["marks"].run(replace(evidence, views=views))
+    assert (outcome.status, outcome.party) == ("failed", "north-1")
+
+
+# Noise in views.
+
+
+def drawn(mine: PartyInput, found: stated.Stated, rng: Stream) -> tuple[int, ...]:
+    return tuple(found.noise(mine.n).sample(rng))
+
+
+NOISE_LIES: dict[str, Callable[[PartyInput, stated.Stated, Stream], tuple[int, ...]]] = {
+    "none": lambda mine, found, rng: (0,) * found.dimension,
+    "a quarter": lambda mine, found, rng: tuple(x // 4 for x in drawn(mine, found, rng)),
+    "four times": lambda mine, found, rng: tuple(4 * x for x in drawn(mine, found, rng)),
+    "of one record": lambda mine, found, rng: drawn(replace(mine, n=1), found, rng),
+    "of many records": lambda mine, found, rng: drawn(replace(mine, n=1000), found, rng),
+    "half, in all three views": lambda mine, found, rng: tuple(x // 2 for x in drawn(mine, found, rng)),
+    "one number too few": lambda mine, found, rng: drawn(mine, found, rng)[1:],
+    "a text": lambda mine, found, rng: (),
+}
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    return toy_run(tmp_path_factory.mktemp("long"), (30, 20, 45), 40)
+
+
+@pytest.mark.parametrize("name", NOISE_LIES)
+def test_other_noise_is_caught(long, name):
+    evidence = long.evidence()
+    assert CHECKS["noise"].run(noisy(evidence, drawn)).status == "passed"
+    outcome = CHECKS["noise"].run(noisy(evidence, NOISE_LIES[name]))
+    assert outcome.status == "failed", outcome
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [(), ("p",), ("p", 3), ("p", PartyInput(0, (1,) * 12, (1,) * 12)), ("p", PartyInput(5, (), (1 << 90,) * 12))],
+)
+def test_views_without_noise_are_told_apart(made, inputs):
+    evidence = made.evidence()
+    views = {**evidence.views, "north-0": replace(evidence.views["north-0"], inputs=inputs)}
+    outcome = CHECKS["noise"].run(replace(evidence, views=views))
+    assert (outcome.status, outcome.party) == ("failed", "north-0")
+
+
+# Models in views.
+
+MODEL_LIES: dict[str, Callable[[PartyInput], tuple[Any, ...]]] = {
+    "its own noise taken off": lambda mine: tuple((w - x) % (1 << 64) for w, x in zip(mine.w, mine.eta, strict=True)),
+    "far too long": lambda mine: (1 << 50, *mine.w[1:]),
+    "far too long the other way": lambda mine: (*mine.w[:-1], (1 << 64) - (1 << 50)),
+    "one number too few": lambda mine: mine.w[1:],
+    "a text": lambda mine: ("1", *mine.w[1:]),
+}
+
+
+@pytest.mark.parametrize("name", MODEL_LIES)
+def test_a_model_that_no_training_gives_is_caught(made, name):
+    evidence = made.evidence()
+    assert CHECKS["models"].run(evidence).status == "passed"
+    p, mine = evidence.views["north-1"].inputs
+    lying = replace(evidence.views["north-1"], inputs=(p, replace(mine, w=MODEL_LIES[name](mine))))
+    outcome = CHECKS["models"].run(replace(evidence, views={**evidence.views, "north-1": lying}))
+    assert (outcome.status, outcome.party) == ("failed", "north-1")
+    assert CHECKS["models"].run(replace(evidence, views={})).status == "not possible"
+
+
+def test_the_longest_model_allowed_is_just_above_the_longest_trained(made):
+    """One row as long as may be, and all rows alike: no data set gives a longer model at this lambda."""
+    X = np.zeros((4, 12))
+    X[:, 0] = 1.0
+    evidence = made.evidence()
+    objective = stated.stated(evidence).settings.objective
+    trained = minimise(objective, X, np.ones(4)).weights
+    p, mine = evidence.views["north-1"].inputs
+
+    def outcome(factor: float) -> str:
+        w = tuple(round(factor * x * 2**40) % (1 << 64) for x in trained.tolist())
+        lying = replace(evidence.views["north-1"], inputs=(p, replace(mine, w=w)))
+        return CHECKS["models"].run(replace(evidence, views={"north-1": lying})).status
+
+    assert (outcome(1.0), outcome(1.02)) == ("passed", "failed")
+
+
+@pytest.mark.parametrize("law", ["knorm", "laplace"])
+def test_the_stated_power_is_the_measured_one(law):
+    # Three parties of 48 weights with half the noise: the check says how often it notices, and so it is (p < 1e-6).
+    found = stated.Stated(Settings(noise=law), 3, 48)
+    rng = Stream.insecure_from_seed(f"power {law}")
+
+    def caught(factor: Fraction) -> int:
+        hits = 0
+        for _ in range(REPEATS):
+            lengths = []
+            for n in (30, 20, 45):
+                eta = tuple(int(x * factor) % (1 << 64) for x in found.noise(n).sample(rng))
+                lengths.append(private_inputs._length((None, PartyInput(n, (), eta)), found))
+            total = [sum(part) for part in zip(*lengths, strict=True)]
+            hits += not private_inputs._plausible(*total, 144)
+        return hits
+
+    low, high = private_inputs._limits(144)
+    power = gamma.cdf(2 * low, 144) + gamma.sf(2 * high, 144)
+    assert 0.05 < power < 1
+    hits = caught(Fraction(1, 2))
+    assert binom.cdf(hits, REPEATS, power) > 1e-6
+    assert binom.sf(hits - 1, REPEATS, power) > 1e-6
+    assert caught(Fraction(1)) == 0
+
+
+def test_files_of_other_runs_do_not_get_past(tmp_path, made, printed):
+    shutil.copytree(made.run, tmp_path / "run")
+    for name in (RELEASE, SHARES):
+        shutil.copy(printed.run / name, tmp_path / "run" / name)
+    evidence = Folders(Path(tmp_path / "run"), made.views).evidence()
+    found = outcomes(evidence)
+    assert {found[name].status for name in ("statement", "marks", "noise")} == {"failed"}

@@ -1,0 +1,222 @@
+"""Release, shares and cost against the record: an honest folder passes, an altered one fails the check that should."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import forgeries as f
+from support.audited import Folders, long_term, toy_run
+
+from smc_dp.audit.run import publication
+from smc_dp.audit.run.check import Outcome
+from smc_dp.audit.run.evidence import load
+from smc_dp.data.bounds import Bounds, NumericColumn
+from smc_dp.errors import InputError
+from smc_dp.run import folder as run_folder
+from smc_dp.run.folder import RELEASE, SHARES, TIMINGS
+
+SIZES, PARTIES = (12, 8, 20), ("north-0", "north-1", "north-2")
+OWN = long_term(PARTIES)
+P1, P2, P3 = PARTIES
+Document = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    return toy_run(tmp_path_factory.mktemp("honest"), SIZES, identities=OWN)
+
+
+def outcomes(run: Path) -> dict[str, Outcome]:
+    """As `report.audit` runs them: a check that cannot work with the evidence has failed."""
+    evidence, found = load(run), {}
+    for check in publication.CHECKS:
+        try:
+            found[check.name] = check.run(evidence)
+        except InputError as error:
+            found[check.name] = Outcome("failed", str(error))
+    return found
+
+
+def failed(run: Path) -> set[str]:
+    return {name for name, outcome in outcomes(run).items() if outcome.status == "failed"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"topology": "star", "link": "wan"}, {"as_printed": True}, {"comparison": "all-pairs", "link": "lan"}],
+)
+def test_an_honest_folder_passes_every_check(options: dict[str, Any], tmp_path: Path) -> None:
+    found = outcomes(toy_run(tmp_path, SIZES, **options).run)
+    assert {o.status for o in found.values()} == {"passed"}, found
+    assert found["shares"].detail.startswith("4 shares of 2 numbers")
+
+
+def test_without_timings_the_cost_cannot_be_checked(honest: Folders, tmp_path: Path) -> None:
+    run = f.with_text(honest.run, tmp_path / "run", (honest.run / "transcript.jsonl").read_text())
+    (run / TIMINGS).unlink()
+    found = outcomes(run)
+    assert found["cost"].status == "not possible"
+    assert {o.status for name, o in found.items() if name != "cost"} == {"passed"}
+
+
+def weight(document: Document) -> None:
+    document["weights"][1] += 1.0
+
+
+def parameter(**fields: Any) -> Callable[[Document], None]:
+    return lambda document: document["parameters"].update(fields)
+
+
+def put(**fields: Any) -> Callable[[Document], None]:
+    return lambda document: document.update(fields)
+
+
+def in_share(change: Callable[[list[str]], Any]) -> Callable[[Document], None]:
+    return lambda document: change(document["shares"][P2])
+
+
+def two_shares(document: Document) -> None:
+    """Both move, so that their sum and the weights stay."""
+    for name, step in ((P2, 1), (P3, -1)):
+        share = document["shares"][name]
+        share[0] = str((int(share[0]) + step) % int(document["modulus"]))
+
+
+def swapped(document: Document) -> None:
+    shares = document["shares"]
+    shares[P2], shares[P3] = shares[P3], shares[P2]
+
+
+# file, change, whether release.json then states the new digest, the checks that fail: these and no others
+MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
+    "another weight": (RELEASE, weight, True, {"release", "agreed"}),
+    "a weight too many": (RELEASE, lambda d: d["weights"].append(0.0), True, {"release", "agreed"}),
+    "weight that is a text": (RELEASE, lambda d: d["weights"].__setitem__(0, "0"), True, {"release", "agreed"}),
+    "unknown field": (RELEASE, put(note="x"), True, {"release", "agreed"}),
+    "bounds the wrong way round": (RELEASE, lambda d: d["bounds"]["x0"].reverse(), True, {"release", "agreed"}),
+    "three classes": (RELEASE, put(classes=["a", "b", "c"]), True, {"release", "agreed"}),
+    "another digest": (RELEASE, lambda d: d["digests"].update({SHARES: "00" * 32}), False, {"files"}),
+    "digest of a fourth file": (RELEASE, lambda d: d["digests"].update({"x": "00" * 32}), False, {"files"}),
+    "another share": (SHARES, in_share(lambda y: y.__setitem__(0, "1")), True, {"shares", "release", "agreed"}),
+    "another share, old digest": (
+        SHARES, in_share(lambda y: y.__setitem__(0, "1")), False, {"files", "shares", "release", "agreed"},
+    ),
+    "two shares with the same sum": (SHARES, two_shares, True, {"shares"}),
+    "shares of two parties swapped": (SHARES, swapped, True, {"shares"}),
+    "share of a stranger": (
+        SHARES, lambda d: d["shares"].update(stranger=["0", "0"]), True, {"shares", "release", "agreed"},
+    ),
+    "no share of Charlie's": (SHARES, lambda d: d["shares"].pop("charlie"), True, {"shares", "release", "agreed"}),
+    "another modulus": (SHARES, put(modulus=str(1 << 128)), True, {"shares", "release", "agreed"}),
+    "another grid": (SHARES, put(fraction_bits=39), True, {"release", "agreed"}),
+    "other timings": (TIMINGS, put(seconds=1.0), False, {"files"}),
+    "fewer messages": (TIMINGS, put(messages=7), True, {"cost"}),
+    "fewer bytes": (TIMINGS, lambda d: d.update(bytes=d["bytes"] - 1), True, {"cost"}),
+    "fewer rounds": (TIMINGS, lambda d: d.update(rounds=d["rounds"] - 1), True, {"cost"}),
+    "rounds as a text": (TIMINGS, lambda d: d.update(rounds=str(d["rounds"])), True, {"cost"}),
+    "fewer messages in a stage": (
+        TIMINGS, lambda d: d["by_stage"][0].update(messages=d["by_stage"][0]["messages"] - 1), True, {"cost"},
+    ),
+    "no stages": (TIMINGS, put(by_stage=[]), True, {"cost"}),
+    "stage that is none": (TIMINGS, lambda d: d["by_stage"].append(5), True, {"cost"}),
+    "seconds that are none": (TIMINGS, put(seconds="fast"), True, {"cost"}),
+    "unknown figure": (TIMINGS, put(note="x"), True, {"cost"}),
+    "another epsilon": (RELEASE, parameter(epsilon="1/2"), True, {"agreed"}),
+    "another lambda": (RELEASE, parameter(**{"lambda": "1/5"}), True, {"agreed"}),
+    "another comparison": (RELEASE, parameter(comparison="all-pairs"), True, {"agreed"}),
+    "longer keys": (RELEASE, parameter(key_bits=3072), True, {"agreed"}),
+    "keys of another type": (RELEASE, parameter(key_bits=512.0), True, {"agreed"}),
+    "another topology": (RELEASE, parameter(topology="star"), True, {"agreed"}),
+    "as printed": (RELEASE, parameter(as_printed=True), True, {"agreed"}),
+    "another session's digest": (RELEASE, parameter(agreed="00" * 32), True, {"agreed"}),
+    "a parameter more": (RELEASE, parameter(note="x"), True, {"agreed"}),
+    "another label": (RELEASE, parameter(label="income"), True, {"agreed"}),
+    "another range": (RELEASE, lambda d: d["bounds"].update(x0=[-1.0, 2.0]), True, {"agreed"}),
+    "another clip": (RELEASE, put(clip=3.0), True, {"agreed"}),
+    "classes the other way round": (RELEASE, lambda d: d["classes"].reverse(), True, {"agreed"}),
+    "one reason less": (RELEASE, lambda d: d["insecure"].pop(), True, {"agreed"}),
+    "no reasons": (RELEASE, lambda d: d.pop("insecure"), True, {"release", "agreed"}),
+    "parties in another order": (RELEASE, lambda d: d["parameters"]["parties"].reverse(), True, {"agreed"}),
+    "a link that is not there": (RELEASE, parameter(link="moon"), True, {"agreed", "cost"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_an_altered_folder_fails_these_checks_and_no_others(name: str, honest: Folders, tmp_path: Path) -> None:
+    file, change, redigest, wanted = MUTANTS[name]
+    assert failed(f.edited(honest.run, tmp_path / "altered", file, change, redigest=redigest)) == wanted
+
+
+def test_every_check_has_mutants_of_its_own() -> None:
+    for check in publication.CHECKS:
+        assert sum(check.name in wanted for *_, wanted in MUTANTS.values()) >= 2, check.name
+
+
+def test_the_grid_and_the_weights_changed_together_are_noticed(honest: Folders, tmp_path: Path) -> None:
+    """The release alone is consistent then, but the session was bound to the grid."""
+    doubled = f.edited(honest.run, tmp_path / "grid", SHARES, put(fraction_bits=39))
+    run = f.edited(doubled, tmp_path / "both", RELEASE, lambda d: d.update(weights=[2 * w for w in d["weights"]]))
+    assert failed(run) == {"agreed"}
+    assert "grid" in outcomes(run)["agreed"].detail
+
+
+def test_the_mark_of_a_seed_taken_off_everywhere_is_noticed(honest: Folders, tmp_path: Path) -> None:
+    """Line 0 and the release agree then, and the statement follows; but the session was bound to the marks."""
+    unmarked = f.forge(honest.run, tmp_path / "record", f.with_head(insecure=["insecure test keys"]))
+    run = f.edited(unmarked, tmp_path / "both", RELEASE, lambda d: d["insecure"].pop(0))
+    assert failed(run) == {"agreed"}
+    assert "marks" in outcomes(run)["agreed"].detail
+
+
+def test_files_of_another_run_do_not_fit(honest: Folders, tmp_path: Path) -> None:
+    """Release, shares and timings of one honest run beside the record of another, all digests in order."""
+    other = toy_run(tmp_path, SIZES, seed=2, identities=OWN)
+    run = f.with_text(other.run, tmp_path / "mixed", (honest.run / "transcript.jsonl").read_text())
+    assert failed(run) == {"shares"}
+
+
+def test_what_was_published_is_read_from_signed_messages_alone(honest: Folders, tmp_path: Path) -> None:
+    record = f.read_record(honest.run)
+    mutants = {
+        "none": (f.drop(record.place("PublishedShare", P2)), "published nothing"),
+        "short": (f.resize(record.place("PublishedShare", P2), -1), "wanted"),
+        "kind": (f.alter(record.place("PublishedShare", P2), kind="Ready"), "is not published"),
+        "number": (f.flip(record.place("PublishedShare", P2), 5), "not those that it published"),
+    }
+    for name, (change, words) in mutants.items():
+        found = outcomes(f.forge(honest.run, tmp_path / name, change))
+        assert found["shares"].status == "failed"
+        assert words in found["shares"].detail
+        assert P2 in found["shares"].detail
+
+
+def test_a_dropped_message_shows_in_the_cost(honest: Folders, tmp_path: Path) -> None:
+    i = f.read_record(honest.run).place("Relay", P2)
+    assert "cost" in failed(f.forge(honest.run, tmp_path / "forged", f.drop(i)))
+
+
+def test_timings_are_read_inside_the_folder_only(honest: Folders, tmp_path: Path) -> None:
+    run = f.altered_timings(honest.run, tmp_path / "run", redigest=True)
+    assert failed(run) == set()
+    (run / TIMINGS).rename(tmp_path / "elsewhere.json")
+    (run / TIMINGS).symlink_to(tmp_path / "elsewhere.json")
+    assert failed(run) == {"files", "cost"}
+
+
+def test_the_digest_of_what_was_agreed_binds_parameters_bounds_grid_and_marks() -> None:
+    """The value is fixed: a change of how it is made would make every older run look forged."""
+    bounds = Bounds((NumericColumn("x", -1.0, 1.0),), ("no", "yes"), "y")
+    digest = run_folder.agreed({"epsilon": "1"}, bounds, 40, ("as printed",))
+    text = (
+        '{"bounds": {"bias": 0.1, "center": true, "classes": ["no", "yes"], "clip": 2.0, '
+        '"columns": [{"high": 1.0, "low": -1.0, "name": "x"}], "label": "y"}, "fraction_bits": 40, '
+        '"insecure": ["as printed"], "parameters": {"epsilon": "1"}}'
+    )
+    assert digest == hashlib.sha256(text.encode()).hexdigest()
+    assert run_folder.agreed({"epsilon": "2"}, bounds, 40, ("as printed",)) != digest
+    assert run_folder.agreed({"epsilon": "1"}, bounds, 39, ("as printed",)) != digest
+    assert run_folder.agreed({"epsilon": "1"}, bounds, 40) != digest

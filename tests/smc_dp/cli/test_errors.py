@@ -1,0 +1,253 @@
+"""Every line of bad input: exit code 2, one plain line on standard error that names the place, nothing left behind."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from protocols.errors import PeerError
+from smc_dp import aggregation
+from smc_dp.cli.main import main
+
+BOUNDS = """
+[columns]
+age = [0, 120]
+sex = ["f", "m"]
+[label]
+classes = ["no", "yes"]
+column = "outcome"
+"""
+NORTH = "age,sex,outcome\n41,f,yes\n7,m,no\n55,f,no\n"
+SOUTH = "age,sex,outcome\n23,f,yes\n64,m,no\n"
+OWN = ["--party", "north.csv", "--party", "south.csv", "--bounds", "bounds.toml"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch) -> Path:
+    """Two good parties in an empty working folder; to send a message is an error of the test."""
+
+    def secure(*args: object, **kwargs: object) -> None:
+        raise AssertionError("a message would have been sent")
+
+    monkeypatch.setattr(aggregation, "secure", secure)
+    monkeypatch.delenv("SMC_DP_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"bounds.toml": BOUNDS, "north.csv": NORTH, "south.csv": SOUTH}.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def complaint(capsys, folder: Path, *argv: str) -> str:
+    """The one line that a wrong command prints; everything else about it is checked here."""
+    before = sorted(folder.rglob("*"))
+    code = main(list(argv))
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.endswith("\n")
+    line = err.removesuffix("\n")
+    assert line.isprintable(), "one line, without colours and boxes"
+    assert "Traceback" not in line
+    assert sorted(folder.rglob("*")) == before, "something was left behind"
+    return line
+
+
+def with_row(row: str) -> bytes:
+    return f"{NORTH}{row}\n".encode()
+
+
+def parquet(**columns) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns), sink)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("north", "names"),
+    [
+        pytest.param(b"", ["empty"], id="empty file"),
+        pytest.param(b"age,sex,outcome\n", ["has no rows"], id="empty party"),
+        pytest.param(b"age,sex,outcome\n1,f,no\n2,m,no\n", ["'outcome'", "'no'", "'yes'"], id="one class only"),
+        pytest.param(with_row("nan,f,no"), ["'age'", "row 4", "finite"], id="NaN"),
+        pytest.param(with_row("-inf,f,no"), ["'age'", "row 4", "finite"], id="infinity"),
+        pytest.param(with_row("old,f,no"), ["'age'", "row 4", "number", "'old'"], id="text in a numeric column"),
+        pytest.param(with_row(",f,no"), ["'age'", "row 4", "empty"], id="empty numeric cell"),
+        pytest.param(with_row("3,,no"), ["'sex'", "row 4", "empty"], id="empty categorical cell"),
+        pytest.param(with_row("3,f,"), ["'outcome'", "row 4", "empty"], id="empty label"),
+        pytest.param(with_row("3,x,no"), ["'sex'", "row 4", "'x'", "f, m"], id="unknown category"),
+        pytest.param(with_row("3,f,maybe"), ["'outcome'", "row 4", "'maybe'", "no, yes"], id="unknown label"),
+        pytest.param(with_row("3,f"), ["row 4", "2 cells", "3"], id="ragged row"),
+        pytest.param(with_row("3,f,no,9"), ["row 4", "4 cells", "3"], id="wrong width"),
+        pytest.param(bytes(range(256)), ["not a text file"], id="binary junk"),
+        pytest.param(b"\xff\xfe\xfd", ["not UTF-8"], id="not UTF-8"),
+        pytest.param(b"PAR1junkPAR1", ["not a Parquet file"], id="junk as Parquet"),
+        pytest.param(b"sex,outcome\nf,yes\nm,no\n", ["'age'", "missing"], id="missing column"),
+        pytest.param(b"age,sex\n1,f\n2,m\n", ["'outcome'", "missing"], id="missing label"),
+        pytest.param(b"41,f,yes\n7,m,no\n", ["'age'", "missing"], id="missing header"),
+        pytest.param(b"age,age,sex,outcome\n1,1,f,no\n", ["'age'", "twice"], id="column twice"),
+        pytest.param(
+            parquet(age=[1.0, None], sex=["f", "m"], outcome=["no", "yes"]), ["'age'", "row 2", "empty"], id="null"
+        ),
+        pytest.param(
+            parquet(age=["a", "b"], sex=["f", "m"], outcome=["no", "yes"]), ["'age'", "row 1", "'a'"], id="Parquet text"
+        ),
+        pytest.param(with_row("3,\x1b[31m[bold]red,no"), ["'sex'", "row 4"], id="terminal codes"),
+    ],
+)
+@pytest.mark.parametrize("position", ["first", "second"])
+def test_a_bad_file_names_the_party_the_field_and_the_row(north, names, position, folder, capsys):
+    (folder / "north.csv").write_bytes(north)
+    own = OWN if position == "first" else ["--party", "south.csv", "--party", "north.csv", *OWN[4:]]
+    line = complaint(capsys, folder, "run", *own)
+    assert line.startswith("error: party north (north.csv): ")
+    for name in names:
+        assert name in line
+
+
+def test_rows_out_of_bounds_are_an_error_only_when_asked(folder, capsys):
+    (folder / "north.csv").write_bytes(with_row("121,f,no"))
+    line = complaint(capsys, folder, "run", *OWN, "--strict-bounds")
+    assert line == "error: party north (north.csv): column 'age', row 4: 121.0 is outside its bounds [0.0, 120.0]"
+    with pytest.raises(AssertionError, match="a message would have been sent"):
+        main(["run", *OWN])
+
+
+@pytest.mark.parametrize(
+    ("argv", "names"),
+    [
+        (["--party", "north.csv", "--party", "north=south.csv", *OWN[4:]], ["'north'", "twice"]),
+        (["--party", "north.csv", "--party", "north.csv", *OWN[4:]], ["'north'", "twice"]),
+        (["--party", "charlie=north.csv", "--party", "south.csv", *OWN[4:]], ["'charlie'", "reserved"]),
+        (["--party", "a/b=north.csv", "--party", "south.csv", *OWN[4:]], ["'a/b'", "letters"]),
+        (["--party", "north.csv", *OWN[4:]], ["parties", "at least 2, got 1"]),
+        (["--party", "none.csv", "--party", "south.csv", *OWN[4:]], ["party none (none.csv)", "No such file"]),
+        (["--party", ".", "--party", "south.csv", *OWN[4:]], ["party name ''"]),
+        (["--party", "x=.", "--party", "south.csv", *OWN[4:]], ["party x (.)", "Is a directory"]),
+        (["--party", "x=", *OWN[4:]], ["--party", "'x='"]),
+        (OWN[:4], ["--bounds", "missing"]),
+        ([*OWN[:4], "--bounds", "none.toml"], ["bounds file none.toml", "No such file"]),
+        ([*OWN[:4], "--bounds", "north.csv"], ["bounds file north.csv", "not TOML"]),
+        ([*OWN, "--label", "result"], ["party north (north.csv)", "'result'", "missing"]),
+        ([*OWN, "--label", "age"], ["'age'", "label"]),
+        ([*OWN, "--test", "none.csv"], ["test file none.csv", "No such file"]),
+        ([*OWN, "--test", "bounds.toml"], ["test file bounds.toml"]),
+        ([*OWN, "--parties-by", "sex"], ["--parties-by", "single --party"]),
+        ([*OWN, "--parties", "2"], ["--parties", "--party"]),
+        ([*OWN, "--split", "50,50"], ["--split", "--party"]),
+        ([*OWN, "--dataset", "a9a"], ["--dataset", "--party"]),
+        (["--party", "north.csv", "--parties-by", "town", *OWN[4:]], ["table north.csv", "'town'", "missing"]),
+        (["--party", "north.csv", "--parties-by", "sex", *OWN[4:]], ["party m (table north.csv)", "wanted both"]),
+        (["--bounds", "bounds.toml"], ["--bounds", "--party"]),
+        (["--label", "x"], ["--label", "--party"]),
+        (["--parties", "1"], ["--parties", "at least 2", "got 1"]),
+        (["--parties", "0"], ["--parties", "got 0"]),
+        (["--parties", "-3"], ["--parties", "got -3"]),
+        (["--parties", "five"], ["--parties", "'five'"]),
+        (["--parties", "400"], ["party hospital-", "wanted"]),
+        (["--parties", "4000"], ["party hospital-", "wanted"]),
+        (["--split", "15,20,20,20,20"], ["--split", "sum to 100", "95"]),
+        (["--split", "50,50", "--parties", "3"], ["--split", "3", "2"]),
+        (["--split", "100"], ["--parties", "got 1"]),
+        (["--split", "a,b"], ["--split", "'a,b'"]),
+        (["--dataset", "adult"], ["--dataset", "'adult'", "a9a"]),
+        (["--dataset", "a9a"], ["a9a/a9a.gz", "--data-dir", "SMC_DP_DATA"]),
+        (["--dataset", "a9a", "--data-dir", "."], ["a9a/a9a.gz", "No such file"]),
+        (["--epsilon", "0"], ["--epsilon", "positive", "'0'"]),
+        (["--epsilon", "0e-9"], ["--epsilon", "positive"]),
+        (["--epsilon", "-1"], ["--epsilon", "positive", "'-1'"]),
+        (["--epsilon", "nan"], ["--epsilon", "positive", "'nan'"]),
+        (["--epsilon", "inf"], ["--epsilon", "positive", "'inf'"]),
+        (["--epsilon", "one"], ["--epsilon", "'one'"]),
+        (["--epsilon", "1_0"], ["--epsilon", "'1_0'"]),
+        (["--epsilon", ""], ["--epsilon", "''"]),
+        (["--epsilon", "1e999999"], ["--epsilon", "1e999999"]),
+        (["--epsilon", "1e-999999"], ["--epsilon", "1e-999999"]),
+        (["--epsilon", "1" * 200], ["--epsilon"]),
+        (["--epsilon", "1" * 100 + "x"], ["--epsilon"]),
+        (["--epsilon", "1e-8"], ["hospital-1", "too large for the grid", "raise epsilon or lambda"]),
+        (["--lambda", "1e-8"], ["hospital-1", "too large for the grid", "raise epsilon or lambda"]),
+        (["--lambda", "0"], ["--lambda", "positive"]),
+        (["--lambda", "nan"], ["--lambda", "'nan'"]),
+        (["--calibration", "guess"], ["--calibration", "'guess'", "proven, paper"]),
+        (["--noise", "gauss"], ["--noise", "'gauss'", "knorm, laplace"]),
+        (["--comparison", "x"], ["--comparison", "'x'", "all-pairs, tournament"]),
+        (["--topology", "ring"], ["--topology", "'ring'", "mesh, star"]),
+        (["--link", "5g"], ["--link", "'5g'", "lan, wan, none"]),
+        (["--key-bits", "1024"], ["--key-bits", "2048", "--insecure-test-keys", "1024"]),
+        (["--key-bits", "0", "--insecure-test-keys"], ["--key-bits", "0"]),
+        (["--key-bits", "3073"], ["--key-bits", "3073"]),
+        (["--key-bits", "99999999999"], ["--key-bits", "99999999999"]),
+        (["--key-bits", "big"], ["--key-bits", "'big'"]),
+        (["--insecure-seed", "x"], ["--insecure-seed", "'x'"]),
+        (["--out", "."], ["run folder .", "exists already"]),
+        (["--out", "north.csv"], ["run folder north.csv", "exists already"]),
+        (["--out", "north.csv/run"], ["run folder north.csv/run", "cannot be made"]),
+        (["--frobnicate"], ["--frobnicate"]),
+        (["--epsilon"], ["--epsilon", "argument"]),
+        (["surplus"], ["surplus"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_a_bad_option_names_the_option(argv, names, folder, capsys):
+    line = complaint(capsys, folder, "run", *argv)
+    for name in names:
+        assert name in line
+
+
+@pytest.mark.parametrize(
+    ("argv", "names"),
+    [
+        (["nonsense"], ["nonsense"]),
+        (["--nonsense"], ["--nonsense"]),
+        (["predict"], ["RUN"]),
+        (["predict", "runs/x"], ["--data"]),
+        (["predict", "none", "--data", "north.csv"], ["none/release.json", "No such file"]),
+    ],
+)
+def test_a_bad_command_is_one_line_too(argv, names, folder, capsys):
+    line = complaint(capsys, folder, *argv)
+    for name in names:
+        assert name in line
+
+
+def test_an_abort_of_the_protocol_is_one_line_and_leaves_nothing(folder, capsys, monkeypatch):
+    def secure(*args: object, **kwargs: object) -> None:
+        raise PeerError("south", "sent a ciphertext that is no unit", [3])
+
+    monkeypatch.setattr(aggregation, "secure", secure)
+    line = complaint(capsys, folder, "run", *OWN, "--json")  # which also silences the progress
+    assert line == "error: south: sent a ciphertext that is no unit (its message 3)"
+
+
+def test_an_interrupt_is_one_line_and_exit_code_130(folder, capsys, monkeypatch):
+    def secure(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(aggregation, "secure", secure)
+    before = sorted(folder.rglob("*"))
+    assert main(["run", *OWN, "--json"]) == 130
+    assert capsys.readouterr() == ("", "interrupted\n")
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("argv", [["run", "--epsilon", "nan"], ["run", "--party", "x.csv", "--bounds", "b.toml"]])
+def test_the_command_itself_says_one_line_and_no_traceback(argv, folder):
+    root = str(Path(aggregation.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "smc_dp.cli", *argv],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": root, "COLUMNS": "20"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1

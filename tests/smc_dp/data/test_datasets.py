@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from smc_dp.cli.main import main
+from smc_dp.data import datasets, sources
+from smc_dp.data.bounds import CategoricalColumn, NumericColumn
+from smc_dp.data.idx import parse_idx
+from smc_dp.data.preprocess import examples
+from smc_dp.errors import InputError
+
+needs_data = pytest.mark.skipif(
+    "SMC_DP_DATA" not in os.environ, reason="a9a and the other papers' data: SMC_DP_DATA names no folder of data sets"
+)
+
+
+def folder() -> Path:
+    return Path(os.environ["SMC_DP_DATA"])
+
+
+def test_the_bundled_bounds_are_one_digit_roundings_of_the_published_summary():
+    bunch = load_breast_cancer()
+    mean, sd = bunch.data.mean(axis=0), bunch.data.std(axis=0)
+    columns = datasets.load("breast_cancer").bounds.columns
+    assert [column.name for column in columns] == bunch.feature_names.tolist()
+    for column, low, high in zip(columns, mean - 2.5 * sd, mean + 2.5 * sd, strict=True):
+        assert isinstance(column, NumericColumn)
+        assert (column.low, column.high) == (float(f"{low:.0e}"), float(f"{high:.0e}"))
+
+
+def test_five_hospitals_and_held_out_rows_that_nobody_trains_on():
+    case = sources.dataset("breast_cancer")
+    assert list(case.parties) == [f"hospital-{j}" for j in range(1, 6)]
+    assert [len(data) for data in case.parties.values()] == [91] * 5
+    assert case.test is not None
+    assert len(case.test) == 114
+    seen = np.concatenate([data.X for data in case.parties.values()] + [case.test.X])
+    assert seen.shape == (569, 31)
+    assert len(np.unique(seen, axis=0)) == len(np.unique(load_breast_cancer().data, axis=0)) == 569
+
+
+def test_an_unknown_name_lists_those_that_exist():
+    known = "breast_cancer, a9a, bank, credit_default, covtype, kdd99, mnist37"
+    with pytest.raises(InputError, match=f"wanted one of {known}, got 'adult'"):
+        datasets.load("adult")
+
+
+@pytest.mark.parametrize(("name", "classes"), [("har", "six classes (activities)"), ("digits", "ten classes (digits)")])
+def test_several_classes_are_refused_in_one_line(capsys, name, classes):
+    assert main(["run", "--dataset", name]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == f"error: --dataset {name}: has {classes}, wanted two: this method is binary\n"
+
+
+def test_missing_and_corrupt_files_are_named(tmp_path):
+    with pytest.raises(InputError, match=r"a9a/a9a\.gz: wanted --data-dir or SMC_DP_DATA"):
+        datasets.load("a9a", None)
+    with pytest.raises(InputError, match=r"a9a\.gz: cannot be read: No such file"):
+        datasets.load("a9a", tmp_path)
+    (tmp_path / "a9a").mkdir()
+    (tmp_path / "a9a" / "a9a.gz").write_bytes(gzip.compress(b"+1 1:1\n"))
+    with pytest.raises(InputError, match=r"a9a\.gz: wanted SHA-256 82d347"):
+        datasets.load("a9a", tmp_path)
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("a9a", "a9a/a9a.t.gz"),
+        ("covtype", "covtype/covtype_random10k.csv.gz"),
+        ("kdd99", "kdd99/kddcup.data_10_percent.gz"),
+        ("mnist37", "mnist/train-labels-idx1-ubyte.gz"),
+    ],
+)
+def test_one_flipped_byte_is_noticed(name, file, tmp_path):
+    path = tmp_path / file
+    shutil.copytree(folder() / path.parent.name, path.parent)
+    path.chmod(0o600)
+    content = bytearray(path.read_bytes())
+    content[1000] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=rf"{re.escape(file)}: wanted SHA-256"):
+        datasets.load(name, tmp_path)
+
+
+IDX = bytes.fromhex("00000803 00000002 00000001 00000003") + bytes(range(6))
+
+
+def test_an_idx_file_is_read_in_the_order_of_its_axes():
+    assert parse_idx(IDX, (2, 1, 3), "digits").tolist() == [[[0, 1, 2]], [[3, 4, 5]]]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        IDX[:10],  # within the header
+        b"\x01" + IDX[1:],  # not zero
+        IDX[:2] + b"\x09" + IDX[3:],  # signed bytes
+        IDX[:3] + b"\x02" + IDX[4:],  # two axes
+        IDX[:7] + b"\x03" + IDX[8:],  # three images
+        IDX[:-1],
+        IDX + b"\x00",
+    ],
+)
+def test_any_other_idx_file_is_refused(content):
+    with pytest.raises(InputError, match="digits: wanted an idx file of"):
+        parse_idx(content, (2, 1, 3), "digits")
+
+
+@needs_data
+def test_a9a_has_the_published_counts_and_the_rows_of_the_paper():
+    case = sources.dataset("a9a", folder(), split="15,20,20,20,25")
+    assert case.test is not None
+    assert [len(data) for data in case.parties.values()] == [4884, 6512, 6512, 6512, 8141]
+    y = np.concatenate([data.y for data in case.parties.values()])
+    assert (int((y > 0).sum()), int((y < 0).sum())) == (7841, 24720)
+    assert (int((case.test.y > 0).sum()), int((case.test.y < 0).sum())) == (3846, 12435)
+    assert case.test.X.shape == (16281, 123)
+    assert not case.test.X[:, 122].any()  # feature 123 never occurs there
+    ones = np.rint(case.test.X * np.sqrt(14))
+    assert set(np.unique(ones)) == {0.0, 1.0}
+    np.testing.assert_allclose(case.test.X, ones / np.sqrt(14), rtol=1e-11)
+    assert int(ones.sum(axis=1).max()) == 14
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "rows", "positive", "dimension"),
+    [("bank", 45211, 5289, 52), ("credit_default", 30000, 6636, 34)],
+)
+def test_tables_of_the_papers_fit_their_public_bounds(name, rows, positive, dimension):
+    case = sources.dataset(name, folder(), parties=3)
+    assert case.test is not None
+    y = np.concatenate([data.y for data in case.parties.values()] + [case.test.y])
+    assert (len(y), int((y > 0).sum())) == (rows, positive)
+    assert case.test.X.shape[1] == dimension
+
+
+def in_unit_ball(X):
+    return bool((np.linalg.norm(X, axis=1) <= 1).all())
+
+
+@needs_data
+def test_covertype_has_the_published_rows_of_classes_1_and_2():
+    source = datasets.load("covtype", folder())
+    path = folder() / "covtype" / "covtype_random10k.csv.gz"
+    with gzip.open(path, "rt") as file:
+        cells = np.loadtxt(file, delimiter=",", skiprows=1)
+    cells = cells[np.isin(cells[:, -1], [1, 2])]
+    assert len(source.bounds.columns) == 54
+    for i, column in enumerate(source.bounds.columns):
+        np.testing.assert_array_equal(source.train.numbers(column.name), cells[:, i])
+    found = examples(source.train, source.bounds, "Cover_Type")
+    assert (int((found.y < 0).sum()), int((found.y > 0).sum())) == (3696, 4870)
+    assert found.X.shape == (8566, 55)
+    assert in_unit_ball(found.X)
+    indicators = [column.name for column in source.bounds.columns[10:]]
+    ones = np.column_stack([source.train.numbers(name) for name in indicators])
+    assert set(np.unique(ones)) == {0.0, 1.0}
+    assert (ones[:, :4].sum(axis=1) == 1).all()  # one wilderness area
+    assert (ones[:, 4:].sum(axis=1) == 1).all()  # one type of soil
+    np.testing.assert_array_equal(found.X[:, 10:54] > 0, ones == 1)  # a zero stays one
+    np.testing.assert_array_equal(found.X[:, 10:54] == 0, ones == 0)
+
+
+@needs_data
+def test_mnist_has_the_published_threes_and_sevens_of_the_training_images():
+    source = datasets.load("mnist37", folder())
+    found = examples(source.train, source.bounds, "digit")
+    assert source.test is None
+    assert (int((found.y < 0).sum()), int((found.y > 0).sum())) == (6131, 6265)
+    assert found.X.shape == (12396, 785)
+    assert in_unit_ball(found.X)
+    with gzip.open(folder() / "mnist" / "train-images-idx3-ubyte.gz") as file:
+        images = np.frombuffer(file.read(), np.uint8)[16:].reshape(60_000, 784)
+    row = 1234
+    image = images[source.train.row_numbers[row] - 1] / 255
+    expected = np.append(image / max(10.0, np.linalg.norm(image)), 0.1) / np.sqrt(1.01)
+    np.testing.assert_allclose(found.X[row], expected, rtol=1e-11)
+
+
+@needs_data
+@pytest.mark.slow
+def test_kdd_cup_has_the_published_rows_and_one_hot_categories():
+    source = datasets.load("kdd99", folder())
+    sizes = [column.width for column in source.bounds.columns if isinstance(column, CategoricalColumn)]
+    assert sizes == [3, 71, 11]
+    assert len(source.bounds.columns) == 41
+    assert source.test is not None
+    for table, normal, attack in [(source.train, 97278, 396743), (source.test, 60593, 250436)]:
+        found = examples(table, source.bounds, "connection")  # refuses a category that is not listed
+        assert (int((found.y < 0).sum()), int((found.y > 0).sum())) == (normal, attack)
+        assert found.X.shape == (normal + attack, 124)
+        assert in_unit_ball(found.X)
+        del found  # half a gigabyte
+    assert source.train.texts("service").count("icmp") == 0
+    assert source.test.texts("service").count("icmp") == 2

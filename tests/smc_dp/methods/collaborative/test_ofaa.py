@@ -1,0 +1,332 @@
+"""OFAA: as printed and in the form with a proof."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log, sqrt
+
+import numpy as np
+import pytest
+import scipy.stats
+from support.hospitals import federation, rows
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.data.federation import Federation
+from smc_dp.errors import InputError
+from smc_dp.methods.collaborative import ofaa
+from smc_dp.methods.collaborative.ofaa import Ofaa, deviation, polynomial_noise, printed_statement
+from smc_dp.methods.collaborative.quadratics import descend, minimiser, projected, trimmed
+from smc_dp.methods.collaborative.rounds import BiasedModel, scaled, with_one
+from smc_dp.privacy.functional import (
+    L2_SENSITIVITY,
+    UNIT_BITS,
+    coefficients,
+    count,
+    l1_sensitivities,
+    printed_scales,
+    quadratic,
+)
+from smc_dp.privacy.noise import DiscreteLaplace
+from smc_dp.privacy.target import Target
+
+LAPLACE = {"calibration": "paper", "noise": "laplace"}
+
+
+def stream(seed: int | str) -> Stream:
+    return Stream.insecure_from_seed(seed)
+
+
+def taylor_minimiser(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """By least squares: (1/2 - y) z + z^2/8 is (z - 4 (y - 1/2))^2/8 but for a constant."""
+    return np.linalg.lstsq(X, 4 * (y - 0.5), rcond=None)[0]
+
+
+# Without noise.
+
+
+def test_without_noise_the_proven_form_is_least_squares_on_all_rows():
+    fed = federation(400)
+    pooled = fed.pooled()
+    wanted = taylor_minimiser(scaled(pooled.X), pooled.y) / sqrt(2)
+    found = Ofaa().train(fed).release(Target(None), stream(0)).model.theta
+    assert found == pytest.approx(wanted, abs=1e-4)
+    halved = taylor_minimiser(scaled(pooled.X), 0.5 + (pooled.y - 0.5) / 2) / sqrt(2)  # l''(0) in place of l''(0)/2!
+    assert np.abs(found - halved).max() > 0.1
+
+
+def test_without_noise_the_printed_form_averages_by_size():
+    fed = federation(400)
+    released = Ofaa(rounds=2).train(fed).release(Target(None, "paper", "laplace"), stream(0))
+    models = np.array([taylor_minimiser(with_one(p.X), p.y) for p in fed.parties])
+    assert released.uploads[0] == pytest.approx(models, abs=1e-3)
+    weights = fed.sizes / fed.sizes.sum()
+    assert released.model.theta == pytest.approx(weights @ models, abs=1e-3)
+    assert np.abs(released.model.theta - models.mean(axis=0)).max() > 2e-3
+    assert released.unsolved == 0
+    assert released.privacy.kind == "none"
+    long = Ofaa(reading="truncated", epochs=3000).train(fed).release(Target(None, "paper", "laplace"), stream(0))
+    assert long.model.theta == pytest.approx(released.model.theta, abs=1e-6)
+
+
+def test_the_polynomial_classifies_about_as_well_as_logistic_regression():
+    fed, test = federation(4000), rows(4000, 3, 9)
+    best = BiasedModel(np.array([4, 0, 0, 0.5])).accuracy(test)
+    released = Ofaa().train(fed).release(Target(Fraction(1)), stream(0))
+    assert released.model.accuracy(test) > best - 0.03
+    assert released.model.auc(test) > 0.8
+    assert released.model.predict(test.X).mean() == pytest.approx(test.y.mean(), abs=0.1)
+
+
+# The noise and what it gives.
+
+
+@pytest.mark.parametrize("noise", ["knorm", "laplace", "gauss"])
+def test_proven_noise_is_what_was_asked_for_and_half_of_it_is_not(noise):
+    target = Target(Fraction(1, 2), "proven", noise)
+    calibrated = polynomial_noise(target, 5)
+    law = calibrated.law
+    assert law.dimension == count(5) == 20
+    sensitivity = sum(l1_sensitivities(4, 1)) if noise == "laplace" else L2_SENSITIVITY
+    assert calibrated.sensitivity == sensitivity
+    if noise == "gauss":
+        assert law.rho(sensitivity) == target.rho
+        assert deviation(law) == pytest.approx(1 / sqrt(2 * target.rho))
+    else:
+        assert law.epsilon(sensitivity) == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("noise", ["knorm", "laplace", "gauss"])
+def test_the_deviation_for_the_repair_is_that_of_the_draws(noise):
+    law = polynomial_noise(Target(Fraction(1), "proven", noise), 3).law
+    rng = stream(noise)
+    draws = np.array([law.sample(rng) for _ in range(600)], dtype=float).ravel() / 2.0**UNIT_BITS
+    ratio = float(np.sqrt(np.mean(draws**2))) / deviation(law)
+    assert ratio == pytest.approx(1, abs=0.08)
+    assert abs(2 * ratio - 1) > 0.8
+
+
+def neighbours() -> tuple[np.ndarray, np.ndarray]:
+    """One row of the unit ball with both labels: coefficients that differ by the whole sensitivity."""
+    whole = np.array([[1.0, 0.0]])
+    a, b = (np.array(coefficients(whole, np.array([y])), dtype=object) for y in (0, 1))
+    return a, b
+
+
+@pytest.mark.parametrize(("factor", "fine"), [(1, True), (Fraction(1, 2), False)])
+def test_log_ratios_of_neighbours_stay_below_epsilon(factor, fine):
+    a, b = neighbours()
+    law = polynomial_noise(Target(Fraction(1, 2), "proven", "knorm"), 2).law
+    scale = float(law.scale * factor)
+    worst = 0.0
+    for seed in range(200):
+        z = a + np.array(law.sample(stream(seed)), dtype=object)
+        lengths = [float(np.linalg.norm((z - c).astype(float))) for c in (a, b)]
+        worst = max(worst, abs(lengths[1] - lengths[0]) / scale)
+    assert (worst <= 0.5) == fine
+
+
+def test_statements_of_the_proven_form_do_not_grow_with_rounds():
+    trained = [Ofaa(rounds=t).train(federation(40)) for t in (1, 10)]
+    for t in trained:
+        privacy = t.release(Target(Fraction(1)), Stream.from_system()).privacy
+        assert (privacy.kind, privacy.epsilon) == ("pure", 1.0)
+    zcdp = trained[1].release(Target(Fraction(1), noise="gauss"), Stream.from_system()).privacy
+    assert zcdp.kind == "zcdp"
+    assert zcdp.rho + 2 * sqrt(zcdp.rho * log(1e6)) == pytest.approx(1)
+    local = Ofaa(trust="local").train(federation(40)).release(Target(Fraction(1)), Stream.from_system()).privacy
+    assert local.epsilon == 1.0
+    assert "server included" in local.adversary
+    assert "aggregator" in trained[0].release(Target(Fraction(1)), Stream.from_system()).privacy.adversary
+
+
+@pytest.mark.parametrize("d", [1, 3, 16])
+def test_statements_of_the_printed_form_add_up_degrees_and_rounds(d):
+    target, system = Target(Fraction(4, 5), "paper", "laplace"), Stream.from_system()
+    privacy = [printed_statement(target, d, t, system) for t in (1, 10)]
+    one = 0.8 * ((sqrt(d) + 1) / (4.5 * d) + (d + 2 * sqrt(d)) / 4 / (0.75 * d * d))
+    assert privacy[0].epsilon == pytest.approx(one, rel=1e-9)
+    assert privacy[1].epsilon == pytest.approx(10 * one, rel=1e-9)
+    assert (privacy[0].epsilon > 0.8) == (d == 1)
+    assert any("nominal epsilon is 0.8, what it is proved to give is at most" in c for c in privacy[0].caveats)
+    assert any("10 rounds" in c for c in privacy[1].caveats)
+    assert not any("rounds" in c for c in privacy[0].caveats)
+    assert printed_statement(target, d, 1, stream(0)).kind == "none"
+    released = Ofaa(rounds=2).train(federation(20)).release(target, system)
+    assert released.privacy == printed_statement(target, 3, 2, system)
+
+
+def test_printed_noise_has_the_printed_scales_and_not_that_of_one_coefficient(monkeypatch):
+    """Uploads are too far from the noise to test, so the polynomials are caught on their way to the minimiser."""
+    caught = []
+
+    def catch(b, M):
+        caught.append((b, M))
+
+    monkeypatch.setattr(ofaa, "minimiser", catch)
+    d, target = 3, Target(Fraction(1), "paper", "laplace")
+    trained = Ofaa(rounds=400).train(Federation((rows(20, d, 1),), 2))
+    trained.release(target, stream(1))
+    (clean_b, clean_M) = quadratic(np.array(trained.plain[0]) / 2.0**UNIT_BITS, d + 1)
+    first = np.concatenate([b - clean_b for b, _ in caught])
+    second = np.concatenate([np.diag(M - clean_M) for _, M in caught])
+    for noise, scale, twin in ((first, 13.5, 3.0), (second, 6.75, 1.5)):  # twins: 6 max |coefficient| = 6/2 and 6/4
+        assert scipy.stats.kstest(noise, scipy.stats.laplace(scale=scale).cdf).pvalue > 1e-6
+        assert scipy.stats.kstest(noise, scipy.stats.laplace(scale=twin).cdf).pvalue < 1e-12
+    assert [float(s) / 2.0**UNIT_BITS for s in printed_scales(d, Fraction(1))] == [13.5, 6.75]
+
+
+# Minimisers, the repair, rounds.
+
+
+def test_every_round_of_the_proven_form_uses_the_same_polynomial_and_the_printed_form_does_not():
+    fed = federation(400)
+    once = Ofaa(rounds=5).train(fed).release(Target(Fraction(1)), stream(0)).uploads
+    assert once.shape == (5, 1, 4)
+    assert all(u.tobytes() == once[0].tobytes() for u in once)
+    redrawn = Ofaa(rounds=5).train(fed).release(Target(Fraction(20), **LAPLACE), stream(0)).uploads
+    assert redrawn.shape == (5, 3, 4)
+    assert len({u.tobytes() for u in redrawn}) == 5
+
+
+def test_averaging_the_printed_uploads_removes_their_noise_and_not_that_of_the_proven_form():
+    # 200 rounds at noise so small that minimisers are nearly linear in it: errors shrink as 1/sqrt T.
+    fed = Federation((rows(400, 2, 1),), 2)
+    target = Target(Fraction(400), **LAPLACE)
+    clean = Ofaa().train(fed).release(Target(None, **LAPLACE), stream(0)).uploads[0, 0]
+    uploads = Ofaa(rounds=200).train(fed).release(target, stream(0)).uploads[:, 0]
+    single = float(np.sqrt(np.mean(np.sum((uploads - clean) ** 2, axis=1))))
+    averaged = np.linalg.norm(uploads.reshape(10, 20, 3).mean(axis=1) - clean, axis=1)
+    assert float(np.sqrt(np.mean(averaged**2))) / single == pytest.approx(1 / sqrt(20), rel=0.5)
+    proven = Ofaa(rounds=200).train(fed).release(Target(Fraction(400)), stream(0)).uploads[:, 0]
+    assert np.linalg.norm(proven.mean(axis=0) - clean) == pytest.approx(np.linalg.norm(proven[0] - clean))
+
+
+def test_the_printed_minimum_mostly_does_not_exist_and_the_party_keeps_what_it_downloaded():
+    fed, target = federation(200, 16), Target(Fraction(1, 10), **LAPLACE)
+    exact = Ofaa(rounds=4).train(fed).release(target, stream(0))
+    assert exact.unsolved == 12
+    assert not exact.uploads.any()
+    truncated = Ofaa(rounds=60, reading="truncated").train(fed).release(target, stream(0))
+    assert truncated.unsolved == 180
+    lengths = np.linalg.norm(truncated.uploads, axis=2)
+    assert lengths.max() <= 1000 * (1 + 1e-12)
+    assert lengths.max() > 999
+    assert Ofaa(rounds=4).train(federation(400)).release(Target(Fraction(200), **LAPLACE), stream(0)).unsolved == 0
+
+
+def are_minima(found: list[np.ndarray | None]) -> bool:
+    return all(theta is not None and np.isfinite(theta).all() for theta in found)
+
+
+@pytest.mark.parametrize(("repair", "function"), [("project", "projected"), ("trim", "trimmed")])
+def test_a_repaired_minimiser_is_finite_for_every_draw_and_an_unrepaired_one_is_not(monkeypatch, repair, function):
+    caught = []
+
+    def catch(b, M, ridge):
+        caught.append((b, M))
+        return repaired(b, M, ridge)
+
+    repaired = getattr(ofaa, function)
+    monkeypatch.setattr(ofaa, function, catch)
+    trained = Ofaa(repair=repair).train(federation(40, 6))
+    for epsilon, exists in (("1e-9", False), ("0.01", False), ("1e6", True)):
+        caught.clear()
+        found = [trained.release(Target(Fraction(epsilon)), stream(seed)).model.theta for seed in range(20)]
+        assert are_minima(found)
+        assert len(caught) == 20
+        # The twin: the same noisy polynomials as they are. With next to no noise they do have minima.
+        assert are_minima([minimiser(b, M) for b, M in caught]) == exists
+
+
+def test_the_repair_minimises_where_it_can_and_leaves_out_what_is_not_positive():
+    b, M = np.array([1.0, 2.0, 3.0]), np.diag([2.0, 0.5, -4.0])
+    assert minimiser(b, M) is None
+    assert trimmed(b, M, 0.0) == pytest.approx([-1 / 4, -2, 0])
+    assert trimmed(b, M, 6.0) == pytest.approx([-1 / 16, -2 / 13, -3 / 4])
+    assert trimmed(b, -M, 0.0) == pytest.approx([0, 0, -3 / 8])
+    assert not trimmed(b, np.zeros((3, 3)), 0.0).any()
+    assert projected(b, M, 1.0) == pytest.approx([-1 / 4, -1, -3 / 2])
+    positive = np.array([[2.0, 1.0], [1.0, 3.0]])
+    assert minimiser(b[:2], positive) == pytest.approx(np.linalg.solve(2 * positive, -b[:2]))
+    assert descend(b[:2], positive, np.zeros(2), 2000) == pytest.approx(minimiser(b[:2], positive))
+    assert descend(b, np.zeros((3, 3)), np.ones(3), 10).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(("trust", "times"), [("central", 1), ("local", sqrt(3))])
+def test_eigenvalues_are_lifted_to_four_deviations_of_all_the_noise_in_them(monkeypatch, trust, times):
+    floors = []
+
+    def catch(b, M, floor):
+        floors.append(floor)
+        return projected(b, M, floor)
+
+    monkeypatch.setattr(ofaa, "projected", catch)
+    target = Target(Fraction(1, 2), noise="gauss")
+    Ofaa(trust=trust).train(federation(20)).release(target, stream(0))
+    assert floors == [pytest.approx(4 * times / sqrt(2 * target.rho), rel=1e-9)]
+
+
+def test_projection_is_the_better_repair_in_many_dimensions():
+    fed, test = federation(4000, 16), rows(4000, 16, 9)
+    area = {}
+    for repair in ("project", "trim"):
+        trained = Ofaa(repair=repair).train(fed)
+        area[repair] = [trained.release(Target(Fraction(1, 3)), stream(s)).model.auc(test) for s in range(12)]
+    assert np.mean(area["project"]) > np.mean(area["trim"]) + 0.03
+
+
+def test_a_feature_that_is_never_seen_has_weight_zero():
+    party = rows(100, 3, 1)
+    party.X[:, 2] = 0
+    released = Ofaa().train(Federation((party,), 2)).release(Target(None, **LAPLACE), stream(0))
+    assert released.unsolved == 0
+    assert released.model.theta[2] == 0
+
+
+def test_noise_of_each_party_is_sqrt_of_their_number_times_that_of_one():
+    fed = Federation(tuple(rows(50, 2, seed) for seed in range(16)), 2)
+    target = Target(Fraction(1000))
+    clean = Ofaa().train(fed).release(Target(None), stream(0)).model.theta
+    off = {}
+    for trust in ("central", "local"):
+        trained = Ofaa(trust=trust).train(fed)
+        found = [trained.release(target, stream(s)).model.theta - clean for s in range(60)]
+        off[trust] = float(np.sqrt(np.mean(np.square(found - np.mean(found, axis=0)))))
+    assert off["local"] / off["central"] == pytest.approx(4, rel=0.4)
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"rounds": 0}, "rounds: wanted an int from 1 to 10000, got 0"),
+        ({"rounds": 1.5}, "rounds: wanted an int from 1 to 10000, got 1.5"),
+        ({"epochs": 2.0}, "epochs: wanted an int from 1 to 10000, got 2.0"),
+        ({"epochs": 0}, "epochs: wanted"),
+        ({"reading": "x"}, "reading: wanted exact or truncated, got 'x'"),
+        ({"trust": "x"}, "trust: wanted central or local, got 'x'"),
+        ({"repair": "x"}, "repair: wanted project or trim, got 'x'"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, why):
+    with pytest.raises(InputError, match=why):
+        Ofaa(**settings)
+
+
+def test_the_printed_form_has_no_other_noise_and_there_are_two_classes():
+    with pytest.raises(InputError, match="noise: paper ofaa has laplace, got knorm; give noise laplace"):
+        Ofaa().train(federation(20)).release(Target(Fraction(1), "paper", "knorm"), stream(0))
+    with pytest.raises(InputError, match="ofaa is for two classes, got 3"):
+        Ofaa().train(Federation((rows(5, 2, 0),), 3))
+
+
+def test_the_printed_noise_is_drawn_from_the_stream_degree_by_degree():
+    trained = Ofaa().train(Federation((rows(5, 1, 0),), 2))
+    rng = stream(7)
+    first, second = printed_scales(1, Fraction(1))
+    noise = DiscreteLaplace(2, first).sample(rng) + DiscreteLaplace(3, second).sample(rng)
+    theta = minimiser(*quadratic((np.array(trained.plain[0]) + noise) / 2.0**UNIT_BITS, 2))
+    released = trained.release(Target(Fraction(1), **LAPLACE), stream(7))
+    assert released.uploads[0, 0].tolist() == (np.zeros(2) if theta is None else theta).tolist()

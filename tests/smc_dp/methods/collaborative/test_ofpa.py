@@ -1,0 +1,399 @@
+"""OFPA and Laplace noise on parameters: as printed, what that lacks, and the forms with a proof."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, sqrt
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.stats
+from sklearn.linear_model import LogisticRegression
+from support.hospitals import federation, rows
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.errors import InputError
+from smc_dp.methods import registry
+from smc_dp.methods.collaborative import ofpa, tilted
+from smc_dp.methods.collaborative.ofpa import Ofpa, printed_noise
+from smc_dp.methods.collaborative.param_laplace import ParamLaplace
+from smc_dp.methods.collaborative.rounds import BiasedModel, average, for_plain_rows, scaled, with_one
+from smc_dp.privacy.sensitivity import replace_one
+from smc_dp.privacy.target import Target
+
+PRINTED = {"calibration": "paper", "noise": "laplace"}
+
+
+def stream(seed: int | str) -> Stream:
+    return Stream.insecure_from_seed(seed)
+
+
+def problem(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    party = rows(n, d, seed)
+    return with_one(party.X), party.y.astype(np.float64)
+
+
+# The objective without a regulariser.
+
+
+def test_the_minimiser_is_that_of_another_solver_wherever_one_starts():
+    X, y = problem(300, 4, 1)
+    v = np.array([5.0, -3.0, 2.0, 8.0, 0.0])
+
+    def value(theta: np.ndarray) -> float:
+        z = X @ theta
+        return float((np.logaddexp(0, z) - y * z).sum() + v @ theta)
+
+    found, solved = tilted.minimiser(X, y, v, np.zeros(5))
+    other = scipy.optimize.minimize(value, np.zeros(5), method="BFGS", options={"gtol": 1e-5})
+    assert solved
+    assert found == pytest.approx(other.x, abs=1e-4)
+    assert np.linalg.norm(tilted.gradient(X, y, v, found)) < 1e-10
+    elsewhere, also = tilted.minimiser(X, y, v, np.array([30.0, -20, 10, 40, -50]))
+    assert also
+    assert elsewhere == pytest.approx(found, abs=1e-9)
+    untilted, _ = tilted.minimiser(X, y, np.zeros(5), np.zeros(5))
+    assert np.abs(found - untilted).max() > 0.1
+
+
+def test_the_printed_objective_without_noise_is_unpenalised_logistic_regression():
+    fed = federation(600)
+    released = Ofpa().train(fed).release(Target(None, **PRINTED), stream(0))
+    for party, upload in zip(fed.parties, released.uploads[0], strict=True):
+        model = LogisticRegression(C=inf, tol=1e-10, max_iter=1000).fit(party.X, party.y)
+        assert upload == pytest.approx([*model.coef_[0], model.intercept_[0]], abs=1e-5)
+    mean = (fed.sizes / fed.sizes.sum()) @ released.uploads[0]
+    assert released.model.theta == pytest.approx(mean)
+    assert np.abs(released.model.theta - released.uploads[0].mean(axis=0)).max() > 1e-3
+    assert released.privacy.kind == "none"
+    long = Ofpa(reading="truncated", epochs=3000).train(fed).release(Target(None, **PRINTED), stream(0))
+    assert long.uploads == pytest.approx(released.uploads, abs=1e-6)
+    short = Ofpa(reading="truncated").train(fed).release(Target(None, **PRINTED), stream(0))
+    assert np.abs(short.uploads - released.uploads).max() > 0.1
+
+
+def brute_force_existence(X: np.ndarray, y: np.ndarray, v: np.ndarray) -> bool:
+    """Along no direction of a fine net does the objective fail to rise in the end (2 features)."""
+    heights = [np.array([np.cos(a) * np.cos(b), np.sin(a) * np.cos(b), np.sin(b)]) for a, b in net()]
+    directions = np.array(heights)
+    margins = ((2 * y - 1)[:, np.newaxis] * X) @ directions.T
+    return bool((np.maximum(0, -margins).sum(axis=0) + directions @ v > 0).all())
+
+
+def net() -> list[tuple[float, float]]:
+    return [(a, b) for a in np.linspace(0, 2 * np.pi, 181) for b in np.linspace(-np.pi / 2, np.pi / 2, 91)]
+
+
+def test_the_certificate_agrees_with_a_search_for_directions_and_with_newton():
+    seen = set()
+    for seed in range(30):
+        X, y = problem(30, 2, seed)
+        v = np.append(np.random.default_rng(seed).laplace(scale=3.0, size=2), 0.0)
+        delta = tilted.existence(X, y, v)
+        if abs(delta) < 0.01:
+            continue  # the net is too coarse
+        seen.add(delta > 0)
+        assert (delta > 0) == brute_force_existence(X, y, v)
+        theta, solved = tilted.minimiser(X, y, v, np.zeros(3))
+        assert solved == (delta > 0)
+        assert np.linalg.norm(theta) <= 1000
+        if delta > 0:
+            q = 1 / (1 + np.exp((2 * y - 1) * (X @ theta)))
+            assert ((2 * y - 1) * q) @ X == pytest.approx(v, abs=1e-8)
+            assert min(q.min(), 1 - q.max()) <= delta + 1e-9  # a minimiser's own q is one that is allowed
+    assert seen == {True, False}
+
+
+def test_certificates_of_cases_that_are_known():
+    X = with_one(np.array([[-0.5], [-0.1], [0.1], [0.5]]))
+    separable, mixed = np.array([0.0, 0, 1, 1]), np.array([0.0, 1, 0, 1])
+    assert tilted.existence(X, separable, np.zeros(2)) == pytest.approx(0, abs=1e-9)
+    assert not tilted.minimiser(X, separable, np.zeros(2), np.zeros(2))[1]
+    assert tilted.existence(X, mixed, np.zeros(2)) > 0.1
+    assert tilted.minimiser(X, mixed, np.zeros(2), np.zeros(2))[1]
+    assert tilted.existence(X, mixed, np.array([5.0, 0])) < 0
+    # A feature that a party never sees: its noise alone decides, and there is never a minimiser.
+    blank = np.column_stack([np.zeros(4), X])
+    assert tilted.existence(blank, mixed, np.array([0.01, 0, 0])) == -inf
+    assert not tilted.minimiser(blank, mixed, np.array([0.01, 0, 0]), np.zeros(3))[1]
+    assert tilted.existence(blank, mixed, np.zeros(3)) > 0.1
+    assert tilted.minimiser(blank, mixed, np.zeros(3), np.zeros(3))[1]
+    # So with indicators of both values of a column: (1, 1, -1) leaves every score as it is.
+    coded = np.array([[1.0, 0, 1], [1, 0, 1], [0, 1, 1], [0, 1, 1]])
+    assert tilted.existence(coded, mixed, np.array([0.01, 0.02, 0])) == -inf
+    assert tilted.existence(coded, mixed, np.array([0.01, -0.01, 0])) > 0.1
+
+
+# As printed.
+
+
+def test_the_printed_noise_is_laplace_of_scale_4_over_epsilon_on_w_alone():
+    target = Target(Fraction(1, 2), **PRINTED)
+    rng = stream(0)
+    draws = np.array([printed_noise(target, 5, rng) for _ in range(400)])
+    assert not draws[:, 5].any()
+    assert scipy.stats.kstest(draws[:, :5].ravel(), scipy.stats.laplace(scale=8).cdf).pvalue > 1e-6
+    assert scipy.stats.kstest(draws[:, :5].ravel(), scipy.stats.laplace(scale=4).cdf).pvalue < 1e-12
+    assert not printed_noise(Target(None, **PRINTED), 5, rng).any()
+
+
+def test_the_bias_equation_of_every_upload_holds_exactly():
+    fed = federation(600)
+    released = Ofpa(rounds=3).train(fed).release(Target(Fraction(1), **PRINTED), stream(0))
+    assert released.unsolved == 0
+    for j, party in enumerate(fed.parties):
+        for theta in released.uploads[:, j]:
+            left = 1 / (1 + np.exp(-with_one(party.X) @ theta)) - party.y
+            assert abs(left.sum()) < 1e-9
+            assert np.abs(left @ party.X).max() > 1e-3  # the others have noise in them
+    proven = Ofpa().train(fed).release(Target(Fraction(1)), stream(0)).uploads[0]
+    for theta, party in zip(proven, fed.parties, strict=True):
+        assert abs((1 / (1 + np.exp(-with_one(party.X) @ theta)) - party.y).sum()) > 1e-3
+
+
+def test_downloading_the_average_changes_nothing_in_the_exact_reading():
+    """With the same noise the second round's uploads do not depend on the first round's."""
+    fed, target = federation(600), Target(Fraction(1), **PRINTED)
+    first = Ofpa(rounds=2).train(fed).release(target, stream(0))
+    rng = stream(0)
+    for _ in fed.parties:
+        printed_noise(target, fed.dimension, rng)
+    for j, party in enumerate(fed.parties):
+        v = printed_noise(target, fed.dimension, rng)
+        cold, _ = tilted.minimiser(with_one(party.X), party.y.astype(float), v, np.zeros(4))
+        assert first.uploads[1, j] == pytest.approx(cold, abs=1e-9)
+        start = first.uploads[0].mean(axis=0)
+        warm = tilted.descend(with_one(party.X), party.y.astype(float), v, start, 40)
+        still = tilted.descend(with_one(party.X), party.y.astype(float), v, np.zeros(4), 40)
+        assert np.abs(warm - still).max() > 0.01  # the truncated reading does remember
+
+
+def errors_of_uploads(rounds: int) -> np.ndarray:
+    """What noise adds to the uploads of one party: (rounds, 3)."""
+    fed, method = Federation((rows(4000, 2, 1),), 2), Ofpa(rounds)
+    clean = Ofpa().train(fed).release(Target(None, **PRINTED), stream(0)).uploads[0, 0]
+    return method.train(fed).release(Target(Fraction(4), **PRINTED), stream(0)).uploads[:, 0] - clean
+
+
+def shrink(errors: np.ndarray, block: int) -> bool:
+    """Whether means of as many uploads as make a block have about 1/sqrt(block) of the error of one upload."""
+    averaged = errors.reshape(-1, block, 3).mean(axis=1)
+    left = np.sqrt((averaged**2).sum(axis=1).mean() / (errors**2).sum(axis=1).mean())
+    return bool(left == pytest.approx(1 / sqrt(block), rel=0.4))
+
+
+def test_averaging_a_party_s_uploads_shrinks_their_noise_as_one_over_sqrt_t(monkeypatch):
+    errors = errors_of_uploads(400)
+    assert shrink(errors, 5)
+    assert shrink(errors, 20)
+    # The twin: noise that is drawn once and kept is not averaged away, however many uploads there are.
+    first = {}
+
+    def kept(target, d, rng):
+        return first.setdefault(target, printed_noise(target, d, rng))
+
+    monkeypatch.setattr(ofpa, "printed_noise", kept)
+    same = errors_of_uploads(40)
+    assert not shrink(same, 5)
+    assert not shrink(same, 20)
+    assert np.linalg.norm(same.mean(axis=0)) == pytest.approx(np.linalg.norm(same[0]))
+
+
+def test_minimisers_that_do_not_exist_are_counted_and_stay_finite():
+    fed = federation(60, 8)
+    released = Ofpa(rounds=3).train(fed).release(Target(Fraction(1, 10), **PRINTED), stream(0))
+    assert released.unsolved == 9
+    assert np.linalg.norm(released.uploads, axis=2).max() <= 3 * 1000
+    assert Ofpa(rounds=3).train(federation(600)).release(Target(Fraction(10), **PRINTED), stream(0)).unsolved == 0
+
+
+@pytest.mark.parametrize(("reading", "why"), [("exact", "whole record"), ("truncated", "hardly ever coincide")])
+def test_the_printed_form_is_stated_to_guarantee_nothing_and_why(reading, why):
+    fed = federation(60)
+    privacy = Ofpa(10, reading).train(fed).release(Target(Fraction(1), **PRINTED), Stream.from_system()).privacy
+    assert (privacy.kind, privacy.epsilon, privacy.adversary) == ("none", None, "nobody")
+    assert why in privacy.caveats[0]
+    assert "Jacobian" in privacy.caveats[1]
+    assert "10 of them" in privacy.caveats[2]
+    once = Ofpa(1, reading).train(fed).release(Target(Fraction(1), **PRINTED), Stream.from_system()).privacy
+    assert once.caveats == privacy.caveats[:2]  # what is said of several rounds is left out
+
+
+# With a proof.
+
+
+def test_rounds_share_epsilon_and_the_statement_has_their_sum():
+    fed = federation(60)
+    for rounds in (1, 4):
+        method, target = Ofpa(rounds=rounds), Target(Fraction(1))
+        one = method.perturbation(target, 60, 4)
+        assert float(rounds * one.epsilon) == pytest.approx(1, rel=1e-12)
+        assert rounds * one.epsilon <= 1
+        privacy = method.train(fed).release(target, Stream.from_system()).privacy
+        assert (privacy.kind, privacy.unit, privacy.adjacency) == ("pure", "record", "replace")
+        assert privacy.epsilon == pytest.approx(1, rel=1e-12)
+        assert "server included" in privacy.adversary
+        # The twin: every round with the whole epsilon.
+        assert rounds * Ofpa().perturbation(target, 60, 4).epsilon > 1 or rounds == 1
+    assert Ofpa().train(fed).release(Target(Fraction(1)), stream(0)).privacy.kind == "none"
+    with pytest.raises(InputError, match="rounds: wanted at least 1e-09 of epsilon for each, got 5e-10"):
+        Ofpa(rounds=2).train(fed).release(Target(Fraction(1, 10**9)), stream(0))
+
+
+def test_all_coordinates_of_the_proven_form_are_perturbed_the_bias_too():
+    perturbed = Ofpa().perturbation(Target(Fraction(1)), 60, 4)
+    assert perturbed.noise.dimension == 4
+    assert len(perturbed.linear(stream(0))) == 4
+    assert all(perturbed.linear(stream(0)))
+    # |b - b'| <= 2, the determinant and the solution: epsilon = 1 together. Twin: a shift of 4.
+    unit = 1 << 40
+    rest = perturbed.jacobian + perturbed.output.epsilon(perturbed.moved)
+    assert perturbed.noise.epsilon(2 * unit) + rest <= 1 < perturbed.noise.epsilon(4 * unit) + rest
+
+
+def test_the_jacobian_of_the_logistic_loss_is_paid_for():
+    for n in (60, 5000):
+        perturbed = Ofpa().perturbation(Target(Fraction(1)), n, 4)
+        paid = float(perturbed.jacobian)
+        assert perturbed.total >= 2e-3
+        assert paid == pytest.approx(np.log1p(0.25 / (n * perturbed.total)), rel=1e-9)
+        assert paid > np.log1p(0.125 / (n * perturbed.total)) + 0.01  # the twin: half the curvature
+        assert paid <= 0.5
+
+
+def test_the_proven_form_comes_close_to_what_it_is_without_noise():
+    fed, test = federation(8000), rows(4000, 3, 9)
+    clean = Ofpa().train(fed).release(Target(None), stream(0))
+    for party, upload in zip(fed.parties, clean.uploads[0], strict=True):
+        model = LogisticRegression(C=1 / (2e-3 * len(party)), tol=1e-10, fit_intercept=False).fit(
+            with_one(party.X) / sqrt(2), party.y
+        )
+        assert upload == pytest.approx(model.coef_[0] / sqrt(2), abs=1e-4)
+    found = [Ofpa().train(fed).release(Target(Fraction(e)), stream(0)) for e in ("0.01", "1", "100")]
+    errors = [float(np.linalg.norm(r.model.theta - clean.model.theta)) for r in found]
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 0.05
+    best = BiasedModel(np.array([4, 0, 0, 0.5])).accuracy(test)
+    assert clean.model.accuracy(test) > best - 0.01
+    assert found[1].model.accuracy(test) > best - 0.03
+    assert found[2].model.auc(test) == pytest.approx(clean.model.auc(test), abs=0.01)
+
+
+# Noise on the parameters.
+
+
+def test_noise_on_parameters_is_what_the_sensitivity_asks_for():
+    method, target = ParamLaplace(lam=0.01), Target(Fraction(1, 2), noise="laplace")
+    for n, D in ((10, 4), (1000, 17)):
+        noise = method.noise(target, n, D)
+        in_l1 = sqrt(D) * float(replace_one(n, Fraction(0.02), 2.0**-33))
+        assert noise.sensitivity / 2**40 == pytest.approx(in_l1, rel=1e-6)
+        assert noise.law.epsilon(noise.sensitivity) == Fraction(1, 2)
+        # The twin: the sensitivity in L2, read as one in L1.
+        assert noise.law.epsilon(noise.sensitivity) > noise.law.epsilon(int(noise.sensitivity / sqrt(D)) + 1)
+    assert method.noise(Target(None), 10, 4) is None
+    released = method.train(federation(60)).release(target, Stream.from_system())
+    assert (released.privacy.kind, released.privacy.epsilon) == ("pure", 0.5)
+    assert released.uploads.shape == (1, 3, 4)
+
+
+def test_sensitivity_in_l1_holds_for_pairs_of_data_sets_and_the_one_in_l2_does_not():
+    n, lam = 3, 0.5
+    method = ParamLaplace(lam)
+    bound = method.noise(Target(Fraction(1), noise="laplace"), n, 4).sensitivity / 2**40
+    X = np.full((n, 3), 1 / sqrt(3)) * (1 - 1e-9)
+    worst = 0.0
+    for labels in ([0, 0, 1], [0, 1, 1], [0, 0, 0]):
+        for sign in (1, -1):
+            other, y, flipped = X.copy(), np.array(labels), np.array(labels)
+            other[0], flipped[0] = sign * X[0], 1
+            a, b = (method.train(Federation((Rows(Z, t),), 2)).w[0] for Z, t in ((X, y), (other, flipped)))
+            worst = max(worst, float(np.abs(a - b).sum()))
+    assert bound / 2 < worst <= bound
+    assert worst > bound / sqrt(4)
+
+
+def test_parameters_without_noise_are_averaged_by_size():
+    fed = federation(400)
+    released = ParamLaplace().train(fed).release(Target(None), stream(0))
+    wanted = Ofpa().train(fed).release(Target(None), stream(0))
+    assert released.model.theta == pytest.approx(wanted.model.theta, abs=1e-9)
+    assert average(released.uploads[0], fed) == pytest.approx((fed.sizes / fed.sizes.sum()) @ released.uploads[0])
+
+
+@pytest.mark.parametrize("lam", [0, 0.0])
+def test_no_regulariser_is_refused_with_the_reason(lam):
+    with pytest.raises(InputError, match="one record can move the parameters without bound"):
+        ParamLaplace(lam=lam)
+
+
+def test_without_a_regulariser_one_record_does_move_the_parameters_without_bound():
+    """The reason: flipping one label makes the classes separable, and the minimiser goes to infinity with 1/lam."""
+    X = np.array([[-0.9], [-0.8], [0.8], [0.9]])
+    moved = []
+    for lam in (1e-2, 1e-4, 1e-6):
+        trained = [
+            ParamLaplace(lam).train(Federation((Rows(X, np.array(y)),), 2)).w for y in ([0, 0, 1, 1], [1, 0, 1, 1])
+        ]
+        moved.append(float(np.linalg.norm(trained[0] - trained[1])))
+    assert moved[1] > 2 * moved[0]
+    assert moved[2] > moved[1] + 5
+
+
+# What they share.
+
+
+def test_models_for_plain_rows_score_as_models_for_scaled_rows():
+    X, theta = rows(20, 3, 1).X, np.array([1.0, -2, 3, 0.5])
+    assert with_one(X) @ for_plain_rows(theta) == pytest.approx(scaled(X) @ theta)
+    assert np.linalg.norm(scaled(X), axis=1).max() <= 1
+    model = BiasedModel(np.array([0.0, 0, 0, 1.0]))
+    assert model.predict(X).tolist() == [1] * 20
+    assert BiasedModel(np.zeros(4)).predict(X).tolist() == [0] * 20  # a probability of 1/2 is not above 1/2
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: Ofpa(rounds=0), "rounds: wanted an int from 1 to 10000, got 0"),
+        (lambda: Ofpa(rounds=1.5), "rounds: wanted an int from 1 to 10000, got 1.5"),
+        (lambda: Ofpa(rounds=2.0), "rounds: wanted an int from 1 to 10000, got 2.0"),
+        (lambda: Ofpa(rounds=True), "rounds: wanted an int from 1 to 10000, got True"),
+        (lambda: Ofpa(rounds="2"), "rounds: wanted an int from 1 to 10000, got '2'"),
+        (lambda: Ofpa(epochs=1.5), "epochs: wanted an int from 1 to 10000, got 1.5"),
+        (lambda: Ofpa(reading="both"), "reading: wanted exact or truncated"),
+        (lambda: Ofpa(lam=0), "lambda: wanted a number"),
+        (lambda: ParamLaplace(lam=-1), "lambda: wanted a number"),
+        (lambda: Ofpa().train(Federation((rows(5, 2, 0),), 3)), "ofpa is for two classes"),
+        (lambda: ParamLaplace().train(Federation((rows(5, 2, 0),), 3)), "param_laplace is for two classes"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(make, why):
+    with pytest.raises(InputError, match=why):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "why"),
+    [
+        (Ofpa(), Target(Fraction(1), "paper", "knorm"), "noise: paper ofpa has laplace, got knorm; give noise laplace"),
+        (
+            Ofpa(),
+            Target(Fraction(1), "proven", "laplace"),
+            "noise: proven ofpa has knorm, got laplace; give noise knorm",
+        ),
+        (Ofpa(), Target(Fraction(1), noise="gauss"), "noise: proven ofpa has"),
+        (ParamLaplace(), Target(Fraction(1), **PRINTED), "calibration: param_laplace has proven"),
+        (ParamLaplace(), Target(Fraction(1)), "noise: proven param_laplace has laplace, got knorm"),
+    ],
+)
+def test_noise_that_the_theory_does_not_give_is_refused(method, target, why):
+    with pytest.raises(InputError, match=why):
+        method.train(federation(20)).release(target, stream(0))
+
+
+def test_they_are_found_by_name():
+    assert registry.find("ofpa") is Ofpa
+    assert registry.find("param_laplace") is ParamLaplace

@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation import Contribution, Outcome, ideal
+from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
+from smc_dp.errors import InputError
+from smc_dp.methods.pathak2010.curator import Settings
+from smc_dp.privacy.grid import Grid
+from smc_dp.run import folder as run_folder
+
+GRID = Grid(40, 64)
+BOUNDS = Bounds(
+    (NumericColumn("age", 0.0, 120.0), CategoricalColumn("sex", ("m", "f"))), ("no", "yes"), label="outcome"
+)
+
+
+def outcome() -> Outcome:
+    contributions = [
+        Contribution("north", 3, (1 << 40, -5, 7, 0), (11, -12, 13, 14)),
+        Contribution("south", 4, (3, 1 << 41, 0, -(1 << 39)), (0, 0, 0, 0)),
+    ]
+    shares = ideal(contributions, GRID.ring_bits, Stream.insecure_from_seed(1))
+    return Outcome(shares.shares, shares.modulus, None, [{"n": 0, "to": "x"}, {"n": 1}])
+
+
+def written(folder: Path, insecure: tuple[str, ...] = ()) -> run_folder.Release:
+    privacy, parameters = Settings().guarantee(2, 4), {"parties": ["north", "south"]}
+    made = run_folder.make(outcome(), GRID, BOUNDS, privacy, parameters, insecure)
+    run_folder.write(folder, made, outcome(), GRID.fraction_bits)
+    return made
+
+
+def reseal(folder: Path) -> None:
+    """Make the digests right again, as a forger would."""
+    document = json.loads((folder / "release.json").read_text())
+    for name in document["digests"]:
+        document["digests"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    (folder / "release.json").write_text(json.dumps(document))
+
+
+def edit(folder: Path, file: str, *path: str | int, to: object) -> None:
+    document = json.loads((folder / file).read_text())
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = to
+    (folder / file).write_text(json.dumps(document))
+
+
+def test_the_files_are_as_announced(tmp_path):
+    written(tmp_path / "run")
+    assert sorted(p.name for p in (tmp_path / "run").iterdir()) == [
+        "release.json", "shares.json", "timings.json", "transcript.jsonl",
+    ]  # fmt: skip
+    shares = json.loads((tmp_path / "run" / "shares.json").read_text())
+    assert list(shares) == ["modulus", "fraction_bits", "shares"]
+    assert (shares["modulus"], shares["fraction_bits"]) == (str(2**64), 40)
+    assert set(shares["shares"]) == {"north", "south", "charlie"}
+    assert all(text.isdecimal() for values in shares["shares"].values() for text in values)
+    document = json.loads((tmp_path / "run" / "release.json").read_text())
+    assert list(document) == [
+        "weights", "privacy", "parameters", "columns", "categories", "bounds", "clip", "bias", "classes", "digests",
+    ]  # fmt: skip
+    total = [sum(int(s[i]) for s in shares["shares"].values()) % 2**64 for i in range(4)]
+    lifted = [t - 2**64 if t >= 2**63 else t for t in total]
+    assert lifted == [(1 << 40) + 14, (1 << 41) - 17, 20, 14 - (1 << 39)]
+    assert document["weights"] == [float(Fraction(t, 2 * 2**40)) for t in lifted]
+    lines = (tmp_path / "run" / "transcript.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == outcome().transcript
+    for name, digest in document["digests"].items():
+        assert digest == hashlib.sha256((tmp_path / "run" / name).read_bytes()).hexdigest()
+
+
+def test_what_was_written_is_read_back(tmp_path):
+    made = written(tmp_path / "run", insecure=("seeded",))
+    assert run_folder.read(tmp_path / "run") == made
+    assert json.loads((tmp_path / "run" / "release.json").read_text())["insecure"] == ["seeded"]
+
+
+def test_an_existing_folder_is_refused_before_and_while_writing(tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    for name in ("empty", "file", "dangling"):
+        with pytest.raises(InputError, match="exists already"):
+            run_folder.refuse_existing(tmp_path / name)
+        with pytest.raises(InputError, match="exists already"):
+            written(tmp_path / name)
+    with pytest.raises(InputError, match="cannot be made"):
+        run_folder.refuse_existing(tmp_path / "file" / "run")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["dangling", "empty", "file"]
+    assert not list((tmp_path / "empty").iterdir())
+
+
+def test_nothing_half_written_remains(tmp_path, monkeypatch):
+    def full(fd: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(run_folder.os, "fsync", full)
+    with pytest.raises(InputError, match="cannot be written: No space left on device"):
+        written(tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("file", "path", "to", "why"),
+    [
+        ("shares.json", ["shares", "north", 0], "12345", "are not the sum of the shares"),
+        ("release.json", ["weights", 1], 0.5, "are not the sum of the shares"),
+        ("shares.json", ["fraction_bits"], 41, "are not the sum of the shares"),
+        ("shares.json", ["fraction_bits"], True, "fraction_bits: wanted"),
+        ("shares.json", ["fraction_bits"], 10**9, "fraction_bits: wanted"),
+        ("shares.json", ["modulus"], str(2**64 - 1), "modulus: wanted a power of two"),
+        ("shares.json", ["modulus"], str(2**64 + 1), "modulus: wanted a power of two"),
+        ("shares.json", ["modulus"], 2**64, "modulus: wanted a whole number as a text"),
+        ("shares.json", ["modulus"], "9" * 5000, "modulus: wanted a whole number"),
+        ("shares.json", ["shares", "north", 0], str(2**64), "below the modulus"),
+        ("shares.json", ["shares", "north", 0], "-1", "shares of north: wanted a whole number"),
+        ("shares.json", ["shares", "north", 0], 7, "shares of north: wanted a whole number"),
+        ("shares.json", ["shares", "north"], ["1"], "wanted 4 weights"),
+        ("shares.json", ["shares", "east"], ["1"] * 4, "shares: unknown key 'east'"),
+        ("shares.json", ["shares"], {"north": []}, "shares: 'charlie' is missing"),
+        ("shares.json", ["more"], 1, r"shares\.json: unknown key 'more'"),
+        ("release.json", ["weights"], [1.0] * 5, "wanted 4 weights"),
+        ("release.json", ["weights", 0], "1", "weights: wanted finite numbers"),
+        ("release.json", ["weights", 0], True, "weights: wanted finite numbers"),
+        ("release.json", ["accuracy"], 0.9, r"release\.json: unknown key 'accuracy'"),
+        ("release.json", ["digests", "x"], "0", "digests: unknown key 'x'"),
+        ("release.json", ["digests", "shares.json"], "0", r"shares\.json does not have the digest"),
+        ("release.json", ["columns"], ["age"], "columns: wanted each column in categories or in bounds"),
+        ("release.json", ["bounds", "age"], [120, 0], "column 'age': wanted low < high"),
+        ("release.json", ["bounds", "age"], [0], "column 'age': wanted two values"),
+        ("release.json", ["categories", "sex"], ["m", 3], "column 'sex': wanted texts"),
+        ("release.json", ["classes"], ["no"], "classes: wanted two values"),
+        ("release.json", ["clip"], 0, "clip: wanted a positive"),
+        ("release.json", ["bias"], None, "clip and bias: wanted finite numbers"),
+        ("release.json", ["parameters", "parties"], ["north"], "parties: wanted at least 2"),
+        ("release.json", ["parameters"], {}, "parameters: wanted center"),
+        ("release.json", ["privacy"], [], "privacy: wanted an object"),
+        ("release.json", ["insecure"], [1], "insecure: wanted texts"),
+    ],
+)
+def test_a_changed_release_is_refused(tmp_path, file, path, to, why):
+    written(tmp_path / "run")
+    edit(tmp_path / "run", file, *path, to=to)
+    if file == "shares.json":
+        reseal(tmp_path / "run")
+    with pytest.raises(InputError, match=f"run folder .*{why}") as caught:
+        run_folder.read(tmp_path / "run")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("file", ["shares.json", "transcript.jsonl", "timings.json"])
+def test_changed_or_missing_files_are_refused(tmp_path, file):
+    written(tmp_path / "run")
+    path = tmp_path / "run" / file
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(InputError, match=f"{file} does not have the digest"):
+        run_folder.read(tmp_path / "run")
+    path.unlink()
+    if file != "shares.json":  # Dave needs the release and the shares, and may have got nothing else
+        assert run_folder.read(tmp_path / "run").weights
+        return
+    with pytest.raises(InputError, match=f"{file}: cannot be read"):
+        run_folder.read(tmp_path / "run")
+
+
+def test_a_sum_of_shares_too_large_for_a_float_is_refused(tmp_path):
+    written(tmp_path / "run")
+    path = tmp_path / "run" / "shares.json"
+    shares = json.loads(path.read_text())
+    shares |= {"modulus": str(2**2000), "fraction_bits": 0}
+    shares["shares"] = {name: [str(2**1997)] * len(values) for name, values in shares["shares"].items()}
+    path.write_text(json.dumps(shares))
+    reseal(tmp_path / "run")
+    with pytest.raises(InputError, match="too large for a weight"):
+        run_folder.read(tmp_path / "run")
+
+
+def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
+    written(tmp_path / "run")
+    path = tmp_path / "run" / "release.json"
+    for parameters in ({"key_bits": 512}, {"as_printed": True}):
+        document = json.loads(path.read_text())
+        document["parameters"] |= parameters
+        other = tmp_path / f"{next(iter(parameters))}"
+        shutil.copytree(tmp_path / "run", other)
+        (other / "release.json").write_text(json.dumps(document))
+        with pytest.raises(InputError, match="insecure: is missing"):
+            run_folder.read(other)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", "nan", '{"a": NaN}', '{"a": 1, "a": 2}', "[" * 100_000, "1" * 5000, "\ud800"]
+)
+def test_what_is_not_a_release_is_refused(tmp_path, text):
+    (tmp_path / "release.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(InputError, match=r"release\.json"):
+        run_folder.read(tmp_path)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=6,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@given(st.data(), json_values)
+def test_no_value_anywhere_does_anything_but_load_or_be_refused(tmp_path, data, value):
+    folder = tmp_path / "run"
+    if not folder.exists():
+        written(folder)
+    original = {p: p.read_bytes() for p in folder.iterdir()}
+    file = data.draw(st.sampled_from(["release.json", "shares.json"]))
+    key = data.draw(st.sampled_from(sorted(json.loads((folder / file).read_text()))))
+    edit(folder, file, key, to=value)
+    if key != "digests":
+        reseal(folder)
+    said = None
+    try:
+        run_folder.read(folder)
+    except InputError as error:
+        said = str(error)
+    finally:
+        for path, content in original.items():
+            path.write_bytes(content)
+    assert said is None or str(folder) in said

@@ -1,0 +1,155 @@
+"""Long-term identities in a folder: made once, private, and what an audit pins."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+from support.audited import toy_run
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation import CURATOR
+from smc_dp.audit.run.conformity import CHECKS
+from smc_dp.audit.run.evidence import load, read_identities
+from smc_dp.audit.run.report import audit
+from smc_dp.cli.main import main
+from smc_dp.errors import InputError
+from smc_dp.run import identities
+
+PARTIES = ("north-0", "north-1")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    identities.create(tmp_path / "ids", PARTIES, Stream.insecure_from_seed(1))
+    return tmp_path / "ids"
+
+
+def test_keys_are_private_and_the_public_file_is_what_an_audit_reads(folder: Path) -> None:
+    assert sorted(p.name for p in folder.iterdir()) == ["1.key", "2.key", "3.key", "identities.json"]
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(p.stat().st_mode) for p in folder.glob("*.key")} == {0o600}
+    found = identities.load(folder)
+    assert set(found) == {*PARTIES, CURATOR}
+    assert read_identities(folder / "identities.json") == {name: found[name].public for name in found}
+    public = (folder / "identities.json").read_text()
+    for identity in found.values():
+        assert identity.seed.hex() not in public
+        assert identity.seed.hex() not in repr(found)
+
+
+def test_system_randomness_makes_different_ones(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        assert main(["identities", "new", str(tmp_path / name), *PARTIES]) == 0
+    keys = [identity.seed for name in ("a", "b") for identity in identities.load(tmp_path / name).values()]
+    assert len(set(keys)) == 6
+
+
+def test_nothing_is_overwritten(folder: Path, tmp_path: Path) -> None:
+    before = {p.name: p.read_bytes() for p in folder.iterdir()}
+    with pytest.raises(InputError, match="exists already"):
+        identities.create(folder, PARTIES, Stream.insecure_from_seed(2))
+    assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
+    (tmp_path / "file").write_bytes(b"")
+    for place in ("file", "file/below"):
+        with pytest.raises(InputError):
+            identities.create(tmp_path / place, PARTIES, Stream.insecure_from_seed(2))
+
+
+@pytest.mark.parametrize("names", [["one"], ["a", "a"], ["a", "charlie"], ["a", "b/c"], ["a", "public"]])
+def test_names_that_no_run_could_have_are_refused(tmp_path: Path, names: list[str]) -> None:
+    with pytest.raises(InputError):
+        identities.create(tmp_path / "ids", names, Stream.insecure_from_seed(1))
+    assert not (tmp_path / "ids").exists()
+
+
+def test_names_must_be_those_of_the_run(folder: Path) -> None:
+    assert set(identities.of_run(folder, PARTIES)) == {*PARTIES, CURATOR}
+    with pytest.raises(InputError, match="no key of north-2"):
+        identities.of_run(folder, (*PARTIES, "north-2"))
+    with pytest.raises(InputError, match="north-1 does not take part"):
+        identities.of_run(folder, PARTIES[:1])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("1.key", b""),
+        ("1.key", b"zz" * 32),
+        ("1.key", b"AB" * 32),
+        ("1.key", b"ab " * 21 + b"a"),
+        ("1.key", b"ab" * 40),
+        ("1.key", b"\xff" * 64),
+        ("1.key", b"ab" * 32),
+        ("1.key", None),
+        ("4.key", b"cd" * 32),
+        ("identities.json", None),
+        ("identities.json", b"{}"),
+        ("identities.json", b"[]"),
+        ("identities.json", b'{"north-0": "00"}'),
+    ],
+)
+def test_a_spoilt_folder_is_one_line_without_secrets(
+    folder: Path, name: str, content: bytes | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if content is None:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_bytes(content)
+        (folder / name).chmod(0o600)
+    assert main(["identities", "show", str(folder)]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert content is None or len(content) < 20 or content.decode("latin-1") not in printed.err
+
+
+def test_two_names_cannot_share_a_key(folder: Path) -> None:
+    public = json.loads((folder / "identities.json").read_text())
+    public["north-1"] = public["north-0"]
+    (folder / "identities.json").write_text(json.dumps(public))
+    (folder / "2.key").unlink()
+    with pytest.raises(InputError, match="no key of north-0, or it shares one"):
+        identities.load(folder)
+
+
+def test_keys_that_others_can_read_are_warned_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["identities", "show", str(folder)]) == 0
+    assert capsys.readouterr().err == ""
+    (folder / "2.key").chmod(0o640)
+    assert main(["identities", "show", str(folder)]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == f"warning: {folder}/2.key: others than its owner may read this secret key\n"
+    assert len(printed.out.splitlines()) == 3
+
+
+def test_an_audit_knows_whose_run_it_was(folder: Path, tmp_path: Path) -> None:
+    made = toy_run(tmp_path, (12, 8), identities=identities.of_run(folder, PARTIES))
+    identities.create(tmp_path / "others", PARTIES, Stream.insecure_from_seed(2))
+    checks = [check for check in CHECKS if check.name == "identities"]
+    for name, passed in (("ids", True), ("others", False)):
+        found = audit(load(made.run, tmp_path / name / "identities.json"), checks)
+        assert len(found.findings) == 1
+        assert found.passed is passed
+
+
+def test_a_run_signs_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = ["hospital-1", "hospital-2"]
+    assert main(["identities", "new", "ids", *names]) == 0
+    options = ["--parties", "2", "--key-bits", "512", "--insecure-test-keys", "--identities", "ids"]
+    capsys.readouterr()
+    assert main(["run", *options, "--out", "run"]) == 0
+    head = json.loads((tmp_path / "run" / "transcript.jsonl").read_text().split("\n", 1)[0])
+    assert head["identities"] == json.loads((tmp_path / "ids" / "identities.json").read_text())
+    shutil.rmtree("ids")
+    assert main(["identities", "new", "ids", *names, "hospital-3"]) == 0
+    capsys.readouterr()
+    assert main(["run", *options, "--out", "other"]) == 2
+    assert "hospital-3 does not take part in the run" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()

@@ -1,0 +1,1 @@
+"""What several test files share: made-up parties, runs that are audited, forgeries, mutants."""

@@ -1,0 +1,92 @@
+"""Evidence from runs in which somebody lies: the record and everybody's view, whether the run came to an end or not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from protocols import programs
+from protocols.errors import PeerError
+from protocols.runtime.channel import Envelope
+from protocols.runtime.process import Process, processes
+from protocols.runtime.session import Session
+from protocols.runtime.transcript import Transcript
+from protocols.runtime.view import RecordedView, recompute
+from smc_dp.aggregation import TEST_KEYS
+from smc_dp.audit.run.check import Outcome
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.hygiene import CHECKS as HYGIENE
+from smc_dp.audit.run.recomputation import CHECKS as REPLAY
+from smc_dp.audit.run.report import audit
+from support.sessions import Setup
+
+
+def played(setup: Setup) -> list[Envelope]:
+    """All that is sent when whoever refuses a message falls silent, and everybody else goes on for as long as it can.
+
+    Nobody publishes unless all have finished.
+    """
+    roles = processes(*setup)
+    record: list[Envelope] = []
+    silent: set[str] = set()
+    moved = True
+    while moved:
+        moved = False
+        for name, role in roles.items():
+            if name not in silent:
+                moved |= _turn(role, record, silent)
+    if all(role.done for role in roles.values()):
+        record += [e for role in roles.values() for e in role.release()]
+    return record
+
+
+def _turn(role: Process, record: list[Envelope], silent: set[str]) -> bool:
+    """Give a role the mail that it has not had yet; whether it sent anything."""
+    before = len(record)
+    try:
+        record += role.advance()
+        for line, envelope in enumerate(list(record), start=1):
+            if envelope.to == role.name and envelope.number >= role.channel.received.get(envelope.sender, 0):
+                role.deliver(envelope, line)
+                record += role.advance()
+    except PeerError:
+        silent.add(role.name)
+    return len(record) > before
+
+
+def evidence_of(setup: Setup, envelopes: list[Envelope] | None = None) -> Evidence:
+    """What an auditor is given after such a run: all views, and the program that everybody had agreed on."""
+    named = setup.session.program
+    protocol = programs.find(named.name, named.version)
+    session = replace(setup.session, program=protocol.program)
+    transcript = Transcript(session, (TEST_KEYS,))
+    for envelope in played(setup) if envelopes is None else envelopes:
+        transcript.post(envelope)
+    text = transcript.dumps()
+    head, *lines = [json.loads(line) for line in text.splitlines()]
+    record = dict(enumerate(transcript.envelopes, start=1))
+    views = {name: _view(session, setup, name, record) for name in session.names}
+    return Evidence(Path("made-up"), {}, {}, {}, text, head, tuple(lines), record, protocol, session, None, views)
+
+
+def _view(session: Session, setup: Setup, name: str, record: Mapping[int, Envelope]) -> RecordedView:
+    view = RecordedView(session.id, name, setup.seeds[name].key, True, setup.inputs[name], ())
+    return replace(view, mail=recompute(session, view, record).opened)
+
+
+def only(evidence: Evidence, *names: str) -> Evidence:
+    """The same with the views of these alone."""
+    return replace(evidence, views={name: evidence.views[name] for name in names})
+
+
+def outcomes(evidence: Evidence, *names: str) -> dict[str, Outcome]:
+    """What the checks of hygiene and replay with these names find, or all of them, as the report has it."""
+    checks = [check for check in (*HYGIENE, *REPLAY) if not names or check.name in names]
+    return {f.check.name: f.outcome for f in audit(evidence, checks).findings}
+
+
+def statuses(evidence: Evidence) -> dict[str, str]:
+    """The status of each of these checks."""
+    return {name: outcome.status for name, outcome in outcomes(evidence).items()}

@@ -1,0 +1,514 @@
+"""Mutants of an honest run, each with the checks that must catch it; and audits by command for the other suites."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+from broken import pathak_mutants
+from broken.liars import Lie, swapped
+
+from protocols import pathak2010
+from protocols.arithmetic.rng import Stream
+from protocols.comparison.messages import Differences
+from protocols.crypto.identity import Identity
+from protocols.pathak2010.messages import (
+    Blinded,
+    Half,
+    Indicator,
+    Masked,
+    Match,
+    PublishedShare,
+    Relay,
+    Reshare,
+    Selected,
+    Slot,
+)
+from protocols.runtime.channel import HELLO, STAGE_END
+from protocols.runtime.session import Program
+from protocols.runtime.view import RecordedView
+from smc_dp.audit.run import checks
+from smc_dp.audit.run.check import Check
+from smc_dp.cli.main import main
+from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT
+from support import forgeries
+from support.audited import Folders, long_term, toy_run
+from support.forgeries import Change, Record, alter, drop, duplicate, flip, resize, splice, swap
+
+# Fresh executions of the protocol's code, the same whatever the run is: they have tests of their own.
+OF_THE_CODE = ("law", "boundary")
+OF_THE_RUN: tuple[Check, ...] = tuple(check for check in checks.CHECKS if check.name not in OF_THE_CODE)
+
+
+class Verdict(NamedTuple):
+    """What a command left: exit code, standard output, standard error."""
+
+    code: int
+    out: str
+    err: str
+
+
+def audit(*arguments: str, of: Sequence[Check] = OF_THE_RUN) -> Verdict:
+    """`smc-dp audit` with these arguments and checks, in this process; whatever it raises goes through."""
+    return command("audit", *arguments, of=of)
+
+
+def command(*arguments: str, of: Sequence[Check] = OF_THE_RUN) -> Verdict:
+    """`smc-dp` with these arguments."""
+    out, err = io.StringIO(), io.StringIO()
+    with patch.object(checks, "CHECKS", tuple(of)), redirect_stdout(out), redirect_stderr(err):
+        code = main(arguments)
+    return Verdict(code, out.getvalue(), err.getvalue())
+
+
+# Mutants of one honest run.
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What mutants are made of: an honest run with its views, another one of the same participants, their keys."""
+
+    honest: Folders
+    other: Folders
+    identities: Mapping[str, Identity]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A run that is not as it should be. `make` writes it below a folder, `caught_by` are the checks that must fail.
+
+    `views`: whether the auditor is given them. A participant who lies and signs its lies leaves a record that is in
+    order, so that only its own view, or that of a reader, can tell: these are the ones with `liar`, whose record alone
+    must pass.
+    """
+
+    make: Callable[[Bench, Path], Folders]
+    caught_by: tuple[str, ...]
+    views: bool = False
+    liar: bool = False
+
+
+SEALED = (
+    *("PaillierKey", "ComparisonKey", "SharedKey", "Commitment", "Opening", "Relay", "Slot", "Blinded", "Half"),
+    *("Match", "Bits", "Differences", "Indicator", "Selected", "Masked", "Reshare", "Ready"),
+)
+SIGNED = (HELLO, STAGE_END, "PublishedShare")
+KINDS = (*SEALED, *SIGNED)
+STRANGER = Identity.generate(Stream.insecure_from_seed("a stranger"))
+
+
+def forged(*changes: Callable[[Bench, Record], Change]) -> Callable[[Bench, Path], Folders]:
+    """A forged record beside the honest views; each change may look at the bench and at the record so far."""
+
+    def make(bench: Bench, folder: Path) -> Folders:
+        steps = [_late(bench, change) for change in changes]
+        return Folders(forgeries.forge(bench.honest.run, folder / "run", *steps), bench.honest.views)
+
+    return make
+
+
+def _late(bench: Bench, change: Callable[[Bench, Record], Change]) -> Change:
+    return lambda record: change(bench, record)(record)
+
+
+def at(where: str, change: Callable[..., Change], *more: Any, **fields: Any) -> Any:
+    """The change at the first envelope of a kind."""
+    return lambda bench, record: change(record.place(where), *more, **fields)
+
+
+def always(change: Change) -> Any:
+    """A change that needs to look at nothing."""
+    return lambda bench, record: change
+
+
+LINKED = always(forgeries.linked)
+
+
+def by_owners(bench: Bench, record: Record) -> Change:
+    """Every signature made anew by its owner: all participants lie together."""
+    return forgeries.resigned(bench.identities)
+
+
+def by_stranger(bench: Bench, record: Record) -> Change:
+    """One participant's signatures made anew by a stranger."""
+    return forgeries.resigned({"north-1": STRANGER})
+
+
+def document(name: str, *path: Any, to: Any, redigest: bool = True) -> Callable[[Bench, Path], Folders]:
+    """One value in a JSON file of the run changed."""
+
+    def change(found: Any) -> None:
+        for key in path[:-1]:
+            found = found[key]
+        found[path[-1]] = to(found[path[-1]]) if callable(to) else to
+
+    def make(bench: Bench, folder: Path) -> Folders:
+        run = forgeries.edited(bench.honest.run, folder / "run", name, change, redigest=redigest)
+        return Folders(run, bench.honest.views)
+
+    return make
+
+
+def text(change: Callable[[str], str]) -> Callable[[Bench, Path], Folders]:
+    """The text of the record changed."""
+
+    def make(bench: Bench, folder: Path) -> Folders:
+        before = (bench.honest.run / TRANSCRIPT).read_text()
+        return Folders(forgeries.with_text(bench.honest.run, folder / "run", change(before)), bench.honest.views)
+
+    return make
+
+
+def view(role: str, change: Callable[[RecordedView], RecordedView], only: bool = False) -> Any:
+    """One view changed, the record as it was; `only`: the auditor gets no other."""
+
+    def make(bench: Bench, folder: Path) -> Folders:
+        evidence = bench.honest.evidence()
+        (folder / "views").mkdir(parents=True)
+        for number, (name, found) in enumerate(evidence.views.items()):
+            if name == role or not only:
+                found = change(found) if name == role else found
+                (folder / "views" / f"{number}.view").write_bytes(found.dumps(evidence.session))
+        return Folders(bench.honest.run, folder / "views")
+
+    return make
+
+
+def mine(**fields: Callable[[Any], Any]) -> Callable[[RecordedView], RecordedView]:
+    """Other private input in a view."""
+
+    def change(found: RecordedView) -> RecordedView:
+        p, private = found.inputs
+        changed = {name: value(getattr(private, name)) for name, value in fields.items()}
+        return replace(found, inputs=(p, replace(private, **changed)))
+
+    return change
+
+
+def mail(change: Callable[[list[Any]], Any]) -> Callable[[RecordedView], RecordedView]:
+    """Other mail in a view."""
+
+    def changed(found: RecordedView) -> RecordedView:
+        items = list(found.mail)
+        change(items)
+        return replace(found, mail=tuple(items))
+
+    return changed
+
+
+def played(program: Program) -> Callable[[Bench, Path], Folders]:
+    """A run in which participants follow another program than the one that its record names."""
+
+    def make(bench: Bench, folder: Path) -> Folders:
+        with patch.object(pathak2010, "PROGRAM", program):
+            return toy_run(
+                folder, SIZES, DIMENSION, seed=5, identities=dict(bench.identities), key_bits=MUTANT_KEY_BITS
+            )
+
+    return make
+
+
+def lying(who: str, kind: type[Any], twist: Any) -> Callable[[Bench, Path], Folders]:
+    """A run in which one participant lies in the content of one message, so that nobody notices."""
+    return played(Lie(who, kind, twist, "").programmed())
+
+
+def another_cipher(field: str, m: int) -> Any:
+    """The last ciphertext of a field replaced by an encryption of m."""
+
+    def twist(me: Any, to: str, found: Any) -> Any:
+        old = getattr(found, field)
+        n = (old[-1] if isinstance(old, tuple) else old).n
+        key = next(key for key in me._engine.keys.values() if key.n == n)
+        new = key.encrypt(m, me.rng)
+        return replace(found, **{field: (*old[:-1], new) if isinstance(old, tuple) else new})
+
+    return twist
+
+
+def bench(folder: Path) -> Bench:
+    """Two honest runs of three parties."""
+    names = tuple(f"north-{j}" for j in range(len(SIZES)))
+    identities = long_term(names)
+    honest, other = (
+        toy_run(folder / str(seed), SIZES, DIMENSION, seed=seed, identities=identities, key_bits=MUTANT_KEY_BITS)
+        for seed in (3, 4)
+    )
+    pinned = {name: identity.public.hex() for name, identity in identities.items()}
+    (folder / "identities.json").write_text(json.dumps(pinned))
+    return Bench(honest, other, identities)
+
+
+def _last_and_next(kind: str, record: Record) -> tuple[int, int]:
+    """The places of the last message of this kind, by the sender of the first one, and of what it sends next."""
+    sender = record.envelopes[record.place(kind)].sender
+    own = [i for i, e in enumerate(record.envelopes) if e.sender == sender]
+    last = max(k for k, i in enumerate(own) if record.envelopes[i].kind == kind)
+    return own[last], own[last + 1]
+
+
+SIZES, DIMENSION, MUTANT_KEY_BITS = (12, 8, 20), 1, 256
+
+
+def of_kind(kind: str) -> dict[str, Mutant]:
+    """The mutants that a message of any kind has."""
+    signed = ("signatures",) if kind in SIGNED else ("sender-chain",)
+    own = ("signatures",) if kind == "PublishedShare" else ("sender-chain",)  # nothing of its sender comes after it
+    found = {
+        "flipped byte": Mutant(forged(at(kind, flip)), signed),
+        "flipped byte, chains made anew": Mutant(forged(at(kind, flip), LINKED), ("signatures",)),
+        "dropped": Mutant(forged(at(kind, drop)), ("completeness",)),
+        "dropped, all signed anew": Mutant(forged(at(kind, drop), by_owners), ("completeness",)),
+        "twice": Mutant(forged(at(kind, duplicate), by_owners), ("order",)),
+        "longer": Mutant(forged(at(kind, resize, 1), LINKED), ("sizes",)),
+        "shorter": Mutant(forged(at(kind, resize, -1), LINKED), ("sizes",)),
+        "from an old session": Mutant(forged(lambda bench, record: splice(bench.other.run, record.place(kind))), own),
+        "renamed": Mutant(forged(at(kind, alter, kind="Pickle"), by_owners), ("routes",)),
+        "swapped sender": Mutant(
+            forged(lambda bench, record: alter(record.place(kind), sender=_third(kind, record))), ("sender-chain",)
+        ),
+    }
+    if kind != "PublishedShare":
+        after = forged(lambda bench, record: swap(*_last_and_next(kind, record)), by_owners)
+        found["after the next one of its sender"] = Mutant(after, ("order",))
+    return {f"{kind}: {name}": mutant for name, mutant in found.items()}
+
+
+def _third(kind: str, record: Record) -> str:
+    """A participant who is at neither end of the first message of this kind."""
+    e = record.envelopes[record.place(kind)]
+    return next(name for name in record.head["identities"] if name not in (e.sender, e.to))
+
+
+RECORDS: dict[str, Mutant] = {name: mutant for kind in KINDS for name, mutant in of_kind(kind).items()}
+RECORDS |= {
+    "all of another run": Mutant(
+        lambda bench, folder: Folders(
+            forgeries.with_text(bench.honest.run, folder / "run", (bench.other.run / TRANSCRIPT).read_text()),
+            bench.other.views,
+        ),
+        ("shares",),
+    ),
+    "signed by a stranger": Mutant(forged(by_stranger), ("signatures",)),
+    "a stranger's identity stated": Mutant(
+        forged(always(forgeries.with_identity("north-1", STRANGER)), by_stranger), ("session", "identities")
+    ),
+    "a stranger's identity stated, session made anew": Mutant(
+        forged(
+            always(forgeries.with_identity("north-1", STRANGER)),
+            always(forgeries.with_session),
+            lambda bench, record: forgeries.resigned({**bench.identities, "north-1": STRANGER}),
+        ),
+        ("identities",),
+    ),
+    "a share signed by a stranger": Mutant(
+        forged(lambda bench, record: forgeries.sign(record.place("PublishedShare"), STRANGER)), ("signatures",)
+    ),
+    "a stage signed by another participant": Mutant(
+        forged(lambda bench, record: forgeries.sign(record.place(STAGE_END, "north-0"), bench.identities["north-1"])),
+        ("signatures",),
+    ),
+    "two greetings with their payloads exchanged": Mutant(
+        forged(
+            lambda bench, record: alter(0, body=record.envelopes[3].body),
+            LINKED,
+        ),
+        ("signatures",),
+    ),
+    "cut off before the shares": Mutant(
+        forged(lambda bench, record: forgeries.cut(record.place("PublishedShare"))), ("completeness", "shares")
+    ),
+    "cut off after a stage": Mutant(
+        forged(lambda bench, record: forgeries.cut(record.place("Slot"))), ("completeness", "signatures")
+    ),
+    "a slot before its relays": Mutant(
+        forged(lambda bench, record: forgeries.move(record.place("Slot"), record.place("Relay"))), ("rounds",)
+    ),
+    "a share before everybody is ready": Mutant(
+        forged(
+            lambda bench, record: forgeries.move(record.place("PublishedShare"), record.place("Ready")),
+            by_owners,
+        ),
+        ("order",),
+    ),
+    "another nonce": Mutant(forged(always(forgeries.with_head(nonce="00" * 32))), ("session",)),
+    "another session id": Mutant(forged(always(forgeries.with_head(session="00" * 32))), ("session",)),
+    "another topology": Mutant(forged(always(forgeries.with_head(topology="star"))), ("agreed",)),
+    "no topology that there is": Mutant(forged(always(forgeries.with_head(topology="ring"))), ("session",)),
+    "marks left out": Mutant(forged(always(forgeries.with_head(insecure=[]))), ("marks",)),
+    "marks that do not apply": Mutant(
+        forged(always(forgeries.with_head(insecure=["insecure seed", "insecure test keys", "as printed"]))), ("marks",)
+    ),
+    "another comparison": Mutant(forged(always(forgeries.with_parameters(comparison="all-pairs"))), ("session",)),
+    "longer keys": Mutant(forged(always(forgeries.with_parameters(key_bits=512))), ("session", "sizes")),
+    "another agreement": Mutant(forged(always(forgeries.with_parameters(agreed="0" * 64))), ("session", "agreed")),
+    "another number in a line": Mutant(text(lambda t: t.replace('"number":3', '"number":4', 1)), ("hash-chain",)),
+    "another size in a line": Mutant(
+        text(lambda t: re.sub('"size":[0-9]+,"stage"', '"size":7,"stage"', t, count=1)), ("sizes",)
+    ),
+    "another digest in a line": Mutant(
+        text(lambda t: re.sub('"digest":"[0-9a-f]{64}"', f'"digest":"{"0" * 64}"', t, count=1)), ("hash-chain",)
+    ),
+    "a space": Mutant(text(lambda t: t.replace(",", ", ", 1)), ("schema",)),
+    "a field too many": Mutant(text(lambda t: t[:-2] + ',"x":1}\n'), ("schema",)),
+    "a line that is none": Mutant(text(lambda t: t + "{}\n"), ("schema",)),
+    "an empty line": Mutant(text(lambda t: t + "\n"), ("schema",)),
+    "no end of line": Mutant(text(lambda t: t[:-1]), ("schema",)),
+    "record altered, digest not": Mutant(
+        lambda bench, folder: Folders(_untold(bench, folder), bench.honest.views), ("files",)
+    ),
+    "a weight": Mutant(document(RELEASE, "weights", 0, to=lambda w: w + 2**-20), ("release",)),
+    "a share": Mutant(document(SHARES, "shares", "north-1", 0, to="5"), ("shares", "release")),
+    "a share, digest not": Mutant(
+        document(SHARES, "shares", "charlie", 0, to="5", redigest=False), ("files", "shares")
+    ),
+    "shares and weights": Mutant(
+        lambda bench, folder: Folders(_shifted(bench, folder), bench.honest.views), ("shares",)
+    ),
+    "the step of the grid": Mutant(document(SHARES, "fraction_bits", to=39), ("release", "agreed")),
+    "the times, digest not": Mutant(document(TIMINGS, "seconds", to=1.0, redigest=False), ("files",)),
+    "the number of messages": Mutant(document(TIMINGS, "messages", to=5), ("cost",)),
+    "the epsilon asked": Mutant(document(RELEASE, "parameters", "epsilon", to="2"), ("agreed",)),
+    "the lambda": Mutant(document(RELEASE, "parameters", "lambda", to="1"), ("agreed",)),
+    "the noise's law": Mutant(document(RELEASE, "parameters", "noise", to="laplace"), ("agreed",)),
+    "the calibration": Mutant(document(RELEASE, "parameters", "calibration", to="paper"), ("agreed",)),
+    "the topology in the release": Mutant(document(RELEASE, "parameters", "topology", to="star"), ("agreed",)),
+    "the parties' order": Mutant(document(RELEASE, "parameters", "parties", to=lambda p: p[::-1]), ("agreed",)),
+    "a bound": Mutant(document(RELEASE, "bounds", "x0", to=[-2.0, 1.0]), ("agreed",)),
+    "a class": Mutant(document(RELEASE, "classes", to=["yes", "no"]), ("agreed",)),
+    "an epsilon claimed where there is none": Mutant(document(RELEASE, "privacy", "epsilon", to=1.0), ("statement",)),
+    "a kind claimed": Mutant(document(RELEASE, "privacy", "kind", to="pure"), ("statement",)),
+    "a caveat left out": Mutant(document(RELEASE, "privacy", "caveats", to=lambda c: c[1:]), ("statement",)),
+    "a reason left out": Mutant(document(RELEASE, "insecure", to=lambda r: r[1:]), ("marks",)),
+}
+
+
+def _untold(bench: Bench, folder: Path) -> Path:
+    shutil.copytree(bench.honest.run, folder / "run")
+    path = folder / "run" / TRANSCRIPT
+    path.write_text(path.read_text() + "\n")
+    return folder / "run"
+
+
+def _shifted(bench: Bench, folder: Path) -> Path:
+    """All that anybody can compute from the shares is computed anew."""
+    run = document(SHARES, "shares", "north-1", 0, to=lambda y: str((int(y) + (3 << 20)) % 2**64))(bench, folder).run
+    release = json.loads((run / RELEASE).read_text())
+    release["weights"][0] += 2**-20
+    (run / RELEASE).write_text(json.dumps(release))
+    return run
+
+
+VIEWS: dict[str, Mutant] = {
+    f"{kind}: sealed anew by a liar": Mutant(
+        forged(at(kind, flip), by_owners), ("dispute", "messages-recomputed"), views=True, liar=True
+    )
+    for kind in SEALED
+}
+VIEWS |= {
+    "another key in a greeting": Mutant(forged(at(HELLO, flip), by_owners), ("nonces", "view-agrees"), views=True),
+    "a view with another seed": Mutant(
+        view("north-1", lambda v: replace(v, seed=bytes(32))), ("view-agrees", "messages-recomputed"), views=True
+    ),
+    "a view with another size": Mutant(view("north-1", mine(n=lambda n: n + 1)), ("messages-recomputed",), views=True),
+    "a view with other weights": Mutant(
+        view("north-1", mine(w=lambda w: ((w[0] + 1) % 2**64,))), ("messages-recomputed",), views=True
+    ),
+    "a view with other noise": Mutant(
+        view("north-1", mine(eta=lambda eta: ((eta[0] + 1) % 2**64,))), ("messages-recomputed",), views=True
+    ),
+    "a view with hardly any noise": Mutant(view("north-2", mine(eta=lambda eta: (0,))), ("noise",), views=True),
+    "a view with enormous noise": Mutant(view("north-2", mine(eta=lambda eta: (2**62,))), ("noise",), views=True),
+    "a view without its last mail": Mutant(view("north-0", mail(lambda m: m.pop())), ("view-agrees",), views=True),
+    "a view with other mail": Mutant(
+        view("charlie", mail(lambda m: m.__setitem__(3, (m[3][0], m[3][1], bytes(len(m[3][2])))))),
+        ("view-agrees",),
+        views=True,
+    ),
+    "a view with mail of another line": Mutant(
+        view("charlie", mail(lambda m: m.__setitem__(0, (m[0][0] + 1, *m[0][1:])))), ("view-agrees",), views=True
+    ),
+    "a view with mail exchanged": Mutant(
+        view("north-0", mail(lambda m: m.insert(0, m.pop(1)))), ("view-agrees",), views=True
+    ),
+    "a view of somebody else": Mutant(
+        view("north-1", lambda v: replace(v, role="north-2"), only=True), ("view-agrees",), views=True
+    ),
+    "a view that hides its seed": Mutant(view("charlie", lambda v: replace(v, insecure=False)), ("marks",), views=True),
+    "no tie bits": Mutant(played(pathak_mutants.NO_TIE_BITS), ("messages-recomputed",), views=True, liar=True),
+    "integer shares": Mutant(played(pathak_mutants.INTEGER_SHARES), ("messages-recomputed",), views=True, liar=True),
+    "sizes unshared": Mutant(played(pathak_mutants.SIZES_UNSHARED), ("messages-recomputed",), views=True, liar=True),
+    "short blinding": Mutant(
+        played(pathak_mutants.SHORT_BLINDING), ("messages-recomputed", "masks"), views=True, liar=True
+    ),
+    "short mask": Mutant(played(pathak_mutants.SHORT_MASK), ("messages-recomputed", "masks"), views=True, liar=True),
+    "no mask": Mutant(played(pathak_mutants.NO_MASK), ("messages-recomputed", "masks"), views=True, liar=True),
+    "weights unshared": Mutant(
+        played(pathak_mutants.WEIGHTS_UNSHARED), ("messages-recomputed",), views=True, liar=True
+    ),
+    "stale blinding": Mutant(
+        played(pathak_mutants.STALE_BLINDING), ("messages-recomputed", "freshness"), views=True, liar=True
+    ),
+    "stale selection": Mutant(played(pathak_mutants.STALE_SELECTION), ("messages-recomputed",), views=True, liar=True),
+    "no noise selected": Mutant(
+        played(pathak_mutants.NOTHING_SELECTED), ("messages-recomputed", "result"), views=True, liar=True
+    ),
+    "a half changed": Mutant(
+        lying("north-1", Half, swapped("a_tilde", lambda m: m.a_tilde ^ 1)),
+        ("messages-recomputed",),
+        views=True,
+        liar=True,
+    ),
+    "a relay changed": Mutant(
+        lying("north-1", Relay, swapped("a", lambda m: m.a ^ 1)), ("messages-recomputed",), views=True, liar=True
+    ),
+    "a slot changed": Mutant(
+        lying("north-1", Slot, another_cipher("a", 1)), ("messages-recomputed",), views=True, liar=True
+    ),
+    "a blinded half changed": Mutant(
+        lying("charlie", Blinded, another_cipher("a", 1)), ("messages-recomputed",), views=True, liar=True
+    ),
+    "a match turned round": Mutant(
+        lying("charlie", Match, lambda me, to, m: replace(m, left=m.right, right=m.left)),
+        ("messages-recomputed",),
+        views=True,
+        liar=True,
+    ),
+    "an answer turned round": Mutant(
+        lying("north-0", Differences, swapped("delta", lambda m: 1 - m.delta)),
+        ("messages-recomputed",),
+        views=True,
+        liar=True,
+    ),
+    "an indicator of nobody": Mutant(
+        lying("charlie", Indicator, another_cipher("u", 0)), ("messages-recomputed",), views=True, liar=True
+    ),
+    "other noise contributed": Mutant(
+        lying("north-1", Selected, another_cipher("psi", 5)), ("messages-recomputed", "result"), views=True, liar=True
+    ),
+    "the noise taken away": Mutant(
+        lying("north-0", Masked, another_cipher("psi", 0)), ("messages-recomputed", "result"), views=True, liar=True
+    ),
+    "a share of nothing": Mutant(
+        lying("north-1", Reshare, swapped("x", lambda m: tuple(x ^ 1 for x in m.x))),
+        ("messages-recomputed", "result"),
+        views=True,
+        liar=True,
+    ),
+    "another share published": Mutant(
+        lying("north-1", PublishedShare, swapped("y", lambda m: tuple(y ^ 1 for y in m.y))),
+        ("messages-recomputed", "result"),
+        views=True,
+        liar=True,
+    ),
+}
+
+ALL: Mapping[str, Mutant] = {**RECORDS, **VIEWS}
