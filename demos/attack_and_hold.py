@@ -17,11 +17,11 @@ from smc_dp.attacks.extract_randomiser import pi2_of_parties
 from smc_dp.attacks.link_sender import pi1_of_charlie
 from smc_dp.attacks.recover_exponent import noise_of
 from smc_dp.attacks.residues_mod_k import residues
-from smc_dp.attacks.sessions import HARDENED, PLAIN_BLINDING, Played, Secret, left_behind, mail_from, play
+from smc_dp.attacks.sessions import HARDENED, PLAIN_BLINDING, PartySecret, Played, left_behind, mail_from, play
 
 ROWS, NOISE = (900, 400, 120, 700), (-31_415, 2_718, 161_803, -14_142)
 MODELS = ([5, -7], [11, 13], [-2, 6], [8, 1])
-SECRETS = [Secret(n, w, [e, -e]) for n, w, e in zip(ROWS, MODELS, NOISE, strict=True)]
+SECRETS = [PartySecret(n, w, [e, -e]) for n, w, e in zip(ROWS, MODELS, NOISE, strict=True)]
 SUM = [sum(column) for column in zip(*MODELS, strict=True)]
 ORDER = "which party stands where"
 

@@ -23,7 +23,7 @@ from smc_dp.audit.run.evidence import load
 from smc_dp.cli import screen
 from smc_dp.data import sources
 from smc_dp.methods.pathak2010.curator import Settings
-from smc_dp.run.simulation import simulate
+from smc_dp.run.simulation import simulate_run
 
 
 def double_a_weight(run: Path, views: Path) -> None:
@@ -59,15 +59,15 @@ def main() -> None:
     protocol = ProtocolSettings(dimension=case.bounds.dimension, ring_bits=settings.grid.ring_bits)
     with tempfile.TemporaryDirectory() as folder:
         run, views = Path(folder) / "run", Path(folder) / "views"
-        simulate(case, settings, protocol, Stream.from_system(), run, views=views)
-        honest = report.audit(load(run, views=views), checks.CHECKS)
+        simulate_run(case, settings, protocol, Stream.from_system(), run, views=views)
+        honest = report.audit_evidence(load(run, views=views), checks.CHECKS)
         screen.show_audit(honest)
         if not honest.passed:
             raise SystemExit("an honest run was accused")
         for tamper in (double_a_weight, cut_out_a_message, tell_of_other_data):
             there, theirs = (Path(shutil.copytree(path, f"{path}-{tamper.__name__}")) for path in (run, views))
             tamper(there, theirs)
-            found = report.audit(load(there, views=theirs), checks.CHECKS)
+            found = report.audit_evidence(load(there, views=theirs), checks.CHECKS)
             caught = [finding.check.name for finding in found.findings if finding.outcome.status == "failed"]
             print(f"\n{tamper.__name__}: caught by {', '.join(caught)}")
             if found.first_fault is None:

@@ -29,7 +29,7 @@ from smc_dp.data import sources
 from smc_dp.errors import InputError
 from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.run import folder as run_folder
-from smc_dp.run.simulation import simulate
+from smc_dp.run.simulation import simulate_run
 
 
 def main() -> None:
@@ -58,7 +58,7 @@ def main() -> None:
 
 def fault(evidence: Evidence) -> str | None:
     """The first thing that is wrong with how the lines hang together."""
-    found = report.audit(evidence, links.CHECKS).first_fault
+    found = report.audit_evidence(evidence, links.CHECKS).first_fault
     return f"line {found.outcome.line} {found.outcome.detail}" if found else None
 
 
@@ -67,7 +67,7 @@ def fresh_run(run: Path) -> Path:
     print("Three hospitals run the protocol at 3072 bits ...", file=sys.stderr)
     case, settings = sources.dataset("breast_cancer", parties=3), Settings()
     protocol = ProtocolSettings(case.bounds.dimension, settings.grid.ring_bits)
-    simulate(case, settings, protocol, Stream.from_system(), run)
+    simulate_run(case, settings, protocol, Stream.from_system(), run)
     return run
 
 

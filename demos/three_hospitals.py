@@ -20,7 +20,7 @@ from smc_dp.aggregation import ProtocolSettings
 from smc_dp.data import sources
 from smc_dp.methods.pathak2010.curator import Settings, accuracy, classify
 from smc_dp.run import folder as run_folder
-from smc_dp.run.simulation import simulate
+from smc_dp.run.simulation import simulate_run
 
 
 def progress(stage: str, done: int, total: int) -> None:
@@ -39,7 +39,7 @@ def main() -> None:
     protocol = ProtocolSettings(dimension=case.bounds.dimension, ring_bits=settings.grid.ring_bits)
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
-        report = simulate(case, settings, protocol, Stream.from_system(), run, progress)
+        report = simulate_run(case, settings, protocol, Stream.from_system(), run, progress)
         published = run_folder.read(run)  # from here on, what Dave has
         document = json.loads((run / run_folder.SHARES).read_text(encoding="utf-8"))
 

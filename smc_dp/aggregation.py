@@ -28,9 +28,9 @@ MIN_KEY_BITS = 2048
 SEEDED, TEST_KEYS, AS_PRINTED = "insecure seed", "insecure test keys", "as printed"
 _TEST_KEY_BITS, _MAX_KEY_BITS = 256, 16384
 
-Comparison: TypeAlias = Literal["all-pairs", "tournament"]
-Topology: TypeAlias = Literal["mesh", "star"]
-Link: TypeAlias = Literal["lan", "wan", "none"]
+ComparisonName: TypeAlias = Literal["all-pairs", "tournament"]
+TopologyName: TypeAlias = Literal["mesh", "star"]
+LinkName: TypeAlias = Literal["lan", "wan", "none"]
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class ProtocolSettings:
     dimension: int
     ring_bits: int
     key_bits: int = 3072
-    comparison: Comparison = "tournament"
-    topology: Topology = "mesh"
-    link: Link = "none"
+    comparison: ComparisonName = "tournament"
+    topology: TopologyName = "mesh"
+    link: LinkName = "none"
     as_printed: bool = False
     insecure_test_keys: bool = False
     agreed: str = ""

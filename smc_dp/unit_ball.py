@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from smc_dp.arrays import Array
 
 # Rounding can leave a divided row a few units in the last place outside the ball; this brings it back inside.
 _INSIDE = 1 - 2.0**-40

@@ -25,12 +25,19 @@ TABLE: dict[str, tuple[str, ...]] = {
     "protocols.pathak2010.as_printed": ("ROLE", "protocols.comparison", "protocols.runtime.claims"),
     "protocols.pathak2010.boundary": ("ROLE", "protocols.runtime.claims"),
     "protocols.programs": ("protocols",),
-    "smc_dp.data": ("smc_dp.errors", "smc_dp.files.reading", "smc_dp.unit_ball"),
-    "smc_dp.learning": ("smc_dp.errors", "smc_dp.files.reading", "smc_dp.unit_ball"),
-    "smc_dp.privacy": ("smc_dp.errors", "smc_dp.files.reading", "smc_dp.unit_ball", "protocols.arithmetic.rng"),
+    "smc_dp.data": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.files.reading", "smc_dp.unit_ball"),
+    "smc_dp.learning": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.files.reading", "smc_dp.unit_ball"),
+    "smc_dp.privacy": (
+        "smc_dp.arrays",
+        "smc_dp.errors",
+        "smc_dp.files.reading",
+        "smc_dp.unit_ball",
+        "protocols.arithmetic.rng",
+    ),
     "smc_dp.errors": (),
     "smc_dp.files.reading": ("smc_dp.errors",),
-    "smc_dp.unit_ball": (),
+    "smc_dp.arrays": (),
+    "smc_dp.unit_ball": ("smc_dp.arrays",),
     "smc_dp": ("smc_dp", "protocols"),
 }
 # What a file of roles sees of us: numbers, keys, errors, and the half of the runtime that a role may know.

@@ -1,6 +1,6 @@
 """Attacks that show what is wrong with a printed step, and whether what is here holds.
 
-`ATTACKS` has them by name; `run` measures one against one of its variants. Each file says which step it breaks, and
+`ATTACKS` has them by name; `measure` measures one against one of its variants. Each file says which step it breaks, and
 its attacking function takes what the attacker has and nothing else: its views, the release, public parameters.
 """
 
@@ -22,12 +22,12 @@ from smc_dp.attacks import (
     strip_noise,
     vote_flip,
 )
-from smc_dp.attacks.attack import LEAST_TRIALS, Attack, Measured
+from smc_dp.attacks.attack import LEAST_TRIALS, AttackResult, MeasuredAttack
 from smc_dp.errors import InputError, shown
 
 TOY_KEY_BITS, LONGEST_KEY_BITS = 512, 4096
 
-ATTACKS: Mapping[str, Attack] = MappingProxyType(
+ATTACKS: Mapping[str, MeasuredAttack] = MappingProxyType(
     {
         module.ATTACK.name: module.ATTACK
         for module in (
@@ -46,7 +46,7 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
 )
 
 
-def find(name: str) -> Attack:
+def find(name: str) -> MeasuredAttack:
     """The attack of this name; raises InputError with all names when there is none."""
     if name not in ATTACKS:
         raise InputError(f"attack: wanted one of {', '.join(ATTACKS)}, got {shown(name)}")
@@ -61,7 +61,7 @@ def check_key_bits(key_bits: int) -> None:
         )
 
 
-def run(
+def measure(
     name: str,
     variant: str,
     trials: int | None,
@@ -69,7 +69,7 @@ def run(
     *,
     key_bits: int = TOY_KEY_BITS,
     hear: Callable[[int, int], None] | None = None,
-) -> Measured:
+) -> AttackResult:
     """Try the attack so many times on this variant, each time from fresh randomness, and count.
 
     Without a number of trials the variant's own is made. `hear(done, all)` is told after each. Raises InputError for
@@ -89,4 +89,4 @@ def run(
         successes += target.trial(rng.fork(f"{name} {variant} {i}"), key_bits)
         if hear:
             hear(i + 1, wanted)
-    return Measured(name, variant, successes, wanted, attack.chance, target.expected, target.no_fix_yet)
+    return AttackResult(name, variant, successes, wanted, attack.chance, target.expected, target.no_fix_yet)

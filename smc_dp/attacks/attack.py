@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeAlias
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon.bounds import clopper_pearson
 
-Outcome: TypeAlias = Literal["succeeds", "fails", "undecided"]
-Trial: TypeAlias = Callable[[Stream, int], bool]
+AttackOutcome: TypeAlias = Literal["succeeds", "fails", "undecided"]
+AttackTrial: TypeAlias = Callable[[Stream, int], bool]
 """One try, from fresh randomness and the length of the keys (in bits, if there are any): whether it succeeded."""
 
 CONFIDENCE = 0.95
@@ -36,14 +36,14 @@ class Variant:
     name: str
     target: str
     about: str
-    expected: Outcome
-    trial: Trial = field(repr=False)
+    expected: AttackOutcome
+    trial: AttackTrial = field(repr=False)
     trials: int = 20
     no_fix_yet: bool = False
 
 
 @dataclass(frozen=True)
-class Attack:
+class MeasuredAttack:
     """One attack: the paper's step that it breaks and why, who makes it and from what, what counts as success, how it
     goes.
 
@@ -73,7 +73,7 @@ class Attack:
 
 
 @dataclass(frozen=True)
-class Measured:
+class AttackResult:
     """How often an attack succeeded against a variant."""
 
     attack: str
@@ -81,7 +81,7 @@ class Measured:
     successes: int
     trials: int
     chance: float
-    expected: Outcome
+    expected: AttackOutcome
     no_fix_yet: bool
 
     @property
@@ -90,7 +90,7 @@ class Measured:
         return clopper_pearson(self.successes, self.trials, CONFIDENCE)
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> AttackOutcome:
         """By the rule above."""
         low, high = (advantage(limit, self.chance) for limit in self.interval)
         if low > SUCCEEDS_ABOVE:

@@ -13,13 +13,13 @@ from math import sqrt
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.attack import Attack, Variant
+from smc_dp.arrays import Array
+from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.synthetic import in_the_ball
 from smc_dp.data.federation import Federation
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.privacy.target import Target
-from smc_dp.unit_ball import Array
 
 FEATURES, ROUNDS, SINGLES = 8, 25, 6
 ROWS = {Ofpa: 2000, Ofaa: 30_000}  # enough for the printed OFAA to have minima to upload
@@ -49,7 +49,7 @@ def _against(method: type[Ofpa] | type[Ofaa], target: Target, name: str, words: 
 
 PRINTED, PROVEN = Target(Fraction(5), "paper", "laplace"), Target(Fraction(5))
 
-ATTACK = Attack(
+ATTACK = MeasuredAttack(
     name="average-uploads",
     paper="OFPA and OFAA",
     step="Algorithms 2, 3",

@@ -12,7 +12,7 @@ from protocols.pathak2010.boundary import Sizes, sizes_of_charlie_and_party
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyKeys
 from protocols.runtime.claims import View
-from smc_dp.attacks.attack import Attack, Variant
+from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, left_behind, mail_from, play, secrets
 
 PARTIES = 3
@@ -36,7 +36,7 @@ def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
     return found == Sizes(n, n.index(min(n)))
 
 
-ATTACK = Attack(
+ATTACK = MeasuredAttack(
     name="charlie-and-one",
     paper="Pathak et al. 2010",
     step="steps 1.2, 1.3",

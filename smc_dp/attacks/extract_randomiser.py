@@ -17,7 +17,7 @@ from protocols.pathak2010.as_printed import PlainlyBlinded, PrintedSlot
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.values import Halves, PartyKeys
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import Attack, Variant
+from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, PLAIN_BLINDING, PRINTED, left_behind, mail_from, play, secrets
 
 PARTIES = 7
@@ -57,7 +57,7 @@ def _attacked(program: Program, name: str, about: str) -> Variant:
     return Variant(name, "curator protocol", about, "succeeds" if program is PLAIN_BLINDING else "fails", trial)
 
 
-ATTACK = Attack(
+ATTACK = MeasuredAttack(
     name="extract-randomiser",
     paper="Pathak et al. 2010",
     step="step 1.4",

@@ -16,8 +16,8 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import Attack, Variant
-from smc_dp.attacks.sessions import HARDENED, PRINTED, Secret, play
+from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, play
 from smc_dp.attacks.synthetic import DIMENSION, like_adult
 from smc_dp.learning.solver import minimise
 from smc_dp.methods.pathak2010.curator import Settings
@@ -44,7 +44,7 @@ def _attacked(program: Program) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
         n, w = _smallest(rng)
         secrets = [
-            Secret(size, model, settings.noise_of(size, 1 + len(OTHERS), DIMENSION).sample(rng))
+            PartySecret(size, model, settings.noise_of(size, 1 + len(OTHERS), DIMENSION).sample(rng))
             for size, model in zip((n, *OTHERS), (w, *_other_models()), strict=True)
         ]
         one_row = copies * DIMENSION * float(settings.noise_of(1, 1 + len(OTHERS), DIMENSION).scale)
@@ -87,7 +87,7 @@ def _model(n: int, seed: int) -> tuple[int, ...]:
     return tuple(settings.grid.encode(minimise(settings.objective, rows.X[:n], rows.y[:n]).weights.tolist()))
 
 
-ATTACK = Attack(
+ATTACK = MeasuredAttack(
     name="infer-min-size",
     paper="Pathak et al. 2010",
     step="claim (a)",

@@ -14,7 +14,7 @@ from protocols.pathak2010.as_printed import PrintedCuratorShare
 from protocols.pathak2010.values import Halves
 from protocols.runtime.claims import View
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import Attack, Variant
+from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, left_behind, play, secrets
 
 PARTIES = 7
@@ -49,7 +49,7 @@ def _attacked(program: Program, name: str) -> Variant:
     )
 
 
-ATTACK = Attack(
+ATTACK = MeasuredAttack(
     name="link-sender",
     paper="Pathak et al. 2010",
     step="step 1.2",

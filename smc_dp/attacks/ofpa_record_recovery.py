@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.attack import Attack, Variant
+from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.recovery import recover
 from smc_dp.attacks.synthetic import in_the_ball
 from smc_dp.data.federation import Federation
@@ -32,7 +32,7 @@ def _against(target: Target, name: str, words: str) -> Variant:
     return Variant(name, "OFPA", words, "succeeds" if target.calibration == "paper" else "fails", trial)
 
 
-ATTACK = Attack(
+ATTACK = MeasuredAttack(
     name="ofpa-record-recovery",
     paper="OFPA and OFAA",
     step="Algorithm 2",

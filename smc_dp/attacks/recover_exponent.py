@@ -17,8 +17,8 @@ from protocols.pathak2010.messages import Indicator, Selected
 from protocols.pathak2010.values import PartyKeys
 from protocols.runtime.claims import View
 from protocols.runtime.session import CURATOR_NAME, Program
-from smc_dp.attacks.attack import Attack, Variant
-from smc_dp.attacks.sessions import HARDENED, PRINTED, Secret, left_behind, mail_from, play
+from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, left_behind, mail_from, play
 from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.privacy.grid import Grid
 
@@ -73,7 +73,7 @@ def giant_steps(base: int, power: int, modulus: int, babies: Mapping[int, int], 
 
 def _attacked(program: Program, name: str, kind: type[PrintedSelected] | type[Selected]) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
-        secrets = [Secret(n, [7], SETTINGS.noise_of(n, len(SIZES), 1).sample(rng)) for n in SIZES]
+        secrets = [PartySecret(n, [7], SETTINGS.noise_of(n, len(SIZES), 1).sample(rng)) for n in SIZES]
         played = play(program, secrets, key_bits, rng)
         return noise_of(played.party(0), "P3", kind) == secrets[2].eta[0]
 
@@ -82,7 +82,7 @@ def _attacked(program: Program, name: str, kind: type[PrintedSelected] | type[Se
     )
 
 
-ATTACK = Attack(
+ATTACK = MeasuredAttack(
     name="recover-exponent",
     paper="Pathak et al. 2010",
     step="steps 2.3, 2.4",

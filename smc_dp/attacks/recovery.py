@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.special
 
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Rows
 from smc_dp.methods.collaborative.rounds import with_one
-from smc_dp.unit_ball import Array
 
 _SMALLEST = 2.0**-50  # what a probability is at least taken for, where uploads are not exact minimisers
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from smc_dp.attacks.attack import CONFIDENCE, FAILS_BELOW, SUCCEEDS_ABOVE, Attack, Measured
+from smc_dp.attacks.attack import CONFIDENCE, FAILS_BELOW, SUCCEEDS_ABOVE, AttackResult, MeasuredAttack
 
 HEADINGS = ("attack", "breaks", "attacker", "target", "variant", "outcome", "succeeded", "95 % interval", "chance")
 RULE = (
@@ -17,11 +17,11 @@ RULE = (
 
 
 @dataclass(frozen=True)
-class Report:
+class AttackReport:
     """An attack and what it came to against each variant; `key_bits` is None where there are no keys."""
 
-    attack: Attack
-    measured: tuple[Measured, ...]
+    attack: MeasuredAttack
+    measured: tuple[AttackResult, ...]
     key_bits: int | None
 
     @property
@@ -52,7 +52,7 @@ class Report:
         }
 
 
-def story(attack: Attack, key_bits: int | None) -> list[str]:
+def story(attack: MeasuredAttack, key_bits: int | None) -> list[str]:
     """Who attacks what, from what and how, a paragraph each."""
     keys = "" if key_bits is None else f" Keys of {key_bits} bits; the attack does not depend on their length."
     return [
@@ -65,7 +65,7 @@ def story(attack: Attack, key_bits: int | None) -> list[str]:
     ]
 
 
-def rows(reports: Iterable[Report]) -> list[tuple[str, ...]]:
+def rows(reports: Iterable[AttackReport]) -> list[tuple[str, ...]]:
     """A row of text under `HEADINGS` for every measurement."""
     return [
         (report.attack.name, report.attack.breaks, report.attack.attacker, variant.target, m.variant, *figures(m))
@@ -74,7 +74,7 @@ def rows(reports: Iterable[Report]) -> list[tuple[str, ...]]:
     ]
 
 
-def figures(m: Measured) -> tuple[str, str, str, str]:
+def figures(m: AttackResult) -> tuple[str, str, str, str]:
     """Outcome, successes, interval and chance, as text."""
     low, high = m.interval
     known = ", no fix yet" if m.no_fix_yet and m.outcome == "succeeds" else ""
@@ -82,7 +82,7 @@ def figures(m: Measured) -> tuple[str, str, str, str]:
     return f"{m.outcome}{known}", f"{m.successes} of {m.trials}", interval, f"{m.chance:.3g}"
 
 
-def conditions(reports: Sequence[Report]) -> list[str]:
+def conditions(reports: Sequence[AttackReport]) -> list[str]:
     """For every attack a line that says when it works where it does, and one about keys."""
     bits = {report.key_bits for report in reports if report.key_bits is not None}
     keys = [f"Keys have {b} bits, which makes these runs fast; no attack depends on it." for b in bits]
@@ -90,7 +90,7 @@ def conditions(reports: Sequence[Report]) -> list[str]:
     return ["Where an attack succeeds it does so on these conditions:", *told, *keys]
 
 
-def surprises(reports: Sequence[Report]) -> list[str]:
+def surprises(reports: Sequence[AttackReport]) -> list[str]:
     """A sentence for every outcome that is not the one on record."""
     return [
         f"NOT AS EXPECTED: {m.attack} against {m.variant}: {m.outcome}, and {m.expected} is on record"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import Attack, Variant
+from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, play, secrets
 
 PARTIES, DIMENSION = 3, 8
@@ -33,7 +33,7 @@ def _attacked(program: Program, name: str) -> Variant:
     )
 
 
-ATTACK = Attack(
+ATTACK = MeasuredAttack(
     name="residues-mod-k",
     paper="Pathak et al. 2010",
     step="steps 3.1, 3.2",

@@ -27,7 +27,7 @@ PLAIN_BLINDING = as_printed.PLAIN_BLINDING
 
 
 @dataclass(frozen=True, repr=False)
-class Secret:
+class PartySecret:
     """What a party brings: its number of rows, its weights and its noise, signed integers on one grid.
 
     The noise is that of the sum; for the printed steps, which multiply it by K, that of the mean.
@@ -62,7 +62,7 @@ class Played:
         return [ring.reduce(x + ring.modulus // 2) - ring.modulus // 2 for x in self.released]
 
 
-def play(program: Program, secrets: Sequence[Secret], key_bits: int, rng: Stream) -> Played:
+def play(program: Program, secrets: Sequence[PartySecret], key_bits: int, rng: Stream) -> Played:
     """Run the protocol for parties P1, P2, ... with these secrets."""
     names = tuple(f"P{j}" for j in range(1, len(secrets) + 1))
     p = Parameters(names, len(secrets[0].w), key_bits)
@@ -74,7 +74,7 @@ def play(program: Program, secrets: Sequence[Secret], key_bits: int, rng: Stream
     return Played(p, released(p, run.published), run.views)
 
 
-def _input(program: Program, p: Parameters, secret: Secret) -> PartyInput | as_printed.PrintedInput:
+def _input(program: Program, p: Parameters, secret: PartySecret) -> PartyInput | as_printed.PrintedInput:
     w = p.weights.vector(secret.w)
     if program.name == HARDENED.name:
         return PartyInput(secret.n, w, p.weights.vector(secret.eta))
@@ -107,10 +107,10 @@ def different_sizes(count: int, rng: Stream) -> list[int]:
     return sizes
 
 
-def secrets(count: int, dimension: int, rng: Stream, *, noise_bits: int = 40) -> list[Secret]:
+def secrets(count: int, dimension: int, rng: Stream, *, noise_bits: int = 40) -> list[PartySecret]:
     """Parties of different sizes, with weights below 2^36 and noise below 2^noise_bits in absolute value."""
 
     def vector(bits: int) -> list[int]:
         return [rng.bits(bits + 1) - (1 << bits) for _ in range(dimension)]
 
-    return [Secret(n, vector(36), vector(noise_bits)) for n in different_sizes(count, rng)]
+    return [PartySecret(n, vector(36), vector(noise_bits)) for n in different_sizes(count, rng)]

@@ -15,8 +15,8 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import Attack, Variant
-from smc_dp.attacks.sessions import HARDENED, PRINTED, Secret, play
+from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, play
 from smc_dp.attacks.synthetic import DIMENSION, like_adult
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.learning.solver import minimise
@@ -51,7 +51,7 @@ def _attacked(program: Program) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
         K = len(SIZES)
         noise = [settings.noise_of(n, K, DIMENSION).sample(rng) for n in SIZES]
-        secrets = [Secret(n, w, eta) for n, w, eta in zip(SIZES, _models(), noise, strict=True)]
+        secrets = [PartySecret(n, w, eta) for n, w, eta in zip(SIZES, _models(), noise, strict=True)]
         S = play(program, secrets, key_bits, rng).lifted
         copies = K if printed else 1  # the printed steps multiply the noise by K
         found = [stripped(S, s.w, [copies * e for e in s.eta], K) for s in secrets]
@@ -92,7 +92,7 @@ def _trained() -> Trained:
     return WeightedSum(float(LAM)).train(Federation(rows, 2))
 
 
-ATTACK = Attack(
+ATTACK = MeasuredAttack(
     name="strip-noise",
     paper="Pathak et al. 2010",
     step="step 2.3, claim (b)",

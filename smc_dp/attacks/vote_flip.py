@@ -14,7 +14,8 @@ from functools import cache
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.attack import Attack, Variant
+from smc_dp.arrays import Array
+from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.hamm2016.ensemble import Ensemble
 from smc_dp.methods.hamm2016.votes import Soft, Vote
@@ -22,7 +23,6 @@ from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.privacy.target import Target
-from smc_dp.unit_ball import Array
 
 PARTIES, ROWS, FEATURES = 401, 300, 2
 LAM = 1.0
@@ -77,7 +77,7 @@ def _direction() -> Array:
     return u
 
 
-ATTACK = Attack(
+ATTACK = MeasuredAttack(
     name="vote-flip",
     paper="Hamm et al. 2016",
     step="Algorithm 1 with the noise of 2",

@@ -57,7 +57,7 @@ class Bench:
         }
 
 
-def bench(parties: int, dimension: int, key_bits: int, hear: Callable[[str], None] = lambda _: None) -> Bench:
+def bench_protocol(parties: int, dimension: int, key_bits: int, hear: Callable[[str], None] = lambda _: None) -> Bench:
     """Run both on the same sizes, weights and noise; raises RuntimeError when they disagree."""
     rng = Stream.from_system()
     contributions = [

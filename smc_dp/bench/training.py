@@ -18,11 +18,12 @@ import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from smc_dp.arrays import Array
 from smc_dp.errors import InputError
 from smc_dp.learning.batch import train_all
 from smc_dp.learning.classes import code
 from smc_dp.learning.votes import count_votes
-from smc_dp.unit_ball import Array, into_ball
+from smc_dp.unit_ball import into_ball
 
 Party = tuple[Array, npt.NDArray[np.int64]]
 T = TypeVar("T")
@@ -95,7 +96,7 @@ class TrainingBench:
         return {name: {**sizes, **vars(compared), "ratio": compared.ratio} for name, sizes, compared in parts}
 
 
-def bench(
+def bench_training(
     parties: int = 2000,
     rows: int = 22,
     dimension: int = 123,

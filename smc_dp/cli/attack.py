@@ -23,8 +23,8 @@ from smc_dp.cli.options import Job, count, refuse, whole
 from smc_dp.errors import InputError
 
 if TYPE_CHECKING:
-    from smc_dp.attacks.attack import Attack
-    from smc_dp.attacks.report import Report
+    from smc_dp.attacks.attack import MeasuredAttack
+    from smc_dp.attacks.report import AttackReport
 
 _WIDTH = 220  # of a table that is not for a terminal
 
@@ -85,19 +85,19 @@ def _seeded(text: str) -> Stream:
     return Stream.insecure_from_seed(whole("--insecure-seed", text))
 
 
-def _measured(one: Attack, trials: int | None, key_bits: int, rng: Stream, *, quiet: bool) -> Report:
+def _measured(one: MeasuredAttack, trials: int | None, key_bits: int, rng: Stream, *, quiet: bool) -> AttackReport:
     from smc_dp import attacks
-    from smc_dp.attacks.report import Report
+    from smc_dp.attacks.report import AttackReport
 
     found = []
     for variant in one.variants:
         with screen.progress(quiet) as hear:
             told = None if hear is None else partial(hear, f"{one.name} against {variant.name}")
-            found.append(attacks.run(one.name, variant.name, trials, rng, key_bits=key_bits, hear=told))
-    return Report(one, tuple(found), key_bits if one.uses_keys else None)
+            found.append(attacks.measure(one.name, variant.name, trials, rng, key_bits=key_bits, hear=told))
+    return AttackReport(one, tuple(found), key_bits if one.uses_keys else None)
 
 
-def _show(reports: Sequence[Report], *, told: bool) -> None:
+def _show(reports: Sequence[AttackReport], *, told: bool) -> None:
     from smc_dp.attacks.report import HEADINGS, RULE, conditions, rows, story, surprises
 
     width = shutil.get_terminal_size((_WIDTH, 24)).columns if sys.stdout.isatty() else _WIDTH

@@ -62,7 +62,7 @@ def audit(
             raise InputError("RUN: wanted a run folder, or a protocol with --matrix, got neither")
         evidence = load(run_folder, identities, views)
         with screen.status() as hear:
-            found = report.audit(evidence, checks.CHECKS, hear)
+            found = report.audit_evidence(evidence, checks.CHECKS, hear)
         if as_json:
             print(json.dumps(found.as_dict(), allow_nan=False))
         else:

@@ -15,14 +15,14 @@ from smc_dp.audit.epsilon.audit import TESTS
 from smc_dp.audit.epsilon.mechanisms import MECHANISMS
 from smc_dp.audit.epsilon.neighbours import pair
 from smc_dp.audit.epsilon.plan import ALL, FEWEST, Planned, Request, affordable, planned
-from smc_dp.audit.epsilon.power import Effort, Measured, Twin, of_twin, with_power
+from smc_dp.audit.epsilon.power import Effort, MeasuredPower, Twin, of_twin, with_power
 from smc_dp.audit.epsilon.twins import ABOUT, TwinName
 from smc_dp.cli import screen
 from smc_dp.cli.options import Job, choice, positive, refuse, whole
 from smc_dp.errors import InputError, shown
 from smc_dp.methods.registry import METHODS
 from smc_dp.privacy.target import Calibration, NoiseName
-from smc_dp.run.simulation import Progress
+from smc_dp.run.simulation import HearProgress
 
 _MOST = 10**6  # draws that a person may ask for: they are held in memory
 _SECONDS, _SECONDS_OF_ALL = 30.0, 130.0  # of the processor, for the draws, which are most of the work
@@ -87,7 +87,7 @@ def audit_epsilon(
 
 
 def _run(request: Request, plans: list[Planned], trials: int | None, sure: Fraction, as_json: bool) -> int:
-    rng, found, twins = Stream.from_system(), list[Measured](), list[Twin]()
+    rng, found, twins = Stream.from_system(), list[MeasuredPower](), list[Twin]()
     with screen.progress(quiet=as_json) as hear:
         effort = _effort(request, plans, trials, sure, rng)
         for plan in plans:
@@ -107,12 +107,12 @@ def _effort(request: Request, plans: list[Planned], trials: int | None, sure: Fr
     return Effort(trials, float(1 - sure) / (len(plans) * len(TESTS)), repeats, float(sure))
 
 
-def _one(plan: Planned, effort: Effort, rng: Stream, hear: Progress | None) -> Measured:
+def _one(plan: Planned, effort: Effort, rng: Stream, hear: HearProgress | None) -> MeasuredPower:
     tick = _Tick(plan.case.name, effort.draws(1 if plan.half is None else 1 + effort.repeats), hear)
     return with_power(plan.case, plan.half, effort, rng, tick)
 
 
-def _twin(plan: Planned, about: str, effort: Effort, rng: Stream, hear: Progress | None) -> Twin:
+def _twin(plan: Planned, about: str, effort: Effort, rng: Stream, hear: HearProgress | None) -> Twin:
     tick = _Tick(plan.case.name, effort.draws(effort.repeats), hear)
     return of_twin(about, plan.case, effort, rng, tick)
 
@@ -120,7 +120,7 @@ def _twin(plan: Planned, about: str, effort: Effort, rng: Stream, hear: Progress
 class _Tick:
     """Adds up the draws of one case for the progress bar."""
 
-    def __init__(self, name: str, total: int, hear: Progress | None) -> None:
+    def __init__(self, name: str, total: int, hear: HearProgress | None) -> None:
         self._name, self._total, self._hear, self._done = name, total, hear, 0
 
     def __call__(self, draws: int) -> None:
@@ -129,7 +129,7 @@ class _Tick:
             self._hear(self._name, self._done, self._total)
 
 
-def _report(found: list[Measured], request: Request, sure: Fraction, as_json: bool) -> int:
+def _report(found: list[MeasuredPower], request: Request, sure: Fraction, as_json: bool) -> int:
     refuted = any(measured.audited.refuted for measured in found)
     if as_json:
         _print_json({"confidence": float(sure), "refuted": refuted, "audits": [m.as_dict() for m in found]})

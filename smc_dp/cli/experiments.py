@@ -105,7 +105,7 @@ def compare(
                      --split 10,20,20,20,30 --lambda 1e-3 --draws 20
     """
     from smc_dp.compare import defaults, study
-    from smc_dp.compare.plan import Plan, Setting
+    from smc_dp.compare.plan import GridPlan, GridSetting
     from smc_dp.data.pool import NAMES
     from smc_dp.methods.registry import METHODS
 
@@ -127,8 +127,8 @@ def compare(
     if not entries:
         raise InputError(f"--methods: none is left: {'; '.join(skipped)}")
     choice("--dataset", dataset, NAMES)
-    setting = Setting(dataset, dataset, defaults.dealt(dataset, split, **counts))
-    plan = Plan((setting,), tuple(entries), count("--repeats", repeats) or 1, _seed(insecure_seed))
+    setting = GridSetting(dataset, dataset, defaults.dealt(dataset, split, **counts))
+    plan = GridPlan((setting,), tuple(entries), count("--repeats", repeats) or 1, _seed(insecure_seed))
     shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(skipped))
     workers = count("--jobs", jobs)
 
@@ -196,7 +196,7 @@ def bench_training(
         from smc_dp.bench import training
 
         with screen.status() as hear:
-            measured = training.bench(*sizes, hear=hear)
+            measured = training.bench_training(*sizes, hear=hear)
         if as_json:
             print(json.dumps(measured.as_dict(), allow_nan=False))
         else:
@@ -287,7 +287,7 @@ def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | No
     start = time.perf_counter()
     with _going_on(folder), screen.grid() as hear:
         made = (lambda: print(f"results go to {folder}", file=sys.stderr)) if out is None else None
-        grid = runner.run(shown.plan, folder, runner.Source(data_dir, cache), jobs, hear, made)
+        grid = runner.run_grid(shown.plan, folder, runner.Source(data_dir, cache), jobs, hear, made)
     written = page.write(shown, grid, folder, time.perf_counter() - start)
     screen.show_means(page.means(grid.trials))
     screen.show_verdicts(page.verdicts(shown, grid.trials))

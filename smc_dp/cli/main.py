@@ -22,7 +22,7 @@ import typer
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import ProtocolError
-from smc_dp.aggregation import Comparison, Link, ProtocolSettings, Topology
+from smc_dp.aggregation import ComparisonName, LinkName, ProtocolSettings, TopologyName
 from smc_dp.bench import protocol as benchmark
 from smc_dp.cli import attack, audit, epsilon, experiments, ledger, screen
 from smc_dp.cli import identities as cli_identities
@@ -33,10 +33,10 @@ from smc_dp.data.sources import Case
 from smc_dp.data.tables import read_table
 from smc_dp.errors import InputError, one_line
 from smc_dp.methods.pathak2010.curator import RING_BITS, Settings, accuracy, classify
-from smc_dp.privacy.pathak2010 import Calibration, NoiseName
+from smc_dp.privacy.pathak2010 import Calibration, PureNoiseName
 from smc_dp.run import folder as published_folder
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.simulation import simulate
+from smc_dp.run.simulation import simulate_run
 
 app = typer.Typer(
     help="Learn one differentially private classifier together, without showing anyone your data.",
@@ -144,7 +144,7 @@ def run(
         epsilon=positive("--epsilon", epsilon),
         lam=positive("--lambda", lam),
         calibration=named or ("paper" if as_printed_insecure else "proven"),
-        noise=choice("--noise", noise, get_args(NoiseName)),
+        noise=choice("--noise", noise, get_args(PureNoiseName)),
         as_printed=as_printed_insecure,
     )
 
@@ -153,9 +153,9 @@ def run(
             dimension=dimension,
             ring_bits=settings.grid.ring_bits,
             key_bits=whole("--key-bits", key_bits),
-            comparison=choice("--comparison", comparison, get_args(Comparison)),
-            topology=choice("--topology", topology, get_args(Topology)),
-            link=choice("--link", link, get_args(Link)),
+            comparison=choice("--comparison", comparison, get_args(ComparisonName)),
+            topology=choice("--topology", topology, get_args(TopologyName)),
+            link=choice("--link", link, get_args(LinkName)),
             as_printed=as_printed_insecure,
             insecure_test_keys=insecure_test_keys,
         )
@@ -186,7 +186,7 @@ def run(
         rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
         known = None if identities is None else cli_identities.of_run(identities, list(found.parties))
         with screen.progress(quiet=as_json) as callback:
-            report = simulate(
+            report = simulate_run(
                 found,
                 settings,
                 protocol(found.bounds.dimension),
@@ -268,7 +268,7 @@ def bench(
 
     def job() -> None:
         with screen.status() as hear:
-            measured = benchmark.bench(K, d, bits, hear)
+            measured = benchmark.bench_protocol(K, d, bits, hear)
         if as_json:
             print(json.dumps(measured.as_dict(), allow_nan=False))
         else:

@@ -29,14 +29,14 @@ from smc_dp.aggregation import CURATOR, Cost, ProtocolSettings
 from smc_dp.bench.protocol import Bench
 from smc_dp.errors import one_line
 from smc_dp.run.simulation import Comparison, Report
-from smc_dp.run.simulation import Progress as Callback
+from smc_dp.run.simulation import HearProgress as Callback
 
 if TYPE_CHECKING:
-    from smc_dp.audit.run.check import Outcome
-    from smc_dp.audit.run.report import Report as AuditReport
+    from smc_dp.audit.run.check import CheckOutcome
+    from smc_dp.audit.run.report import AuditReport as AuditReport
     from smc_dp.bench.training import TrainingBench
-    from smc_dp.compare.study import Verdict
-    from smc_dp.data.catalogue import Entry
+    from smc_dp.compare.study import ClaimVerdict
+    from smc_dp.data.catalogue import CatalogueEntry
 
 _QUIET_SECONDS = 15.0  # between two plain lines of progress
 _MOST_ROWS = 80  # of a table of means on the screen
@@ -142,7 +142,7 @@ def show_means(rows: Sequence[Mapping[str, object]]) -> None:
     Console(file=sys.stdout, markup=False, highlight=False, width=max(120, _width())).print(table)
 
 
-def show_verdicts(verdicts: Sequence[Verdict]) -> None:
+def show_verdicts(verdicts: Sequence[ClaimVerdict]) -> None:
     """Print claims and whether they came out."""
     if verdicts:
         print("Claims, and whether they came out:")
@@ -151,7 +151,7 @@ def show_verdicts(verdicts: Sequence[Verdict]) -> None:
         print(f"           {verdict.paper}; here {verdict.here}")
 
 
-def show_data(entries: Sequence[Entry]) -> None:
+def show_data(entries: Sequence[CatalogueEntry]) -> None:
     """Print the data sets and their states."""
     table = Table(box=None, pad_edge=False)
     for heading in ("data set", "state", "rows", "test rows", "columns", "classes", "what it is", "used by"):
@@ -216,7 +216,7 @@ def show_audit(report: AuditReport) -> None:
         print("PASSED: no check failed. An audit can refute what a run claims; it proves none of it.")
 
 
-def _found(outcome: Outcome) -> str:
+def _found(outcome: CheckOutcome) -> str:
     who = "" if outcome.party is None else f" [{one_line(outcome.party)}]"
     return one_line(outcome.detail) + who
 

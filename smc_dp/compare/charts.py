@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from smc_dp.compare.results import Summary, Trial, summary
-from smc_dp.compare.study import MEASURES, Panel, Stated, Study, point_of
+from smc_dp.compare.study import MEASURES, Panel, PaperFigure, Study, point_of
 
 COLOURS = MappingProxyType(
     {
@@ -208,7 +208,7 @@ def _dash(line: Curve) -> Dash:
     return "-." if line.method == "batch" else _DASHES[line.calibration]
 
 
-def _draw_stated(axes: Axes, stated: Stated, places: _Places, colour: str) -> None:
+def _draw_stated(axes: Axes, stated: PaperFigure, places: _Places, colour: str) -> None:
     """A star: a little to the left of its curve, or at the right edge for a baseline."""
     point, panel = stated.point, places.panel
     style: dict[str, Any] = {
@@ -225,7 +225,7 @@ def _draw_stated(axes: Axes, stated: Stated, places: _Places, colour: str) -> No
     axes.plot([x - 4 * places.step], [stated.value], zorder=5, **style)
 
 
-def _belongs(stated: Stated, panel: Panel) -> bool:
+def _belongs(stated: PaperFigure, panel: Panel) -> bool:
     return stated.in_paper and stated.measure == panel.measure and panel.shows(stated.point)
 
 

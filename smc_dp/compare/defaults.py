@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from smc_dp.compare.plan import Entry, Option
+from smc_dp.compare.plan import GridEntry, Option
 from smc_dp.data.deal import Deal
 from smc_dp.data.partition import parse_split
 from smc_dp.errors import InputError
@@ -62,26 +62,26 @@ def entries(
     delta: Fraction,
     draws: int,
     lam: float | None = None,
-) -> tuple[list[Entry], list[str]]:
+) -> tuple[list[GridEntry], list[str]]:
     """An entry for each method and calibration it has, and a sentence for each that is skipped.
 
     noise None: each method's own. Methods without calibrations are baselines without noise: they run once for each
     data repeat.
     """
-    found, skipped = list[Entry](), list[str]()
+    found, skipped = list[GridEntry](), list[str]()
     for name in methods:
         method: Any = find(name)
         options: tuple[tuple[str, Option], ...] = ()
         if lam is not None and "lam" in method.__dataclass_fields__:
             options = (("lam", lam),)
         if not method.calibrations:
-            found.append(Entry(name, name, None, (None,), options=options))
+            found.append(GridEntry(name, name, None, (None,), options=options))
         for calibration in calibrations if method.calibrations else ():
             known = laws(method, calibration)
             if not known or noise not in (None, *known):
                 skipped.append(f"{name} is skipped for calibration {calibration}: {_missing(method, calibration)}")
                 continue
-            found.append(Entry(name, name, calibration, epsilons, noise or known[0], delta, options, draws))
+            found.append(GridEntry(name, name, calibration, epsilons, noise or known[0], delta, options, draws))
     return found, skipped
 
 

@@ -8,13 +8,13 @@ from itertools import groupby
 import numpy as np
 
 from smc_dp.data.federation import Rows
-from smc_dp.methods.model import LinearModel, Model, area_under_curve
+from smc_dp.methods.model import LinearModel, ReleasedModel, area_under_curve
 
 _TOGETHER = 16
 """Linear models whose scores are computed in one product: reading a large test set takes longer than the arithmetic."""
 
 
-def qualities(models: Sequence[Model], test: Rows) -> list[tuple[float, float]]:
+def qualities(models: Sequence[ReleasedModel], test: Rows) -> list[tuple[float, float]]:
     """Accuracy and area under the ROC curve of each model, as its own methods give them."""
     found = list[tuple[float, float]]()
     for linear, some in groupby(models, key=lambda model: type(model) is LinearModel):

@@ -14,8 +14,8 @@ import jinja2
 
 from smc_dp.compare import charts, results
 from smc_dp.compare.results import Trial, summary
-from smc_dp.compare.runner import Grid
-from smc_dp.compare.study import Point, Study, Verdict, judge_claim, judge_number, point_of
+from smc_dp.compare.runner import ExperimentGrid
+from smc_dp.compare.study import ClaimVerdict, Point, Study, judge_claim, judge_number, point_of
 from smc_dp.data.facts import FACTS
 
 _CHANGED = {
@@ -26,7 +26,7 @@ _CHANGED = {
 _LIBRARIES = ("smc-dp", "numpy", "scipy", "scikit-learn", "joblib", "matplotlib")
 
 
-def write(study: Study, grid: Grid, folder: Path, seconds: float) -> Path:
+def write(study: Study, grid: ExperimentGrid, folder: Path, seconds: float) -> Path:
     """Write figures/*.png and index.html into the folder; the page's path. `seconds`: what the run just took."""
     images = []
     (folder / "figures").mkdir(exist_ok=True)
@@ -40,7 +40,7 @@ def write(study: Study, grid: Grid, folder: Path, seconds: float) -> Path:
     return page
 
 
-def render(study: Study, grid: Grid, images: Sequence[dict[str, str]], seconds: float) -> str:
+def render(study: Study, grid: ExperimentGrid, images: Sequence[dict[str, str]], seconds: float) -> str:
     """The page as text; everything that is not the template is escaped."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("smc_dp.compare", "."), autoescape=True, undefined=jinja2.StrictUndefined
@@ -61,7 +61,7 @@ def render(study: Study, grid: Grid, images: Sequence[dict[str, str]], seconds: 
     )
 
 
-def verdicts(study: Study, trials: Sequence[Trial]) -> list[Verdict]:
+def verdicts(study: Study, trials: Sequence[Trial]) -> list[ClaimVerdict]:
     """Numbers and claims, the paper's and ours, judged: numbers first."""
     numbers = [judge_number(stated, trials) for stated in study.stated]
     return numbers + [judge_claim(claim, trials) for claim in study.claims]
@@ -148,7 +148,7 @@ def _notes(study: Study) -> list[str]:
     return [f"{name}: {note}" for name in names if name in FACTS for note in FACTS[name].notes]
 
 
-def _made(study: Study, grid: Grid, seconds: float) -> list[str]:
+def _made(study: Study, grid: ExperimentGrid, seconds: float) -> list[str]:
     plan = study.plan
     seed = "the system's generator" if plan.insecure_seed is None else f"the INSECURE seed {plan.insecure_seed}"
     work = sum(t.seconds for t in grid.trials)

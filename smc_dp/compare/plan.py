@@ -26,7 +26,7 @@ _MOST_TRIALS = 10_000_000
 
 
 @dataclass(frozen=True)
-class Setting:
+class GridSetting:
     """Rows and how they are dealt. `name` stands in the column `dataset` of the results.
 
     `ordinal` loads categories as whole numbers.
@@ -44,7 +44,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Entry:
+class GridEntry:
     """One method with its options, one calibration, and the epsilons it runs at; epsilon None is no noise.
 
     `label` stands in the column `method` of the results. `calibration` is None for what has no noise at all.
@@ -72,7 +72,7 @@ class Entry:
         method: Method = kind(**dict(self.options))
         return method
 
-    def runs_on(self, setting: Setting) -> bool:
+    def runs_on(self, setting: GridSetting) -> bool:
         """Whether the entry is for this setting."""
         return not self.settings or setting.name in self.settings
 
@@ -87,11 +87,11 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridCell:
     """The unit of work that is written when done: one setting, one entry, one deal of the rows, all epsilons."""
 
-    setting: Setting
-    entry: Entry
+    setting: GridSetting
+    entry: GridEntry
     repeat: int
 
     @property
@@ -113,15 +113,15 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Plan:
+class GridPlan:
     """Every entry on its settings, each for `repeats` deals of the rows by public seeds.
 
     `insecure_seed`: all noise comes from this number, so that a run can be repeated; None, the system's generator.
     Raises InputError for an empty plan, two curves of one name, or a method and option that do not exist.
     """
 
-    settings: tuple[Setting, ...]
-    entries: tuple[Entry, ...]
+    settings: tuple[GridSetting, ...]
+    entries: tuple[GridEntry, ...]
     repeats: int
     insecure_seed: int | None = None
 
@@ -143,11 +143,11 @@ class Plan:
         if sum(len(list(entry.epsilons)) * entry.draws for entry in self.entries) * self.repeats > _MOST_TRIALS:
             raise InputError(f"plan: wanted at most {_MOST_TRIALS} trials")
 
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[GridCell]:
         """In the order of work: data set by data set, and a deal's cells together."""
         by_source = sorted({s.source for s in self.settings}, key=[s.source for s in self.settings].index)
         return [
-            Cell(setting, entry, repeat)
+            GridCell(setting, entry, repeat)
             for source in by_source
             for setting in self.settings
             if setting.source == source

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from smc_dp.compare.plan import Entry, Plan, Setting
+from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting
 from smc_dp.compare.task import PUBLIC_SEED
 from smc_dp.data.deal import deal_pool
 from smc_dp.data.federation import Federation
@@ -17,7 +17,7 @@ from smc_dp.errors import InputError
 _FEW = 2  # parties, and rows of each and of what is public
 
 
-def refuse_hopeless(plan: Plan, pool: Pool, source: tuple[str, bool]) -> None:
+def refuse_hopeless(plan: GridPlan, pool: Pool, source: tuple[str, bool]) -> None:
     """InputError, with the reason, for the first entry that fails on each of its settings, all of this data set.
 
     What is refused for other reasons, such as the size of a party, shows in the cells.
@@ -31,7 +31,7 @@ def refuse_hopeless(plan: Plan, pool: Pool, source: tuple[str, bool]) -> None:
             raise InputError(f"{why[0]}" if nobody else f"{entry.label} cannot run on {mine[0].name}: {why[0]}")
 
 
-def _few(pool: Pool, setting: Setting) -> Federation | str:
+def _few(pool: Pool, setting: GridSetting) -> Federation | str:
     """A few rows of the first deal, which is of the same width and kind; the reason if there is none."""
     try:
         federation, _ = deal_pool(pool, setting.deal, PUBLIC_SEED)
@@ -47,7 +47,7 @@ def _few(pool: Pool, setting: Setting) -> Federation | str:
     )
 
 
-def _refusal(entry: Entry, dealt: Federation | str) -> str | None:
+def _refusal(entry: GridEntry, dealt: Federation | str) -> str | None:
     if not isinstance(dealt, Federation):
         return dealt
     with suppress(Exception):  # any other than a refusal is for the cells to tell

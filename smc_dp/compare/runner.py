@@ -19,10 +19,10 @@ from joblib.parallel import BACKENDS, get_active_backend
 
 from smc_dp import __version__
 from smc_dp.compare import results
-from smc_dp.compare.plan import Cell, Plan, plain
+from smc_dp.compare.plan import GridCell, GridPlan, plain
 from smc_dp.compare.preflight import refuse_hopeless
 from smc_dp.compare.results import Trial
-from smc_dp.compare.task import Outcome, group, reason, work
+from smc_dp.compare.task import TaskOutcome, group, reason, work
 from smc_dp.data.pool import Points, Pool, load_pool
 from smc_dp.errors import InputError
 from smc_dp.files.reading import items, read_file
@@ -43,7 +43,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Grid:
+class ExperimentGrid:
     """The outcome of a plan: trials, statements as in statements.json, failures as in failures.json."""
 
     trials: tuple[Trial, ...]
@@ -51,14 +51,14 @@ class Grid:
     failures: tuple[dict[str, Any], ...]
 
 
-def run(
-    plan: Plan,
+def run_grid(
+    plan: GridPlan,
     folder: Path,
     data: Source,
     jobs: int | None = None,
     hear: Heard | None = None,
     made: Callable[[], None] | None = None,
-) -> Grid:
+) -> ExperimentGrid:
     """Run what is not finished yet, and assemble everything. jobs None: all cores, or what joblib is configured for.
 
     `made` is called when a new folder has its plan and work begins.
@@ -82,7 +82,7 @@ def run(
     return _assemble(folder, [cell for cell in cells if _table(folder, cell).exists()], failures)
 
 
-def check_folder(plan: Plan, folder: Path) -> None:
+def check_folder(plan: GridPlan, folder: Path) -> None:
     """Raises InputError unless the folder is new, empty, or holds this version's results of this very plan."""
     if not folder.exists():
         return
@@ -99,7 +99,7 @@ def check_folder(plan: Plan, folder: Path) -> None:
         raise InputError(f"{folder}: holds the results of another plan, wanted a new folder or the same options")
 
 
-def _start(plan: Plan, folder: Path) -> None:
+def _start(plan: GridPlan, folder: Path) -> None:
     try:
         (folder / "cells").mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -109,13 +109,13 @@ def _start(plan: Plan, folder: Path) -> None:
 
 
 def _outcomes(
-    plan: Plan,
+    plan: GridPlan,
     folder: Path,
-    todo: Sequence[Cell],
+    todo: Sequence[GridCell],
     data: Source,
     jobs: int | None,
     made: Callable[[], None] | None,
-) -> Iterator[Outcome]:
+) -> Iterator[TaskOutcome]:
     """Data set by data set, so that one at a time is in memory."""
     for source in dict.fromkeys(cell.setting.source for cell in todo):
         cells = [cell for cell in todo if cell.setting.source == source]
@@ -125,7 +125,7 @@ def _outcomes(
         except Exception as error:
             if fresh:
                 raise
-            yield from (Outcome(cell, failure=reason(error)) for cell in cells)
+            yield from (TaskOutcome(cell, failure=reason(error)) for cell in cells)
             continue
         if fresh:
             refuse_hopeless(plan, pool, source)
@@ -142,7 +142,7 @@ def _load(source: tuple[str, bool], data: Source) -> Pool:
         raise InputError(f"data set {source[0]}: there is too little memory to load it") from error
 
 
-def _spread(plan: Plan, pool: Pool, groups: Sequence[list[Cell]], jobs: int | None) -> Iterator[Outcome]:
+def _spread(plan: GridPlan, pool: Pool, groups: Sequence[list[GridCell]], jobs: int | None) -> Iterator[TaskOutcome]:
     """The outcomes as they come; arrays of the pool are shared with local workers through memory-mapped files."""
     backend, _ = get_active_backend()
     local = isinstance(backend, BACKENDS["loky"])
@@ -188,16 +188,16 @@ def _size(points: Points) -> int:
     return X.nbytes if isinstance(X, np.ndarray) else int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
 
 
-def _parts(groups: Sequence[list[Cell]], size: int = 64) -> Iterator[Sequence[list[Cell]]]:
+def _parts(groups: Sequence[list[GridCell]], size: int = 64) -> Iterator[Sequence[list[GridCell]]]:
     """For backends that return everything at the end: some groups at a time, so that a stop loses only those."""
     return (groups[i : i + size] for i in range(0, len(groups), size))
 
 
-def _table(folder: Path, cell: Cell) -> Path:
+def _table(folder: Path, cell: GridCell) -> Path:
     return folder / "cells" / f"{cell.key}.csv"
 
 
-def _keep(folder: Path, outcome: Outcome) -> None:
+def _keep(folder: Path, outcome: TaskOutcome) -> None:
     """The statements first: a cell counts as finished when its table is there."""
     table = _table(folder, outcome.cell)
     statements = [
@@ -218,7 +218,7 @@ def _finished(table: Path) -> tuple[list[Trial], list[Any]]:
         raise InputError(f"{error}; delete {table}, and the same command makes both files of the cell anew") from error
 
 
-def _assemble(folder: Path, cells: Iterable[Cell], failures: list[dict[str, Any]]) -> Grid:
+def _assemble(folder: Path, cells: Iterable[GridCell], failures: list[dict[str, Any]]) -> ExperimentGrid:
     trials, statements = list[Trial](), dict[str, dict[str, Any]]()
     for cell in cells:
         table = _table(folder, cell)
@@ -231,4 +231,4 @@ def _assemble(folder: Path, cells: Iterable[Cell], failures: list[dict[str, Any]
     results.write(folder / "results.csv", results.to_csv(trials))
     results.write_json(folder / "statements.json", {"statements": list(statements.values())})
     results.write_json(folder / "failures.json", {"failures": failures})
-    return Grid(tuple(trials), tuple(statements.values()), tuple(failures))
+    return ExperimentGrid(tuple(trials), tuple(statements.values()), tuple(failures))

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from smc_dp.compare.plan import Plan
+from smc_dp.compare.plan import GridPlan
 from smc_dp.compare.results import Summary, Trial, summary
 
 Axis: TypeAlias = Literal["epsilon", "inverse epsilon", "setting"]
-Measure: TypeAlias = Literal["accuracy", "error", "auc", "seconds"]
+MeasureName: TypeAlias = Literal["accuracy", "error", "auc", "seconds"]
 
 _FEWEST = 2  # trials that decide anything
 _MOST_SHOWN = 6  # of the places of a claim, whose means are all printed
@@ -32,7 +32,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Stated:
+class PaperFigure:
     """A number that a paper's text gives, and how far from it still counts as the same.
 
     `in_paper` False: the number comes from elsewhere, as its quotation says, and no figure shows it.
@@ -40,21 +40,21 @@ class Stated:
 
     point: Point
     value: float
-    measure: Measure
+    measure: MeasureName
     quotation: str
     within: float = 0.02
     in_paper: bool = True
 
 
 @dataclass(frozen=True)
-class Claim:
+class PaperClaim:
     """What a paper says of two curves, at one or more places: the first does better than the second, or as well.
 
     `as_well`: the largest difference that counts as "as well"; None where the first has to be better.
     """
 
     quotation: str
-    measure: Measure
+    measure: MeasureName
     pairs: tuple[tuple[Point, Point], ...]
     as_well: float | None = None
 
@@ -69,7 +69,7 @@ class Panel:
     title: str
     settings: tuple[str, ...]
     axis: Axis = "epsilon"
-    measure: Measure = "accuracy"
+    measure: MeasureName = "accuracy"
     methods: tuple[str, ...] = ()
     calibrations: tuple[str, ...] = ()
     epsilons: tuple[float, ...] = ()
@@ -94,15 +94,15 @@ class Study:
     name: str
     title: str
     introduction: str
-    plan: Plan
+    plan: GridPlan
     panels: tuple[Panel, ...]
-    stated: tuple[Stated, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    stated: tuple[PaperFigure, ...] = ()
+    claims: tuple[PaperClaim, ...] = ()
     differs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """A claim, what came out, and `yes`, `no`, `open` (two standard errors, or a single trial) or `no data`."""
 
     quotation: str
@@ -111,7 +111,7 @@ class Verdict:
     answer: Literal["yes", "no", "open", "no data"]
 
 
-def of_plan(name: str, title: str, introduction: str, plan: Plan, differs: tuple[str, ...] = ()) -> Study:
+def of_plan(name: str, title: str, introduction: str, plan: GridPlan, differs: tuple[str, ...] = ()) -> Study:
     """A study without a paper: one panel for each setting."""
     panels = tuple(Panel(setting.name, (setting.name,)) for setting in plan.settings)
     return Study(name, title, introduction, plan, panels, differs=differs)
@@ -127,25 +127,25 @@ def at(trials: Sequence[Trial], point: Point) -> list[Trial]:
     return [trial for trial in trials if point_of(trial) == point]
 
 
-def judge_number(stated: Stated, trials: Sequence[Trial]) -> Verdict:
+def judge_number(stated: PaperFigure, trials: Sequence[Trial]) -> ClaimVerdict:
     """Whether the mean lies within the tolerance of what is stated."""
     found = at(trials, stated.point)
     paper = f"{MEASURES[stated.measure]} {stated.value:g}"
     if not found:
-        return Verdict(stated.quotation, paper, "did not run", "no data")
+        return ClaimVerdict(stated.quotation, paper, "did not run", "no data")
     measured = summary(found, stated.measure)
     answer: Literal["yes", "no", "open"] = "yes" if abs(measured.mean - stated.value) <= stated.within else "no"
     if measured.n < _FEWEST:
         answer = "open"
-    return Verdict(stated.quotation, paper, f"{stated.point.setting}: {in_words(measured)}", answer)
+    return ClaimVerdict(stated.quotation, paper, f"{stated.point.setting}: {in_words(measured)}", answer)
 
 
-def judge_claim(claim: Claim, trials: Sequence[Trial]) -> Verdict:
+def judge_claim(claim: PaperClaim, trials: Sequence[Trial]) -> ClaimVerdict:
     """Whether the claim holds at every place: by more than two standard errors, or within what counts as equal."""
     pairs = [(at(trials, first), at(trials, second)) for first, second in claim.pairs]
     paper = "better" if claim.as_well is None else f"as well, to {claim.as_well:g}"
     if not pairs or not all(first and second for first, second in pairs):
-        return Verdict(claim.quotation, paper, "did not run", "no data")
+        return ClaimVerdict(claim.quotation, paper, "did not run", "no data")
     means = [(summary(first, claim.measure), summary(second, claim.measure)) for first, second in pairs]
     answers = [_better(a, b, claim) for a, b in means]
     places = zip(claim.pairs, means, strict=True)
@@ -153,7 +153,7 @@ def judge_claim(claim: Claim, trials: Sequence[Trial]) -> Verdict:
     if len(pairs) > _MOST_SHOWN:
         here = ", ".join(f"{answer} at {answers.count(answer)}" for answer in dict.fromkeys(answers))
         here += f" of {len(pairs)} places"
-    return Verdict(claim.quotation, paper, here, next(a for a in ("no", "open", "yes") if a in answers))
+    return ClaimVerdict(claim.quotation, paper, here, next(a for a in ("no", "open", "yes") if a in answers))
 
 
 def in_words(value: Summary) -> str:
@@ -183,7 +183,7 @@ def _part(point: Point, name: str) -> str:
     return "" if point.calibration == "none" else f"ε = {point.epsilon:g}" if point.epsilon < math.inf else "no noise"
 
 
-def _better(first: Summary, second: Summary, claim: Claim) -> Literal["yes", "no", "open"]:
+def _better(first: Summary, second: Summary, claim: PaperClaim) -> Literal["yes", "no", "open"]:
     if min(first.n, second.n) < _FEWEST:
         return "open"
     gain = first.mean - second.mean

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.compare.metrics import qualities
-from smc_dp.compare.plan import Cell, epsilon_text
+from smc_dp.compare.plan import GridCell, epsilon_text
 from smc_dp.compare.results import Trial
 from smc_dp.data.deal import deal_pool
 from smc_dp.data.federation import Federation, Rows
@@ -27,10 +27,10 @@ PUBLIC_SEED = 2016  # deals the rows of data repeat r with this number plus r; n
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskOutcome:
     """What one cell gave: its trials, and for each epsilon what its releases guarantee; or why it failed."""
 
-    cell: Cell
+    cell: GridCell
     trials: tuple[Trial, ...] = ()
     statements: tuple[tuple[str, PrivacyStatement], ...] = ()
     failure: str | None = None
@@ -75,9 +75,9 @@ class Trainer:
         return method.train_from(shared), seconds + time.perf_counter() - start
 
 
-def group(cells: Sequence[Cell]) -> list[list[Cell]]:
+def group(cells: Sequence[GridCell]) -> list[list[GridCell]]:
     """Cells that share a deal of the rows and a training, together."""
-    groups: dict[object, list[Cell]] = {}
+    groups: dict[object, list[GridCell]] = {}
     for cell in cells:
         entry = cell.entry
         shared = isinstance(entry.make(), FromEnsemble)
@@ -86,13 +86,13 @@ def group(cells: Sequence[Cell]) -> list[list[Cell]]:
     return list(groups.values())
 
 
-def work(pool: Pool, cells: Sequence[Cell], insecure_seed: int | None) -> list[Outcome]:
+def work(pool: Pool, cells: Sequence[GridCell], insecure_seed: int | None) -> list[TaskOutcome]:
     """The outcomes of one group of cells; whatever goes wrong in a cell is its outcome, not an exception."""
     with threadpool_limits(1):
         try:
             federation, test = deal_pool(pool, cells[0].setting.deal, PUBLIC_SEED + cells[0].repeat)
         except Exception as error:  # reported with the cell's parameters
-            return [Outcome(cell, failure=reason(error)) for cell in cells]
+            return [TaskOutcome(cell, failure=reason(error)) for cell in cells]
         trainer = Trainer(federation)
         return [_outcome(cell, trainer, test, insecure_seed) for cell in cells]
 
@@ -102,21 +102,21 @@ def reason(error: Exception) -> str:
     return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
 
 
-def _outcome(cell: Cell, trainer: Trainer, test: Rows, insecure_seed: int | None) -> Outcome:
+def _outcome(cell: GridCell, trainer: Trainer, test: Rows, insecure_seed: int | None) -> TaskOutcome:
     try:
         releases = list(_releases(cell, trainer, _stream(cell, insecure_seed)))
         measured = qualities([release.model for _, release in releases], test)
     except Exception as error:  # reported with the cell's parameters
-        return Outcome(cell, failure=reason(error))
+        return TaskOutcome(cell, failure=reason(error))
     trials = [
         replace(trial, accuracy=accuracy, auc=auc)
         for (trial, _), (accuracy, auc) in zip(releases, measured, strict=True)
     ]
     statements = {f"{trial.epsilon:.12g}": release.privacy for trial, release in releases}
-    return Outcome(cell, tuple(trials), tuple(statements.items()))
+    return TaskOutcome(cell, tuple(trials), tuple(statements.items()))
 
 
-def _releases(cell: Cell, trainer: Trainer, rng: Stream) -> Iterator[tuple[Trial, Release]]:
+def _releases(cell: GridCell, trainer: Trainer, rng: Stream) -> Iterator[tuple[Trial, Release]]:
     """Every release of the cell, with a trial in which it is not measured yet."""
     trained, training = trainer.train(cell.entry.make())
     names = cell.setting.name, cell.entry.label, cell.entry.shown_calibration
@@ -129,7 +129,7 @@ def _releases(cell: Cell, trainer: Trainer, rng: Stream) -> Iterator[tuple[Trial
         yield Trial(*names, float(text), delta, number, math.nan, math.nan, seconds), release
 
 
-def _stream(cell: Cell, insecure_seed: int | None) -> Stream:
+def _stream(cell: GridCell, insecure_seed: int | None) -> Stream:
     if insecure_seed is None:
         return Stream.from_system()
     return Stream.insecure_from_seed(f"{insecure_seed} {cell.key}")

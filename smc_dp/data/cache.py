@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from smc_dp.arrays import Array
 from smc_dp.data.facts import FACTS
 from smc_dp.data.files import SHA256
 from smc_dp.data.points import Features, Points, Pool
 from smc_dp.errors import InputError
-from smc_dp.unit_ball import Array
 
 _FORMAT = 1
 

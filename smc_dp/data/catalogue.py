@@ -16,11 +16,11 @@ from smc_dp.data.points import Pool
 from smc_dp.data.pool import NAMES, load_pool
 from smc_dp.errors import InputError, shown
 
-State: TypeAlias = Literal["bundled", "complete", "partial", "absent"]
+DatasetState: TypeAlias = Literal["bundled", "complete", "partial", "absent"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """One data set: sizes as in `facts.Facts`, and its state, "partial" if the files at hand are not all of it."""
 
     name: str
@@ -28,13 +28,13 @@ class Entry:
     test_rows: int
     columns: int
     classes: int
-    state: State
+    state: DatasetState
     what: str
     paper: str
 
 
 @dataclass(frozen=True)
-class Check:
+class DatasetCheck:
     """Whether a known file is there and is the recorded one, and if not, what is wrong with it."""
 
     file: str
@@ -42,15 +42,15 @@ class Check:
     message: str
 
 
-def listed(folder: Path | None) -> list[Entry]:
+def listed(folder: Path | None) -> list[CatalogueEntry]:
     """All data sets; whether files are there is looked up, their content is not (`verify` does)."""
     return [
-        Entry(name, f.rows, f.test_rows, f.columns, f.classes, state(name, folder), f.what, f.paper)
+        CatalogueEntry(name, f.rows, f.test_rows, f.columns, f.classes, state(name, folder), f.what, f.paper)
         for name, f in FACTS.items()
     ]
 
 
-def state(name: str, folder: Path | None) -> State:
+def state(name: str, folder: Path | None) -> DatasetState:
     """Whether the files of a known data set are at hand."""
     facts = FACTS[name]
     if not facts.files:
@@ -60,17 +60,17 @@ def state(name: str, folder: Path | None) -> State:
     return "partial" if facts.partial else "complete"
 
 
-def verify(folder: Path) -> Iterator[Check]:
+def verify(folder: Path) -> Iterator[DatasetCheck]:
     """One check for each file with a recorded SHA-256, in the order of their names."""
     for name, wanted in SHA256.items():
         try:
             with (folder / name).open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
-            yield Check(name, False, f"cannot be read: {error.strerror}")
+            yield DatasetCheck(name, False, f"cannot be read: {error.strerror}")
             continue
         message = "as recorded" if digest == wanted else f"wanted SHA-256 {wanted}, got {digest}"
-        yield Check(name, digest == wanted, message)
+        yield DatasetCheck(name, digest == wanted, message)
 
 
 def prepare(

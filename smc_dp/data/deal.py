@@ -13,15 +13,16 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import even, parse_split, sizes
 from smc_dp.data.points import Features, Points, Pool
 from smc_dp.data.projection import Projection, Radius, principal
 from smc_dp.errors import InputError
-from smc_dp.unit_ball import Array, into_ball, with_bias
+from smc_dp.unit_ball import into_ball, with_bias
 
 _BLOCK = 8192  # rows at a time
-Numbers = npt.NDArray[np.int64]
+RowNumbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,10 @@ class Dealt:
     `test` is None when the data set has a test set of its own.
     """
 
-    parties: tuple[Numbers, ...]
-    labelled: Numbers
-    auxiliary: Numbers
-    test: Numbers | None
+    parties: tuple[RowNumbers, ...]
+    labelled: RowNumbers
+    auxiliary: RowNumbers
+    test: RowNumbers | None
 
 
 def deal_pool(pool: Pool, deal: Deal, seed: int) -> tuple[Federation, Rows]:
@@ -168,7 +169,7 @@ def _chart(pool: Pool, deal: Deal, dealt: Dealt) -> _Chart:
     return _Chart(deal.features, projection, radius, bias)
 
 
-def _rows(points: Points, numbers: Numbers, chart: _Chart) -> Rows:
+def _rows(points: Points, numbers: RowNumbers, chart: _Chart) -> Rows:
     """These rows in the coordinates of the chart, a block at a time, so that a large data set is copied once."""
     blocks = [numbers[start : start + _BLOCK] for start in range(0, len(numbers), _BLOCK)]
     X, done = np.empty((0, 0)), 0

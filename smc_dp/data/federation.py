@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from smc_dp.arrays import Array
 from smc_dp.errors import InputError, shown
-from smc_dp.unit_ball import Array, first_outside
+from smc_dp.unit_ball import first_outside
 
 MOST_CLASSES = 1000
 _LONGEST_NAME = 64

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from smc_dp.arrays import Array
 from smc_dp.data import datasets
 from smc_dp.data.cache import read_cache
 from smc_dp.data.facts import FACTS
@@ -24,7 +25,7 @@ from smc_dp.data.points import Points, Pool
 from smc_dp.data.preprocess import class_numbers, encode, numbered
 from smc_dp.data.tables import Table
 from smc_dp.errors import InputError, shown
-from smc_dp.unit_ball import Array, into_ball
+from smc_dp.unit_ball import into_ball
 
 __all__ = ["NAMES", "ORDINAL", "Points", "Pool", "from_tables", "load_pool"]
 

@@ -17,15 +17,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError, shown
-from smc_dp.estimators.checked import Labels, exact, number, whole
+from smc_dp.estimators.checked import LabelArray, exact_number, number, whole_number
 from smc_dp.estimators.rows import Ball, Parts, federation, joined, known_classes
 from smc_dp.methods.method import Method, check_target
 from smc_dp.methods.registry import find
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
-from smc_dp.unit_ball import Array
 
 CLASSES_READ = (
     "Which classes there are was read off the labels and is not protected: name them beforehand with the parameter "
@@ -36,7 +36,7 @@ ONE_FIT = "This speaks of one fit: further fits add up, and scores on private ro
 REFUSED = "That a fit is refused because of private rows is not covered."
 _FIELDS = MappingProxyType({"lambda": "lam"})  # what messages of methods call a parameter, where it is not its name
 
-Pair: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]
+PartyRows: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]
 
 
 @runtime_checkable
@@ -73,7 +73,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
     classes: Sequence[Any] | None
     insecure_seed: int | None
 
-    classes_: Labels
+    classes_: LabelArray
     privacy_: PrivacyStatement
     model_: Scored
     ball_: Ball
@@ -87,13 +87,13 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         dealt = parties is None
         return self._release(self._federation(X, y, parties), dealt)
 
-    def fit_parties(self, parties: Iterable[Pair] | Mapping[Any, Pair], **public: Any) -> Self:
+    def fit_parties(self, parties: Iterable[PartyRows] | Mapping[Any, PartyRows], **public: Any) -> Self:
         """As `fit`, from a list of each party's (X, y), or a mapping from names; public rows are passed on by name."""
         X, y, whose = joined(parties)
         fitted: Self = self.fit(X, y, parties=whose, **public)
         return fitted
 
-    def predict(self, X: npt.ArrayLike) -> Labels:
+    def predict(self, X: npt.ArrayLike) -> LabelArray:
         """The likeliest class of each row: (n,); rows are clipped as in training."""
         rows = self._rows(X)
         return self.classes_[self.model_.predict(rows)]
@@ -147,15 +147,15 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         return _FIELDS.get(field, field) + colon + rest
 
     def _target(self) -> Target:
-        delta = exact("delta", self.delta)
+        delta = exact_number("delta", self.delta)
         if delta is None:
             raise InputError("delta: wanted a number strictly between 0 and 1, got inf")
-        return Target(exact("epsilon", self.epsilon), self.calibration, self.noise, delta)
+        return Target(exact_number("epsilon", self.epsilon), self.calibration, self.noise, delta)
 
     def _stream(self) -> Stream:
         if self.insecure_seed is None:
             return Stream.from_system()
-        return Stream.insecure_from_seed(whole("insecure_seed", self.insecure_seed))
+        return Stream.insecure_from_seed(whole_number("insecure_seed", self.insecure_seed))
 
     def _federation(self, X: npt.ArrayLike, y: npt.ArrayLike, parties: npt.ArrayLike | None) -> Federation:
         """Checks everything that can be checked before training; sets what describes the input.
@@ -175,9 +175,11 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         return federation(self.ball_.rows(rows), labels, self.classes_, parts)
 
     def _parts(self, n: int, parties: npt.ArrayLike | None) -> Parts:
-        return Parts.dealt(n, whole("n_parties", self.n_parties)) if parties is None else Parts.labelled(n, parties)
+        if parties is None:
+            return Parts.dealt(n, whole_number("n_parties", self.n_parties))
+        return Parts.labelled(n, parties)
 
-    def _classes(self, y: Labels) -> Labels:
+    def _classes(self, y: LabelArray) -> LabelArray:
         classes = known_classes(y if self.classes is None else self.classes, once=self.classes is not None)
         if self.binary and len(classes) > 2:
             raise InputError(

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_array
 
+from smc_dp.arrays import Array
 from smc_dp.errors import InputError, shown
 from smc_dp.privacy.target import exact as as_fraction
-from smc_dp.unit_ball import Array
 
-Labels = npt.NDArray[Any]
+LabelArray = npt.NDArray[Any]
 
 _FEW = 5  # of a list in a message
 
@@ -31,14 +31,14 @@ def number(name: str, value: object) -> float:
         raise InputError(f"{name}: wanted a number below 1e308, got {shown(value)}") from huge
 
 
-def whole(name: str, value: object) -> int:
+def whole_number(name: str, value: object) -> int:
     """The value of a parameter as an integer; InputError unless it is a whole number."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InputError(f"{name}: wanted a whole number, got {shown(value)}")
     return int(value)
 
 
-def exact(name: str, value: object) -> Fraction | None:
+def exact_number(name: str, value: object) -> Fraction | None:
     """A positive parameter as a fraction, None for inf; a float is the decimal that it prints as, or less.
 
     The smaller of the decimal and the binary value is taken, so that neither reading of the float is exceeded.
@@ -51,7 +51,7 @@ def exact(name: str, value: object) -> Fraction | None:
     return as_fraction(name, value)
 
 
-def array(name: str, given: object, wanted: str) -> Labels:
+def array(name: str, given: object, wanted: str) -> LabelArray:
     """The values as an array of any shape; InputError where they have none, such as rows of different lengths."""
     try:
         return np.asarray(given)
@@ -59,7 +59,7 @@ def array(name: str, given: object, wanted: str) -> Labels:
         raise InputError(f"{name}: wanted {wanted}, got entries of different lengths") from ragged
 
 
-def labels_of(name: str, given: object, n: int, rows: str) -> Labels:
+def labels_of(name: str, given: object, n: int, rows: str) -> LabelArray:
     """A label for each of n rows, which a message calls `rows`: (n,); InputError otherwise."""
     wanted = f"a label for each of {rows}"
     labels = array(name, given, wanted)

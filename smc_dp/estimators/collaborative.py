@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.checked import number, whole
+from smc_dp.estimators.checked import number, whole_number
 from smc_dp.privacy.target import Calibration, NoiseName
 
 
@@ -55,6 +55,6 @@ class CollaborativeClassifier(FederatedClassifier):
 
     def _settings(self) -> dict[str, Any]:
         return {
-            "rounds": None if self.rounds is None else whole("rounds", self.rounds),
+            "rounds": None if self.rounds is None else whole_number("rounds", self.rounds),
             "lam": None if self.lam is None else number("lam", self.lam),
         }

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from smc_dp.arrays import Array
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.checked import number, public_rows
 from smc_dp.methods.hamm2016.ensemble import Learner
 from smc_dp.privacy.target import Calibration, NoiseName
-from smc_dp.unit_ball import Array
 
 _POINTS = 1000
 _POINTS_SEED = 0  # public

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from smc_dp.arrays import Array, IntArray
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import deal, even
 from smc_dp.errors import InputError, shown
-from smc_dp.estimators.checked import Labels, array, check_finite, described, few, labels_of
-from smc_dp.unit_ball import Array, into_ball, with_bias
-
-IntArray = npt.NDArray[np.int64]
+from smc_dp.estimators.checked import LabelArray, array, check_finite, described, few, labels_of
+from smc_dp.unit_ball import into_ball, with_bias
 
 _DEALING_SEED = 0  # public: who gets which row must not depend on the rows
 _SMALLEST, _LARGEST = 1e-150, 1e150  # of a radius: the squares of rows that are as long are floats
@@ -42,7 +41,7 @@ class Ball:
         return with_bias(into_ball(X, self.radius), self.bias)
 
 
-def known_classes(given: npt.ArrayLike, *, once: bool) -> Labels:
+def known_classes(given: npt.ArrayLike, *, once: bool) -> LabelArray:
     """The classes sorted, at least two; InputError for fewer, for a mixture, and for one named twice where once."""
     listed = array("classes", given, "a list with every class once")
     try:
@@ -56,7 +55,7 @@ def known_classes(given: npt.ArrayLike, *, once: bool) -> Labels:
     return classes
 
 
-def class_numbers(y: Labels, classes: Labels, place: Callable[[int], str]) -> IntArray:
+def class_numbers(y: LabelArray, classes: LabelArray, place: Callable[[int], str]) -> IntArray:
     """The positions of labels y: (n,) among the sorted classes; InputError says at which place an unknown one is."""
     number_of = {label: k for k, label in enumerate(classes.tolist())}
     numbers = [number_of.get(label, -1) for label in y.tolist()]
@@ -66,7 +65,7 @@ def class_numbers(y: Labels, classes: Labels, place: Callable[[int], str]) -> In
     return np.array(numbers, dtype=np.int64)
 
 
-def federation(X: Array, y: Labels, classes: Labels, parts: Parts) -> Federation:
+def federation(X: Array, y: LabelArray, classes: LabelArray, parts: Parts) -> Federation:
     """The federation of rows X: (n, d) of the ball and labels y: (n,) out of the sorted classes."""
     numbers = class_numbers(y, classes, parts.place)
     return Federation(tuple(Rows(X[i], numbers[i]) for i in parts.rows), len(classes), names=parts.names)
@@ -113,7 +112,7 @@ class Parts:
         check_finite(X, self.place)
 
 
-def joined(parties: object) -> tuple[Labels, Labels, Labels]:
+def joined(parties: object) -> tuple[LabelArray, LabelArray, LabelArray]:
     """All rows, all labels and whose each row is: a name of the mapping, or a number from 1 in any other iterable.
 
     Raises InputError, which names the party, for what is no pair (X, y) of rows of one width with a label for each.
@@ -123,7 +122,7 @@ def joined(parties: object) -> tuple[Labels, Labels, Labels]:
     named = dict(parties) if isinstance(parties, Mapping) else dict(enumerate(parties, 1))
     if not named:
         raise InputError("parties: wanted at least one, got none")
-    pairs: list[tuple[Labels, Labels]] = []
+    pairs: list[tuple[LabelArray, LabelArray]] = []
     for name, pair in named.items():
         pairs.append(_pair(f"party {name}", pair, pairs[0][0].shape[1] if pairs else None))
     names = np.fromiter(named, dtype=object, count=len(named))  # as they are: mixed kinds would become texts
@@ -131,7 +130,7 @@ def joined(parties: object) -> tuple[Labels, Labels, Labels]:
     return np.concatenate([X for X, _ in pairs]), np.concatenate([y for _, y in pairs]), whose
 
 
-def _pair(name: str, given: object, width: int | None) -> tuple[Labels, Labels]:
+def _pair(name: str, given: object, width: int | None) -> tuple[LabelArray, LabelArray]:
     """Rows of this width, if it is known, and a label for each."""
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise InputError(f"{name}: wanted a pair (X, y), got {described(given)}")

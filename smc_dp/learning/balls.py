@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-from smc_dp.learning.objective import Array, blocks
+from smc_dp.arrays import Array
+from smc_dp.learning.objective import blocks
 
 _PRECISION = 128
 

@@ -18,12 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from smc_dp.arrays import Array, IntArray
 from smc_dp.learning.classes import code, coordinates
 from smc_dp.learning.softmax import certified, check_mu, one_hot, rounding_charge
 from smc_dp.learning.solver import PUBLIC_TAU
-from smc_dp.unit_ball import Array
-
-IntArray = npt.NDArray[np.int64]
 
 _STACKED = 2**20  # numbers in the largest array of one stack: a few of them stay below 100 MB
 _TOLERANCE = 1e-11  # of the gradient as floats have it, far below the public one

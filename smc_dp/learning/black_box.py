@@ -13,10 +13,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from smc_dp.arrays import Array, IntArray
 from smc_dp.errors import InputError, shown
-from smc_dp.unit_ball import Array
-
-IntArray = npt.NDArray[np.int64]
 
 _TOLD = 120  # characters of what an error says
 

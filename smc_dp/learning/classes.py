@@ -14,7 +14,7 @@ from math import sqrt
 
 import numpy as np
 
-from smc_dp.unit_ball import Array
+from smc_dp.arrays import Array
 
 
 @lru_cache(maxsize=64)

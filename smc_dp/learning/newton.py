@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg
 
-from smc_dp.unit_ball import Array
+from smc_dp.arrays import Array
 
 _SHORTEST_STEP = 2.0**-40
 

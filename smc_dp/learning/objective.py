@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy.special
 
-Array = npt.NDArray[np.float64]
+from smc_dp.arrays import Array
 
 SMALLEST_LAM = 2.0**-30
 _BLOCK = 1024  # records summed at a time: keeps copies small and rounding errors from growing with n

@@ -23,11 +23,11 @@ import scipy.linalg
 import scipy.special
 from flint import arb, arb_mat, ctx, fmpq
 
+from smc_dp.arrays import Array
 from smc_dp.learning.balls import middle_and_bound
 from smc_dp.learning.newton import Evaluate
 from smc_dp.learning.objective import blocks, summation_depth
 from smc_dp.learning.solver import PUBLIC_TAU
-from smc_dp.unit_ball import Array
 
 _PRECISION = 128
 _PATIENCE = 20  # steps without a shorter gradient after which floats are left for balls

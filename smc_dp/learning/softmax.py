@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.special
 
+from smc_dp.arrays import Array
 from smc_dp.learning.balls import softmax_gradient_in_balls
 from smc_dp.learning.classes import code, coordinates
 from smc_dp.learning.newton import in_floats, newton
 from smc_dp.learning.objective import SMALLEST_LAM, blocks, summation_depth
 from smc_dp.learning.solver import PUBLIC_TAU
-from smc_dp.unit_ball import Array
 
 _SMALLEST_MU = 2 * SMALLEST_LAM
 

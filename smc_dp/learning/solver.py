@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from smc_dp.arrays import Array
 from smc_dp.learning.balls import gradient_in_balls
 from smc_dp.learning.newton import in_floats, newton
-from smc_dp.learning.objective import Array, RegularisedLogistic, summation_depth
+from smc_dp.learning.objective import RegularisedLogistic, summation_depth
 from smc_dp.unit_ball import first_outside
 
 PUBLIC_TAU = 2.0**-33

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from smc_dp.arrays import Array, IntArray
 from smc_dp.learning.classes import code
-from smc_dp.unit_ball import Array
 
-IntArray = npt.NDArray[np.int64]
 Answers = npt.NDArray[np.unsignedinteger]
 
 _CLASSIFIERS, _ROWS = 255, 512  # a block of scores fits into the cache; 255 answers can be counted in a byte

@@ -15,7 +15,7 @@ from smc_dp.files import reading
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.numbers import from_text, to_text
 
-State: TypeAlias = Literal["limit", "reserved", "released", "void"]
+EntryState: TypeAlias = Literal["limit", "reserved", "released", "void"]
 Value: TypeAlias = str | int | None
 
 LONGEST_MECHANISM = 100
@@ -42,7 +42,7 @@ class Entry:
     """
 
     number: int
-    state: State
+    state: EntryState
     date: str
     refers: int | None = None
     dataset: str | None = None
@@ -65,8 +65,8 @@ class Entry:
             raise InputError(f"an entry: number: wanted a positive number, got {shown(number)}")
         where = f"entry {number}"
         reading.keys(where, values, {*COLUMNS})
-        if state not in get_args(State):
-            raise InputError(f"{where}: state: wanted one of {', '.join(get_args(State))}, got {shown(state)}")
+        if state not in get_args(EntryState):
+            raise InputError(f"{where}: state: wanted one of {', '.join(get_args(EntryState))}, got {shown(state)}")
         _check_presence(where, values, state)
         entry = cls(
             **{**values, **{n: from_text(f"{where}: {n}", values[n]) for n in _NUMBERS if values[n] is not None}}

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import get_args
 
 from smc_dp.errors import InputError, shown
-from smc_dp.privacy.statement import Adjacency, Kind, PrivacyStatement, Unit, round_up
+from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit, round_up
 
 _LARGEST = Fraction(10**100)
 
@@ -20,7 +20,7 @@ class Guarantee:
     other.
     """
 
-    kind: Kind
+    kind: GuaranteeKind
     epsilon: Fraction
     delta: Fraction
     unit: Unit

@@ -19,7 +19,7 @@ from smc_dp.data.partition import deal, parse_split
 from smc_dp.data.preprocess import Examples
 from smc_dp.learning.solver import minimise
 from smc_dp.methods.pathak2010.curator import Settings, classify
-from smc_dp.privacy.pathak2010 import Calibration, NoiseName
+from smc_dp.privacy.pathak2010 import Calibration, PureNoiseName
 
 SPLITS = MappingProxyType({"even": "20,20,20,20,20", "15 %": "15,20,20,20,25", "10 %": "10,20,20,20,30"})
 """The percentages of the rows that the paper's five parties hold, by the share of the smallest party."""
@@ -71,7 +71,7 @@ def errors(
     test: Examples,
     epsilon: Fraction,
     calibration: Calibration,
-    noise: NoiseName = "knorm",
+    noise: PureNoiseName = "knorm",
     *,
     repeats: int,
     rng: Stream,

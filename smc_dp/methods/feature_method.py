@@ -19,6 +19,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError, shown
 from smc_dp.learning.perturbed import Huber, Logistic, Loss, minimise, minimise_perturbed
@@ -29,9 +30,9 @@ from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
 from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement, round_up
-from smc_dp.privacy.statement import shown as figure
+from smc_dp.privacy.statement import short_figure as figure
 from smc_dp.privacy.target import Calibration, NoiseName, Target
-from smc_dp.unit_ball import Array, into_ball
+from smc_dp.unit_ball import into_ball
 
 LossName = Literal["huber", "logistic"]
 Scale = Literal["none", "unit"]

@@ -8,13 +8,13 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Rows
 from smc_dp.learning.classes import code
 from smc_dp.privacy.statement import PrivacyStatement
-from smc_dp.unit_ball import Array
 
 
-class Model(Protocol):
+class ReleasedModel(Protocol):
     """Anything whose quality can be measured on labelled rows."""
 
     def accuracy(self, test: Rows) -> float:
@@ -59,7 +59,7 @@ class LinearModel:
 class Release:
     """A model that may be shown to those whom the statement speaks of."""
 
-    model: Model
+    model: ReleasedModel
     privacy: PrivacyStatement
 
 

@@ -18,7 +18,7 @@ from smc_dp.learning.classes import code
 from smc_dp.learning.softmax import certified, one_hot
 from smc_dp.methods.hamm2016.ensemble import Ensemble, Learner, ensemble
 from smc_dp.methods.method import Method, check_modulus
-from smc_dp.methods.model import LinearModel, Model, Release, area_under_curve
+from smc_dp.methods.model import LinearModel, Release, ReleasedModel, area_under_curve
 from smc_dp.privacy.output import nothing
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -95,7 +95,7 @@ class WithoutNoise:
     """A model that is not private, and why."""
 
     method: Method
-    model: Model
+    model: ReleasedModel
     why: str
 
     def release(self, target: Target, rng: Stream) -> Release:

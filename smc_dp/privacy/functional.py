@@ -18,8 +18,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from smc_dp.arrays import Array
 from smc_dp.privacy.grid import ceil_sqrt
-from smc_dp.unit_ball import Array
 
 ROW_BITS = 19
 UNIT_BITS = 2 * ROW_BITS + 3

@@ -31,10 +31,10 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import KNorm
 from smc_dp.privacy.output import GRID, Calibrated, perturb
-from smc_dp.unit_ball import Array
 
 SHARE_OF_OUTPUT = Fraction(1, 100)
 """The part of epsilon that goes to the noise on the solution."""

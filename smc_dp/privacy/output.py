@@ -10,11 +10,11 @@ from typing import TypeAlias
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit, round_up, shown
+from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit, round_up, short_figure
 from smc_dp.privacy.target import Target, epsilon_for
-from smc_dp.unit_ball import Array
 
 Law: TypeAlias = KNorm | DiscreteLaplace | DiscreteGaussian
 
@@ -89,8 +89,8 @@ def statement(
     true = round_up(noise.law.epsilon(noise.sensitivity))
     if target.calibration == "paper":
         caveats += (
-            f"The noise is the paper's: its nominal epsilon is {shown(float(target.wanted))}, what it is "
-            f"proved to give is at most {shown(true)}.",
+            f"The noise is the paper's: its nominal epsilon is {short_figure(float(target.wanted))}, what it is "
+            f"proved to give is at most {short_figure(true)}.",
         )
     return PrivacyStatement("pure", true, 0.0, unit, adjacency, adversary, caveats)
 

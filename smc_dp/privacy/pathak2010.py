@@ -14,10 +14,10 @@ from typing import Literal
 from smc_dp.privacy.grid import Grid, ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.sensitivity import replace_one
-from smc_dp.privacy.statement import PrivacyStatement, round_up, shown
+from smc_dp.privacy.statement import PrivacyStatement, round_up, short_figure
 from smc_dp.privacy.target import Calibration as Calibration
 
-NoiseName = Literal["knorm", "laplace"]
+PureNoiseName = Literal["knorm", "laplace"]
 
 _MECHANISM: dict[str, type[KNorm] | type[DiscreteLaplace]] = {"knorm": KNorm, "laplace": DiscreteLaplace}
 _ROOT_BITS = 64  # of the square root of the dimension, rounded up
@@ -51,7 +51,7 @@ def noise_for(
     epsilon: Fraction,
     lam: Fraction,
     calibration: Calibration,
-    noise: NoiseName,
+    noise: PureNoiseName,
     grid: Grid,
     tau: float,
 ) -> KNorm | DiscreteLaplace:
@@ -79,7 +79,7 @@ def guarantee(
     epsilon: Fraction,
     lam: Fraction,
     calibration: Calibration,
-    noise: NoiseName,
+    noise: PureNoiseName,
     grid: Grid,
     tau: float,
     largest_n: int = LARGEST_N,
@@ -97,8 +97,8 @@ def guarantee(
     if calibration == "paper":
         true = _true_epsilon_of_paper(parties, dimension, epsilon, lam, noise, grid, tau, largest_n)
         caveats += (
-            f"The noise is the paper's: its nominal epsilon is {shown(float(epsilon))}, what it is proved to give "
-            f"is at most {shown(round_up(true))}, for data sets of at most {largest_n} records.",
+            f"The noise is the paper's: its nominal epsilon is {short_figure(float(epsilon))}, what it is proved to "
+            f"give is at most {short_figure(round_up(true))}, for data sets of at most {largest_n} records.",
         )
     return PrivacyStatement("pure", round_up(true), 0.0, "record", "replace", _ADVERSARY, caveats)
 

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-Kind = Literal["pure", "approx", "zcdp", "none"]
+GuaranteeKind = Literal["pure", "approx", "zcdp", "none"]
 Unit = Literal["record", "party"]
 Adjacency = Literal["replace", "addremove", "party"]
 
@@ -29,7 +29,7 @@ class PrivacyStatement:
     sentence. ValueError: the fields contradict each other.
     """
 
-    kind: Kind
+    kind: GuaranteeKind
     epsilon: float | None
     delta: float
     unit: Unit
@@ -40,7 +40,7 @@ class PrivacyStatement:
 
     def __post_init__(self) -> None:
         for field, value, allowed in (
-            ("kind", self.kind, Kind),
+            ("kind", self.kind, GuaranteeKind),
             ("unit", self.unit, Unit),
             ("adjacency", self.adjacency, Adjacency),
         ):
@@ -82,12 +82,13 @@ class PrivacyStatement:
         certainty = math.ceil(1000 / (1 + math.exp(-figure))) / 10
         words = (
             "Whoever thought both versions equally likely before the release can afterwards be at most "
-            f"{certainty:g} % sure of either (epsilon = {shown(figure)}, delta = {self.delta:g})."
+            f"{certainty:g} % sure of either (epsilon = {short_figure(figure)}, delta = {self.delta:g})."
         )
         if self.delta:
             words = words[:-1] + f", except with a probability of about {self.delta:g}."
         if self.rho is not None:
-            words += f" The noise is zero-concentrated (rho = {shown(self.rho)}): every other delta has its epsilon."
+            rho = short_figure(self.rho)
+            words += f" The noise is zero-concentrated (rho = {rho}): every other delta has its epsilon."
         if certainty > 99:
             words += " So large an epsilon protects hardly at all."
         return words
@@ -99,6 +100,6 @@ def round_up(value: Fraction) -> float:
     return math.nextafter(nearest, math.inf) if nearest < value else nearest
 
 
-def shown(figure: float) -> str:
+def short_figure(figure: float) -> str:
     """Six digits of a privacy figure, rounded up."""
     return str(Context(prec=6, rounding=ROUND_CEILING).create_decimal(repr(figure)))

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from smc_dp.compare.plan import Entry, Option, Plan, Setting
-from smc_dp.compare.study import Claim, Measure, Panel, Point, Study
+from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting, Option
+from smc_dp.compare.study import MeasureName, Panel, PaperClaim, Point, Study
 from smc_dp.data.deal import Deal
 from smc_dp.privacy.target import Calibration, NoiseName
 
@@ -51,12 +51,12 @@ def figure2() -> Study:
     names = tuple(s.name for s in settings)
     epsilons = [float(e) for e in _EPSILONS]
     claims = (
-        Claim(
+        PaperClaim(
             "“the performance of OFPA is slightly better than OFAA” (section 4.1)",
             "error",
             tuple((_at(n, "ofpa", e), _at(n, "ofaa", e)) for n in names for e in epsilons),
         ),
-        Claim(
+        PaperClaim(
             "“Both OFPA and OFAA produce less misclassifications with increasing ε” (section 4.1; ε = 3.2 against 0.1)",
             "error",
             tuple((_at(n, m, epsilons[-1]), _at(n, m, epsilons[0])) for n in names for m in ("ofpa", "ofaa")),
@@ -80,7 +80,7 @@ def figure3() -> Study:
     panels = tuple(panel for d, found in by_data.items() for panel in _over(d, found, "sampling rate", rates))
     full = tuple(found[-1].name for found in by_data.values())
     claims = (
-        Claim(
+        PaperClaim(
             "“the performance of OFPA and OFAA improves rapidly with the increase of dataset cardinality” (section "
             "4.2; all rows against 20 %)",
             "error",
@@ -101,7 +101,7 @@ def figure4() -> Study:
     by_data = {d: tuple(_setting(d, f"{d}, d = {k}", features=k) for k in ks) for d, ks in _FEATURES.items()}
     panels = tuple(panel for d, found in by_data.items() for panel in _over(d, found, "columns", _FEATURES[d]))
     claims = (
-        Claim(
+        PaperClaim(
             "“the accuracy of our proposed approaches improves with the increasing of dataset dimensionality” (section "
             "4.3; all columns against the fewest)",
             "error",
@@ -118,12 +118,12 @@ def figure5() -> Study:
     names = tuple(s.name for s in settings)
     epsilons = [float(e) for e in _EPSILONS]
     claims = (
-        Claim(
+        PaperClaim(
             "“time cost of training LR_NoPrivacy is less than that of OFPA and OFAA” (section 4.4)",
             "seconds",
             tuple((_baseline(n), _at(n, m, e)) for n in names for m in ("ofpa", "ofaa") for e in epsilons),
         ),
-        Claim(
+        PaperClaim(
             "“the training of logistic model using OFAA is slower than that of OFPA” (section 4.4)",
             "seconds",
             tuple((_at(n, "ofpa", e), _at(n, "ofaa", e)) for n in names for e in epsilons),
@@ -140,20 +140,20 @@ def figure5() -> Study:
 def _study(
     name: str,
     figure: str,
-    settings: tuple[Setting, ...],
+    settings: tuple[GridSetting, ...],
     epsilons: tuple[Fraction, ...],
     panels: tuple[Panel, ...],
-    claims: tuple[Claim, ...],
+    claims: tuple[PaperClaim, ...],
     differs: tuple[str, ...] = (),
 ) -> Study:
     def private(
         label: str, method: str, calibration: Calibration, options: tuple[tuple[str, Option], ...] = ()
-    ) -> Entry:
+    ) -> GridEntry:
         noise: NoiseName = "laplace" if calibration == "paper" else "knorm"
-        return Entry(label, method, calibration, epsilons, noise, options=options)
+        return GridEntry(label, method, calibration, epsilons, noise, options=options)
 
     entries = (
-        Entry(_BASELINE, "batch", None, (None,), options=(("lam", 1e-6),)),
+        GridEntry(_BASELINE, "batch", None, (None,), options=(("lam", 1e-6),)),
         *(private(m, m, "paper") for m in ("ofpa", "ofaa")),
         private("ofpa", "ofpa", "proven", _REGULARISER),
         private("ofaa", "ofaa", "proven"),
@@ -164,7 +164,7 @@ def _study(
         f"Collaborative logistic regression, {figure}",
         "Three parties with 40, 30 and 10 % of the rows; 20 % are tested on. OFPA perturbs the objective, OFAA the "
         "coefficients of its Taylor polynomial; LR_NoPrivacy is logistic regression on all rows in one place.",
-        Plan(settings, entries, _REPEATS),
+        GridPlan(settings, entries, _REPEATS),
         panels,
         (),
         claims,
@@ -172,12 +172,12 @@ def _study(
     )
 
 
-def _setting(data: str, name: str, sample: Fraction = Fraction(1), features: int | None = None) -> Setting:
+def _setting(data: str, name: str, sample: Fraction = Fraction(1), features: int | None = None) -> GridSetting:
     deal = Deal(parties=3, split="50,37.5,12.5", sample=sample, features=features)
-    return Setting(name, _NAMES[data], deal, ordinal=True)
+    return GridSetting(name, _NAMES[data], deal, ordinal=True)
 
 
-def _each(names: tuple[str, ...], measure: Measure) -> tuple[Panel, ...]:
+def _each(names: tuple[str, ...], measure: MeasureName) -> tuple[Panel, ...]:
     return tuple(
         Panel(f"{name}: noise as {words}", (name,), measure=measure, calibrations=(kind,))
         for name in names
@@ -185,7 +185,7 @@ def _each(names: tuple[str, ...], measure: Measure) -> tuple[Panel, ...]:
     )
 
 
-def _over(data: str, settings: Sequence[Setting], axis: str, places: tuple[float, ...]) -> tuple[Panel, ...]:
+def _over(data: str, settings: Sequence[GridSetting], axis: str, places: tuple[float, ...]) -> tuple[Panel, ...]:
     names = tuple(s.name for s in settings)
     return tuple(
         Panel(f"{data}: ε = 0.8, noise as {words}", names, "setting", "error", (), (kind,), (), axis, places)
@@ -193,19 +193,19 @@ def _over(data: str, settings: Sequence[Setting], axis: str, places: tuple[float
     )
 
 
-def _all(by_data: Mapping[str, tuple[Setting, ...]]) -> tuple[Setting, ...]:
+def _all(by_data: Mapping[str, tuple[GridSetting, ...]]) -> tuple[GridSetting, ...]:
     return tuple(s for found in by_data.values() for s in found)
 
 
-def _ends(by_data: Mapping[str, tuple[Setting, ...]]) -> tuple[tuple[Point, Point], ...]:
+def _ends(by_data: Mapping[str, tuple[GridSetting, ...]]) -> tuple[tuple[Point, Point], ...]:
     """The last setting of each data set against its first."""
     ends = [(found[-1].name, found[0].name) for found in by_data.values()]
     return tuple((_at(last, m), _at(first, m)) for last, first in ends for m in ("ofpa", "ofaa"))
 
 
-def _close(quotation: str, names: tuple[str, ...], epsilons: list[float]) -> Claim:
+def _close(quotation: str, names: tuple[str, ...], epsilons: list[float]) -> PaperClaim:
     pairs = tuple((_at(n, m, e), _baseline(n)) for n in names for m in ("ofpa", "ofaa") for e in epsilons)
-    return Claim(quotation, "error", pairs, as_well=0.02)
+    return PaperClaim(quotation, "error", pairs, as_well=0.02)
 
 
 def _at(name: str, method: str, epsilon: float = float(_FIXED)) -> Point:

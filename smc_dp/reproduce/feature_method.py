@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from smc_dp.compare.plan import Entry, Plan, Setting
-from smc_dp.compare.study import Claim, Panel, Point, Study
+from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting
+from smc_dp.compare.study import Panel, PaperClaim, Point, Study
 from smc_dp.data.deal import Deal
 
 _EPSILONS = tuple(Fraction(e, 1000) for e in (25, 50, 75, 100, 150, 200, 250))
@@ -43,7 +43,7 @@ _FIXED_EPSILON = (
 
 def figure1() -> Study:
     """Without noise on MNIST, against the rows of a site."""
-    equal = Claim(
+    equal = PaperClaim(
         "“the algorithms are nearly equivalent on MNIST” (section 4; read as: FN is as good as AN, to 0.01)",
         "error",
         _against_size(_MNIST, "N"),
@@ -54,7 +54,7 @@ def figure1() -> Study:
 
 def figure2() -> Study:
     """Without noise on Covertype, against the rows of a site."""
-    better = Claim(
+    better = PaperClaim(
         "“the feature method outperforms the average method on Covertype” (section 4)",
         "error",
         _against_size(_COVERTYPE, "N"),
@@ -72,7 +72,7 @@ def figure3() -> Study:
         "Sites publish classifiers trained with objective perturbation. FL combines them on the aggregator's labelled "
         "rows (the feature method), AL averages them; FN and AN are the same without noise. Test error against ε, the "
         "rows of a site, and the number of sites.",
-        Plan(tuple(settings.values()), tuple(e for data in both for e in _private(data)), _REPEATS),
+        GridPlan(tuple(settings.values()), tuple(e for data in both for e in _private(data)), _REPEATS),
         tuple(panel for data in both for panel in _panels(data)),
         (),
         tuple(claim for data in both for claim in _claims(data)),
@@ -80,7 +80,7 @@ def figure3() -> Study:
     )
 
 
-def _without_noise(name: str, figure: str, data: str, claim: Claim, differs: tuple[str, ...]) -> Study:
+def _without_noise(name: str, figure: str, data: str, claim: PaperClaim, differs: tuple[str, ...]) -> Study:
     settings = _by_size(data)
     entries = tuple(_entry(data, f"{letter}N", settings) for letter in _METHODS)
     panel = _over_size(data, f"{data}: N = 10, no noise", ())
@@ -89,7 +89,7 @@ def _without_noise(name: str, figure: str, data: str, claim: Claim, differs: tup
         f"The feature method, {figure}: {data} without privacy",
         "Ten sites train on m rows each, without noise. FN combines their classifiers on the aggregator's labelled "
         "rows (the feature method), AN averages them.",
-        Plan(settings, entries, _REPEATS),
+        GridPlan(settings, entries, _REPEATS),
         (panel,),
         (),
         (claim,),
@@ -97,7 +97,7 @@ def _without_noise(name: str, figure: str, data: str, claim: Claim, differs: tup
     )
 
 
-def _private(data: str) -> tuple[Entry, ...]:
+def _private(data: str) -> tuple[GridEntry, ...]:
     """FL and AL under both calibrations: at every epsilon where N = 10 and m is largest, else at one."""
     largest = _setting(data, 10, _SIZES[data][-1])
     others = {s.name: s for s in (*_by_size(data), *_by_sites(data)) if s.name != largest.name}
@@ -114,11 +114,11 @@ def _private(data: str) -> tuple[Entry, ...]:
 def _entry(
     data: str,
     label: str,
-    settings: Sequence[Setting],
+    settings: Sequence[GridSetting],
     calibration: str = "none",
     epsilons: tuple[Fraction | None, ...] = (None,),
-) -> Entry:
-    return Entry(
+) -> GridEntry:
+    return GridEntry(
         label,
         _METHODS[label[0]],
         "paper" if calibration == "paper" else "proven" if calibration == "proven" else None,
@@ -152,29 +152,29 @@ def _over_size(data: str, title: str, epsilons: tuple[float, ...]) -> Panel:
     )
 
 
-def _claims(data: str) -> tuple[Claim, ...]:
+def _claims(data: str) -> tuple[PaperClaim, ...]:
     sizes = [_setting(data, 10, m).name for m in _SIZES[data]]
 
     def at(name: str, label: str, epsilon: Fraction) -> Point:
         return Point(name, label, "paper", float(epsilon))
 
     return (
-        Claim(
+        PaperClaim(
             f"{data}: “the feature method performs much better than average method” (section 4, over ε)",
             "error",
             tuple((at(sizes[-1], "FL", e), at(sizes[-1], "AL", e)) for e in _EPSILONS),
         ),
-        Claim(
+        PaperClaim(
             f"{data}: “increasing ε makes the final performance better” (section 4; ε = 0.25 against 0.025)",
             "error",
             tuple((at(sizes[-1], label, _EPSILONS[-1]), at(sizes[-1], label, _EPSILONS[0])) for label in ("FL", "AL")),
         ),
-        Claim(
+        PaperClaim(
             f"{data}: “increasing m improves both methods” (section 4; largest against smallest m)",
             "error",
             tuple((at(sizes[-1], label, _FIXED), at(sizes[0], label, _FIXED)) for label in ("FL", "AL")),
         ),
-        Claim(
+        PaperClaim(
             f"{data}: “the feature method works better than the average method” (section 4, over N)",
             "error",
             tuple((at(s.name, "FL", _FIXED), at(s.name, "AL", _FIXED)) for s in _by_sites(data)),
@@ -187,15 +187,15 @@ def _against_size(data: str, ending: str) -> tuple[tuple[Point, Point], ...]:
     return tuple((Point(name, f"F{ending}", "none"), Point(name, f"A{ending}", "none")) for name in names)
 
 
-def _setting(data: str, N: int, m: int) -> Setting:
+def _setting(data: str, N: int, m: int) -> GridSetting:
     components = 50 if data == _MNIST else None
     deal = Deal(parties=N, per_party=m, labelled=m, components=components, held_out=Fraction(30))
-    return Setting(f"{data}, N = {N}, m = {m}", _NAMES[data], deal)
+    return GridSetting(f"{data}, N = {N}, m = {m}", _NAMES[data], deal)
 
 
-def _by_size(data: str) -> tuple[Setting, ...]:
+def _by_size(data: str) -> tuple[GridSetting, ...]:
     return tuple(_setting(data, 10, m) for m in _SIZES[data])
 
 
-def _by_sites(data: str) -> tuple[Setting, ...]:
+def _by_sites(data: str) -> tuple[GridSetting, ...]:
     return tuple(_setting(data, N, _ROWS[data] // (N + 1)) for N in _SITES)

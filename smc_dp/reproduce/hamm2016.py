@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from smc_dp.compare.plan import Entry, Plan, Setting
-from smc_dp.compare.study import Claim, Panel, Point, Stated, Study
+from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting
+from smc_dp.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.data.deal import Deal
 from smc_dp.privacy.target import Calibration
 
@@ -35,13 +35,13 @@ _AUXILIARY = (
 )
 
 
-def _entries() -> tuple[Entry, ...]:
-    def private(name: str, calibration: Calibration) -> Entry:
-        return Entry(name, name, calibration, _EPSILONS, options=_LAMBDA, draws=_DRAWS)
+def _entries() -> tuple[GridEntry, ...]:
+    def private(name: str, calibration: Calibration) -> GridEntry:
+        return GridEntry(name, name, calibration, _EPSILONS, options=_LAMBDA, draws=_DRAWS)
 
     return (
-        Entry("batch", "batch", None, (None,), options=_LAMBDA),
-        Entry("indiv", "indiv", None, (None,), options=_LAMBDA),
+        GridEntry("batch", "batch", None, (None,), options=_LAMBDA),
+        GridEntry("indiv", "indiv", None, (None,), options=_LAMBDA),
         *(private(name, "paper") for name in ("soft", "avg", "vote")),
         *(private(name, "proven") for name in ("soft", "avg", "vote", "soft_ss", "avg_clip")),
     )
@@ -75,29 +75,29 @@ def figure2() -> Study:
         "Hamm, Cao and Belkin 2016, Figure 2: activity recognition",
         "Test accuracy of ensembles of 1000 parties with 6 rows each, against the privacy level 1/ε, on six "
         "activities.",
-        Plan(
-            (Setting(name, "har", deal), Setting(likely, "har", replace(deal, bias=1.0, radius="largest"))),
+        GridPlan(
+            (GridSetting(name, "har", deal), GridSetting(likely, "har", replace(deal, bias=1.0, radius="largest"))),
             _entries(),
             _REPEATS,
         ),
         _panels((name, likely)),
         tuple(
-            Stated(Point(s, m, "paper" if m in ("vote", "soft", "avg") else "none"), v, "accuracy", quotations[m])
+            PaperFigure(Point(s, m, "paper" if m in ("vote", "soft", "avg") else "none"), v, "accuracy", quotations[m])
             for s in (likely, name)
             for m, v in values.items()
         ),
         (
-            Claim(
+            PaperClaim(
                 "“vote becomes useless even at 1/ε = 0.1” (section 6.1; read as: indiv is better)",
                 "accuracy",
                 ((indiv, Point(name, "vote", "paper", 10.0)),),
             ),
-            Claim(
+            PaperClaim(
                 "“soft and avg are better than indiv until 1/ε = 1” (section 6.1)",
                 "accuracy",
                 tuple((Point(name, m, "paper", e), indiv) for m in ("soft", "avg") for e in (10.0, 1.0)),
             ),
-            Claim(
+            PaperClaim(
                 "Ours, not the paper's: without noise every method does better in the first setting",
                 "accuracy",
                 tuple(
@@ -105,7 +105,7 @@ def figure2() -> Study:
                     for m, c in (("batch", "none"), ("indiv", "none"), *((m, "paper") for m in ("soft", "avg", "vote")))
                 ),
             ),
-            Claim(
+            PaperClaim(
                 "Ours, not the paper's: soft_ss and avg_clip are better than indiv at 1/ε = 0.1 and 1",
                 "accuracy",
                 tuple((Point(name, m, "proven", e), indiv) for m in ("soft_ss", "avg_clip") for e in (10.0, 1.0)),
@@ -131,18 +131,18 @@ def figure3() -> Study:
     """Network intrusion on KDD-99, 5,000, 10,000 and 20,000 parties."""
     sizes = (5000, 10_000, 20_000)
     names = {M: f"KDD-99, M = {M}" for M in sizes}
-    settings = tuple(Setting(names[M], "kdd99", Deal(parties=M, per_party=22, auxiliary=43_000)) for M in sizes)
+    settings = tuple(GridSetting(names[M], "kdd99", Deal(parties=M, per_party=22, auxiliary=43_000)) for M in sizes)
     large, small = names[20_000], names[5000]
     return Study(
         "hamm-fig3",
         "Hamm, Cao and Belkin 2016, Figure 3: network intrusion",
         "Test accuracy of ensembles of parties with 22 rows each, against the privacy level 1/ε; attacks against "
         "normal connections.",
-        Plan(settings, _entries(), _REPEATS),
+        GridPlan(settings, _entries(), _REPEATS),
         _panels(tuple(names.values())),
         (),
         (
-            Claim(
+            PaperClaim(
                 "“soft performs nearly as well as the non-private batch until around 1/ε = 10” with M = 20K (section "
                 "6.2; read as: within 0.02)",
                 "accuracy",
@@ -152,7 +152,7 @@ def figure3() -> Study:
                 ),
                 as_well=0.02,
             ),
-            Claim(
+            PaperClaim(
                 "“When M is large (e.g., M = 20K), private algorithms soft and avg hold their accuracy better than "
                 "when M is small (e.g., M = 5K.)” (section 6.2)",
                 "accuracy",
@@ -162,7 +162,7 @@ def figure3() -> Study:
                     for e in (10.0, 1.0, 0.1)
                 ),
             ),
-            Claim(
+            PaperClaim(
                 "Ours, not the paper's: with M = 20K soft_ss and avg_clip are better than indiv at 1/ε = 1 and 10",
                 "accuracy",
                 tuple(

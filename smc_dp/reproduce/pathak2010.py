@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
-from smc_dp.compare.plan import Entry, Plan, Setting
-from smc_dp.compare.study import Claim, Panel, Point, Stated, Study
+from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting
+from smc_dp.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.data.deal import Deal
 from smc_dp.privacy.target import Calibration
 
@@ -19,8 +19,8 @@ def _names() -> dict[str, str]:
     return {split: f"a9a, {split}" for split in _SPLITS}
 
 
-def _entry(method: str, calibration: Calibration, lam: str, settings: tuple[str, ...] = ()) -> Entry:
-    return Entry(
+def _entry(method: str, calibration: Calibration, lam: str, settings: tuple[str, ...] = ()) -> GridEntry:
+    return GridEntry(
         f"{method}, {lam}",
         method,
         calibration,
@@ -31,7 +31,7 @@ def _entry(method: str, calibration: Calibration, lam: str, settings: tuple[str,
     )
 
 
-def _entries() -> tuple[Entry, ...]:
+def _entries() -> tuple[GridEntry, ...]:
     names = _names()
     apart = tuple(names[s] for s in ("even", "10 %"))
     one, small = _LAMBDAS
@@ -59,8 +59,8 @@ def figure2() -> Study:
         "Pathak, Rane and Raj 2010, Figure 2: test error on Adult",
         "Five parties average their logistic models; the noise is scaled to the smallest party. Test error against ε "
         "on three splits, and beside it the model of all rows in one place (central) with its own noise.",
-        Plan(
-            tuple(Setting(names[s], "a9a", Deal(parties=5, split=split)) for s, split in _SPLITS.items()),
+        GridPlan(
+            tuple(GridSetting(names[s], "a9a", Deal(parties=5, split=split)) for s, split in _SPLITS.items()),
             _entries(),
             repeats=10,
         ),
@@ -87,7 +87,7 @@ def figure2() -> Study:
             ),
         ),
         (
-            Stated(
+            PaperFigure(
                 at(even, central),
                 3846 / 16281,
                 "error",
@@ -98,38 +98,38 @@ def figure2() -> Study:
             ),
         ),
         (
-            Claim(
+            PaperClaim(
                 "“trained using maximum n(1) = 6512 does consistently better than for lower values of n(1)” (section "
                 "5)",
                 "error",
                 tuple((at(even, mean, e), at(names[s], mean, e)) for s in ("15 %", "10 %") for e in finite),
             ),
-            Claim(
+            PaperClaim(
                 "“the test error for all perturbed aggregate classifiers drops with ε” (section 5; ε = 1 against 0.01)",
                 "error",
                 tuple((at(name, mean, 1.0), at(name, mean, 0.01)) for name in names.values()),
             ),
-            Claim(
+            PaperClaim(
                 "“and converges to the test error of the classifier trained over the combined data” (section 5; even "
                 "split, ε = 1, read as: within 0.01)",
                 "error",
                 ((at(even, mean, 1.0), at(even, central)),),
                 as_well=0.01,
             ),
-            Claim(
+            PaperClaim(
                 "“the differentially private classifier trained over the entire training data does much better than "
                 "the perturbed aggregate classifiers” (section 5)",
                 "error",
                 tuple((at(even, central, e), at(even, mean, e)) for e in finite),
             ),
-            Claim(
+            PaperClaim(
                 "“with an error equal to the unperturbed classifier except for small values of ε” (section 5; ε = 1, "
                 "read as: within 0.01)",
                 "error",
                 ((at(even, central, 1.0), at(even, central)),),
                 as_well=0.01,
             ),
-            Claim(
+            PaperClaim(
                 "Ours, not the paper's: on the 10 % split at λ = 0.001 and ε = 0.5 the weighted sum is better than the "
                 "mean, that than noise of each party on its own, and that than the printed noise",
                 "error",

@@ -46,7 +46,7 @@ _MAX_RING_BITS, _MAX_FRACTION_BITS = 4096, 1024
 
 
 @dataclass(frozen=True)
-class Release:
+class PublishedRelease:
     """What Dave needs to classify: the weights (d floats), the public bounds; and what is guaranteed.
 
     `privacy` and `parameters` are JSON objects; `insecure` holds the reasons why the run protects nobody,
@@ -63,9 +63,9 @@ class Release:
 def make(
     outcome: Outcome, grid: Grid, bounds: Bounds, privacy: PrivacyStatement, parameters: Mapping[str, Any],
     insecure: Sequence[str] = (),
-) -> Release:  # fmt: skip
+) -> PublishedRelease:  # fmt: skip
     """The release of an outcome: the shares are added, as anybody may."""
-    return Release(
+    return PublishedRelease(
         weights=tuple(open_release(outcome.shares, grid)),
         bounds=bounds,
         privacy=privacy.as_dict(),
@@ -98,7 +98,7 @@ def refuse_existing(folder: Path) -> None:
         raise InputError(f"run folder {folder}: cannot be made, {above} is not a folder that can be written to")
 
 
-def write(folder: Path, release: Release, outcome: Outcome, fraction_bits: int) -> None:
+def write(folder: Path, release: PublishedRelease, outcome: Outcome, fraction_bits: int) -> None:
     """Write the run folder under a temporary name beside it, then rename it: it is there whole or not at all.
 
     Raises InputError when the folder exists by now or cannot be written.
@@ -133,7 +133,7 @@ def _write_folder(folder: Path, contents: Mapping[str, bytes], mode: int) -> Non
         raise InputError(f"run folder {folder}: cannot be written: {error.strerror}") from error
 
 
-def read(folder: Path) -> Release:
+def read(folder: Path) -> PublishedRelease:
     """The release in a run folder, its weights recomputed from the shares.
 
     Raises InputError when anything is missing, malformed, unknown, out of range, or when shares, weights
@@ -146,7 +146,7 @@ def read(folder: Path) -> Release:
         raise InputError(f"run folder {folder}: {error}") from error
 
 
-def _contents(release: Release, outcome: Outcome, fraction_bits: int) -> dict[str, bytes]:
+def _contents(release: PublishedRelease, outcome: Outcome, fraction_bits: int) -> dict[str, bytes]:
     shares = {
         "modulus": str(outcome.modulus),
         "fraction_bits": fraction_bits,
@@ -162,7 +162,7 @@ def _contents(release: Release, outcome: Outcome, fraction_bits: int) -> dict[st
     return {**files, RELEASE: _json(_as_json(release, digests))}
 
 
-def _as_json(release: Release, digests: Mapping[str, str]) -> dict[str, Any]:
+def _as_json(release: PublishedRelease, digests: Mapping[str, str]) -> dict[str, Any]:
     columns = release.bounds.columns
     document = {
         "weights": list(release.weights),
@@ -179,7 +179,7 @@ def _as_json(release: Release, digests: Mapping[str, str]) -> dict[str, Any]:
     return document | ({"insecure": list(release.insecure)} if release.insecure else {})
 
 
-def _checked(folder: Path, document: dict[str, Any]) -> Release:
+def _checked(folder: Path, document: dict[str, Any]) -> PublishedRelease:
     digests = reading.mapping("digests", document.get("digests"))
     reading.keys("digests", digests, set(_DIGESTED))
     present = [name for name in _DIGESTED if name == SHARES or (folder / name).exists()]
@@ -192,7 +192,7 @@ def _checked(folder: Path, document: dict[str, Any]) -> Release:
     return opened(document, reading.parse_object(shares, SHARES))
 
 
-def opened(document: dict[str, Any], shares: dict[str, Any]) -> Release:
+def opened(document: dict[str, Any], shares: dict[str, Any]) -> PublishedRelease:
     """The release in two JSON objects, its weights recomputed from the shares; digests are not looked at.
 
     Raises InputError when anything is missing, malformed, unknown, out of range, or when shares and weights do not
@@ -216,7 +216,7 @@ def opened(document: dict[str, Any], shares: dict[str, Any]) -> Release:
     privacy = _privacy(reading.mapping("privacy", document["privacy"]))
     if not insecure and (parameters.get("as_printed") or _has_test_keys(parameters)):
         raise InputError("insecure: is missing, though the parameters are those of an insecure run")
-    return Release(tuple(weights), bounds, privacy, parameters, tuple(insecure))
+    return PublishedRelease(tuple(weights), bounds, privacy, parameters, tuple(insecure))
 
 
 def _has_test_keys(parameters: Mapping[str, Any]) -> bool:

@@ -24,7 +24,7 @@ from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run import folder as run_folder
 from smc_dp.run.ledgers import ABORTS, Ledgers, accounted, price
 
-Progress: TypeAlias = Callable[[str, int, int], None]
+HearProgress: TypeAlias = Callable[[str, int, int], None]
 """Called with the name of a stage, how much of it is done, and of how much."""
 
 METHOD = "pathak2010"
@@ -88,13 +88,13 @@ class Report:
         }
 
 
-def simulate(
+def simulate_run(
     case: Case,
     settings: Settings,
     protocol: ProtocolSettings,
     rng: Stream,
     folder: Path,
-    progress: Progress | None = None,
+    progress: HearProgress | None = None,
     *,
     identities: Mapping[str, Identity] | None = None,
     views: Path | None = None,

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from smc_dp.unit_ball import Array, first_outside, into_ball, with_bias
+from smc_dp.arrays import Array
+from smc_dp.unit_ball import first_outside, into_ball, with_bias
 
 ROWS = arrays(np.float64, (3, 4), elements=st.floats(-1e6, 1e6, allow_subnormal=False))
 

@@ -16,7 +16,7 @@ from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.preprocess import Examples
 from smc_dp.data.sources import Case
 from smc_dp.methods.pathak2010.curator import RING_BITS, Settings
-from smc_dp.run.simulation import simulate
+from smc_dp.run.simulation import simulate_run
 
 KEY_BITS = 512
 
@@ -61,7 +61,7 @@ def toy_run(
     )
     made = Folders(folder / "run", folder / "views")
     rng = Stream.insecure_from_seed(f"audited {seed}")
-    simulate(hospitals(sizes, d, seed), settings, protocol, rng, made.run, identities=identities, views=made.views)
+    simulate_run(hospitals(sizes, d, seed), settings, protocol, rng, made.run, identities=identities, views=made.views)
     return made
 
 

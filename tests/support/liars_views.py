@@ -15,11 +15,11 @@ from protocols.runtime.session import Session
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView, recompute
 from smc_dp.aggregation import TEST_KEYS
-from smc_dp.audit.run.check import Outcome
+from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.hygiene import CHECKS as HYGIENE
 from smc_dp.audit.run.recomputation import CHECKS as REPLAY
-from smc_dp.audit.run.report import audit
+from smc_dp.audit.run.report import audit_evidence
 from support.sessions import Setup
 
 
@@ -81,10 +81,10 @@ def only(evidence: Evidence, *names: str) -> Evidence:
     return replace(evidence, views={name: evidence.views[name] for name in names})
 
 
-def outcomes(evidence: Evidence, *names: str) -> dict[str, Outcome]:
+def outcomes(evidence: Evidence, *names: str) -> dict[str, CheckOutcome]:
     """What the checks of hygiene and replay with these names find, or all of them, as the report has it."""
     checks = [check for check in (*HYGIENE, *REPLAY) if not names or check.name in names]
-    return {f.check.name: f.outcome for f in audit(evidence, checks).findings}
+    return {f.check.name: f.outcome for f in audit_evidence(evidence, checks).findings}
 
 
 def statuses(evidence: Evidence) -> dict[str, str]:

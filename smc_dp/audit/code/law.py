@@ -17,7 +17,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime.claims import Inputs, Readings, Trials, View, readings
 from protocols.runtime.session import Program
 from smc_dp.audit.code.executions import execute
-from smc_dp.audit.code.two_samples import Comparison, compare, smallest_shift
+from smc_dp.audit.code.two_samples import SampleComparison, compare_samples, smallest_shift
 
 RUNS, SIMULATED = 70, 300  # executions in each world, and simulated ones
 REJECT, POWER = 1e-6, 0.9
@@ -33,11 +33,11 @@ class Found:
 
     coalition: Coalition
     samples: str
-    comparison: Comparison
+    comparison: SampleComparison
 
 
 @dataclass(frozen=True)
-class Power:
+class LawPower:
     """By how much a fair bit must move to show, and by how much any rarer event must gain; None: no change shows."""
 
     fair: float | None
@@ -45,7 +45,7 @@ class Power:
 
 
 @dataclass(frozen=True)
-class Law:
+class TestedLaw:
     """What came out of `runs` executions in each world and `simulated` ones. `level` is that of each test; `missed` are
     the twins that it does not reject.
 
@@ -58,8 +58,8 @@ class Law:
     level: float
     twins: int
     missed: tuple[str, ...]
-    between: Power
-    simulator: Power
+    between: LawPower
+    simulator: LawPower
 
     @property
     def tests(self) -> int:
@@ -83,7 +83,7 @@ def coalitions(trials: Trials, p: Any, names: Sequence[str]) -> list[Coalition]:
     return [c for c in everybody if trials.claimed(p, c)]
 
 
-def law(program: Program, trials: Trials, p: Any, rng: Stream) -> Law:
+def law(program: Program, trials: Trials, p: Any, rng: Stream) -> TestedLaw:
     """`RUNS` executions in each of two worlds against each other and against `SIMULATED` simulated ones."""
     one, other = trials.worlds(p)
     who = coalitions(trials, p, tuple(one))
@@ -94,10 +94,10 @@ def law(program: Program, trials: Trials, p: Any, rng: Stream) -> Law:
     )
 
 
-def compared(left: Samples, right: Samples, made: Samples) -> Law:
+def compared(left: Samples, right: Samples, made: Samples) -> TestedLaw:
     """The samples of two worlds against each other and against simulated ones; and the same with twins of these."""
     found = tuple(
-        Found(c, between, compare(a[c], b[c]))
+        Found(c, between, compare_samples(a[c], b[c]))
         for c in left
         for between, a, b in (
             ("both worlds", left, right),
@@ -110,13 +110,13 @@ def compared(left: Samples, right: Samples, made: Samples) -> Law:
     missed = [f"{place} of {', '.join(c)}" for c, place in twins if not _rejected(left[c], made[c], place, level)]
     runs, others, several = (len(next(iter(samples.values()))) for samples in (left, right, made))
     between, simulator = (_power(runs, n, level) for n in (others, several))
-    return Law(found, runs, several, level, len(twins), tuple(missed), between, simulator)
+    return TestedLaw(found, runs, several, level, len(twins), tuple(missed), between, simulator)
 
 
-def _power(left: int, right: int, level: float) -> Power:
+def _power(left: int, right: int, level: float) -> LawPower:
     shifts = [smallest_shift(left, right, level, base / 20, POWER) for base in range(10)]
     rarer = None if None in shifts else max(shift for shift in shifts if shift is not None)
-    return Power(smallest_shift(left, right, level, _FAIR, POWER), rarer)
+    return LawPower(smallest_shift(left, right, level, _FAIR, POWER), rarer)
 
 
 def real(
@@ -148,4 +148,4 @@ def simulated(trials: Trials, p: Any, rng: Stream, who: Sequence[Coalition], cou
 def _rejected(real: Sequence[Readings], made: Sequence[Readings], place: str, level: float) -> bool:
     """Whether the simulator with this field one bit short is told from the protocol."""
     twin = [{place: [v >> 1 for v in found[place]]} for found in made]
-    return compare([{place: found.get(place, [])} for found in real], twin).smallest < level
+    return compare_samples([{place: found.get(place, [])} for found in real], twin).smallest < level

@@ -22,7 +22,7 @@ from protocols.programs import Protocol
 from protocols.runtime.session import CURATOR_NAME
 from smc_dp.audit.code.symbolic.book import Book
 from smc_dp.audit.code.symbolic.hiding import weakened
-from smc_dp.audit.code.symbolic.views import View, released, seen
+from smc_dp.audit.code.symbolic.views import SymbolicView, released, seen
 from smc_dp.audit.code.symbolic.worlds import World
 
 Level: TypeAlias = Literal["own", "nothing", "not all", "partly", "listed", "all"]
@@ -111,11 +111,11 @@ class _Look:
     """A world as a coalition sees it."""
 
     world: World
-    view: View
-    result: View
+    view: SymbolicView
+    result: SymbolicView
 
     @cached_property
-    def weak(self) -> View:
+    def weak(self) -> SymbolicView:
         """Its view without what coins fail to hide."""
         return weakened(self.view) or self.view
 
@@ -202,7 +202,7 @@ def _linear_cell(book: Book, secret: str, look: _Look, classes: _Classes) -> Cel
     return Cell(level, release, how)
 
 
-def _solved(book: Book, secret: str, world: World, views: list[tuple[World, View]]) -> tuple[Level, str]:
+def _solved(book: Book, secret: str, world: World, views: list[tuple[World, SymbolicView]]) -> tuple[Level, str]:
     """Whether the views of all worlds that look like this one give the secret by one and the same computation."""
     here = next(view for other, view in views if other == world)
     recipe = here.solve(book.linear(world)[secret])
@@ -217,7 +217,7 @@ def _solved(book: Book, secret: str, world: World, views: list[tuple[World, View
 
 def _sum_cell(book: Book, look: _Look) -> Cell:
     """Whether some sum of the others' inputs is known that neither the result gives, nor secrets known one by one."""
-    views: list[tuple[Level, View]] = [("all", look.view)]
+    views: list[tuple[Level, SymbolicView]] = [("all", look.view)]
     if look.weak is not look.view:
         views.append(("partly", look.weak))
     for level, view in views:

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from protocols.runtime.claims import Readings
 
-Shape = dict[str, int]
+SampleShape = dict[str, int]
 _BITS = 3  # of a long number, at either end
 _STEP = 0.01  # in which the power is computed
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SampleComparison:
     """The smallest p-value, where it was found, and of how many tests; `level` is that of each of them alone."""
 
     smallest: float
@@ -38,16 +38,16 @@ class Comparison:
         return min(1.0, self.smallest * self.tests)
 
 
-def shape(found: Readings) -> Shape:
+def shape(found: Readings) -> SampleShape:
     """How many numbers are read at each place."""
     return {place: len(values) for place, values in found.items()}
 
 
-def compare(left: Sequence[Readings], right: Sequence[Readings]) -> Comparison:
+def compare_samples(left: Sequence[Readings], right: Sequence[Readings]) -> SampleComparison:
     """Both samples, place by place; p = 0 when the structure of their readings differs."""
     wanted = shape(left[0])
     if any(shape(found) != wanted for found in (*left, *right)):
-        return Comparison(0.0, "the structure", 1)
+        return SampleComparison(0.0, "the structure", 1)
     table, smallest, worst, tests = p_values(len(left), len(right)), 1.0, "nowhere", 0
     for place in wanted:
         samples = [[found[place] for found in sample] for sample in (left, right)]
@@ -56,7 +56,7 @@ def compare(left: Sequence[Readings], right: Sequence[Readings]) -> Comparison:
         tests += p.size
         if p.size and p.min() < smallest:
             smallest, worst = float(p.min()), place
-    return Comparison(smallest, worst, tests)
+    return SampleComparison(smallest, worst, tests)
 
 
 def _occurrences(

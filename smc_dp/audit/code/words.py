@@ -32,7 +32,7 @@ LIMITS = (
 
 
 @dataclass(frozen=True)
-class Line:
+class TextLine:
     """Coalitions that learn the same, described, with what they learn by group of secrets."""
 
     who: str
@@ -67,19 +67,19 @@ def _first_smallest(m: Matrix, row: Row) -> str:
 ATTRIBUTES: tuple[Attribute, ...] = (_curator, _number, _inside, _first, _first_smallest)
 
 
-def lines(m: Matrix) -> list[Line]:
+def lines(m: Matrix) -> list[TextLine]:
     """The rows of a matrix by kinds of coalition: split only as far as the kinds differ in what they learn."""
     by_curator = [[row for row in m.rows if (CURATOR_NAME in row.members) is inside] for inside in (False, True)]
     return [line for rows in by_curator if rows for line in _split(m, rows, {_curator: _curator(m, rows[0])})]
 
 
-def _split(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> list[Line]:
+def _split(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> list[TextLine]:
     cells = _merged(rows)
     if cells is not None:
-        return [Line(_described(so_far), cells)]
+        return [TextLine(_described(so_far), cells)]
     dividing = [a for a in ATTRIBUTES if len({a(m, row) for row in rows}) > 1]
     if not dividing:
-        return [Line(f"{' + '.join(row.members)}, {row.smallest} smallest", grouped(row)) for row in rows]
+        return [TextLine(f"{' + '.join(row.members)}, {row.smallest} smallest", grouped(row)) for row in rows]
     by = max(dividing, key=lambda a: sum(_merged(part) is not None for part in _parts(m, rows, a).values()))
     parts = _parts(m, rows, by)
     return [line for value, part in parts.items() for line in _split(m, part, {**so_far, by: value})]
@@ -127,7 +127,7 @@ def _shown(cells: Sequence[Cell]) -> str:
     return "/".join(sorted(shown, key=lambda s: order.index(s.rstrip("*"))))
 
 
-def sentence(line: Line) -> str:
+def sentence(line: TextLine) -> str:
     """What this kind of coalition learns, in words."""
     parts = []
     for level, words in WORDS:

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.epsilon.bounds import EpsilonMeasure, HockeyStickMeasure, Plan, Worlds, choose_event, measured
+from smc_dp.arrays import Array
+from smc_dp.audit.epsilon.bounds import EpsilonMeasure, EventPlan, HockeyStickMeasure, Worlds, choose_event, measured
 from smc_dp.audit.epsilon.case import Case, Tick
 from smc_dp.audit.epsilon.renyi import choose_cells
 from smc_dp.privacy.statement import PrivacyStatement
-from smc_dp.unit_ball import Array
 
 Figure: TypeAlias = Literal["epsilon", "delta", "rho"]
 TESTS = ("clopper-pearson", "last digits", "hockey-stick", "renyi", "one run")
@@ -21,7 +21,7 @@ _MOST_CANARIES = 2000
 
 
 @dataclass(frozen=True)
-class Finding:
+class EpsilonFinding:
     """One test: its lower bound on the figure, which a claim that is true exceeds but for the chance that was allowed.
 
     claimed: None where nothing is claimed. draws: from each neighbour, half of them to choose an event and half to
@@ -54,7 +54,7 @@ class Audited:
     neighbours: str
     claim: PrivacyStatement
     alpha: float
-    findings: tuple[Finding, ...]
+    findings: tuple[EpsilonFinding, ...]
 
     @property
     def refuted(self) -> bool:
@@ -68,7 +68,7 @@ class Audited:
         return {**fields, "alpha": self.alpha, "findings": findings, "refuted": self.refuted}
 
 
-def audit(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick = lambda _: None) -> Audited:
+def audit_mechanism(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick = lambda _: None) -> Audited:
     """Draw so often from each neighbour and run all tests, each wrong with a chance of at most alpha."""
     return Audited(case.name, case.neighbours, case.claim, alpha, tuple(_findings(case, trials, alpha, rng, tick)))
 
@@ -78,20 +78,20 @@ def canaries_of(trials: int) -> int:
     return min(trials, _MOST_CANARIES)
 
 
-def _findings(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick) -> Iterator[Finding]:
+def _findings(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick) -> Iterator[EpsilonFinding]:
     outputs = case.outputs(0, trials, rng, tick), case.outputs(1, trials, rng, tick)
     for name, figure, claimed, worlds, choose in _tests(case, outputs, alpha):
         result = measured(worlds, choose)
-        yield Finding(name, figure, result.bound, claimed, trials, result.inside)
+        yield EpsilonFinding(name, figure, result.bound, claimed, trials, result.inside)
     if case.canaries is not None and case.claim.kind == "pure":
         number = canaries_of(trials)
         bound = case.canaries(number, rng).epsilon_at_least(alpha)
-        yield Finding(TESTS[4], "epsilon", bound, case.claim.epsilon, number)
+        yield EpsilonFinding(TESTS[4], "epsilon", bound, case.claim.epsilon, number)
 
 
 def _tests(
     case: Case, outputs: tuple[Array, Array], alpha: float
-) -> Iterator[tuple[str, Figure, float | None, Worlds, Callable[[Worlds], Plan]]]:
+) -> Iterator[tuple[str, Figure, float | None, Worlds, Callable[[Worlds], EventPlan]]]:
     claim, where, digits = case.claim, case.where(outputs), case.digits(outputs)
     event = partial(choose_event, measure=EpsilonMeasure(alpha, claim.delta))
     yield TESTS[0], "epsilon", claim.epsilon, where, event

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.special
 
-from smc_dp.unit_ball import Array
+from smc_dp.arrays import Array
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 Worlds: TypeAlias = tuple[Array, Array]
@@ -36,7 +36,7 @@ class Measure(Protocol):
         ...
 
 
-class Plan(Protocol):
+class EventPlan(Protocol):
     """What the first half decided: into which cells the outputs fall, and what the numbers in them prove."""
 
     def counts(self, worlds: Worlds) -> tuple[Counts, Counts]:
@@ -174,7 +174,7 @@ class Judged:
         return (int(self.first[0]), int(self.second[0])) if len(self.first) == 2 else None
 
 
-def measured(worlds: Worlds, choose: Callable[[Worlds], Plan]) -> Judged:
+def measured(worlds: Worlds, choose: Callable[[Worlds], EventPlan]) -> Judged:
     """Choose on the first half of the draws, measure on the second."""
     to_choose, to_judge = halves(worlds)
     plan = choose(to_choose)

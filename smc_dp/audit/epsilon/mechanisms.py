@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.one_run import Guesses, guess
 from smc_dp.audit.epsilon.twins import ExponentialRadius, FloatSampler, Multiples, Sampler, TwinName
@@ -16,7 +17,6 @@ from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import Law
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import NoiseName, Target, epsilon_for
-from smc_dp.unit_ball import Array
 
 SENSITIVITY = (1 << 20) + 1
 """In whole units, of both norms; it has a remainder modulo every small prime, or residues would tell nothing."""

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import twice
-from smc_dp.audit.epsilon.neighbours import Pair, Parties, pair
+from smc_dp.audit.epsilon.neighbours import NeighbourPair, Parties, pair
 from smc_dp.audit.epsilon.one_run import Guesses, guess
 from smc_dp.audit.epsilon.twins import TwinName
 from smc_dp.data.federation import Rows
@@ -21,7 +22,6 @@ from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.registry import find
 from smc_dp.privacy.target import Target
-from smc_dp.unit_ball import Array
 
 _PROBE = Rows(np.ones((1, 1)), np.array([1]))
 """What is asked where only answers are released."""
@@ -72,7 +72,7 @@ def published(trained: Trained, target: Target, rng: Stream) -> Array:
     return np.array([[model.accuracy(_PROBE)]])
 
 
-def _canaries(found: Pair, parties: Parties, target: Target) -> Callable[[int, Stream], Guesses]:
+def _canaries(found: NeighbourPair, parties: Parties, target: Target) -> Callable[[int, Stream], Guesses]:
     # What the attacker knows beforehand: both ends without noise. Nothing of it depends on the secret bits.
     zero, one = published(found.method.train(parties([0, 1])), Target(None), Stream.from_system())
     apart = one - zero

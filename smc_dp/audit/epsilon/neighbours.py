@@ -18,6 +18,7 @@ from typing import TypeAlias
 import numpy as np
 import scipy.special
 
+from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.case import Score
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.collaborative.ofaa import Ofaa
@@ -33,7 +34,6 @@ from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.target import Calibration
-from smc_dp.unit_ball import Array
 
 Parties: TypeAlias = Callable[[Sequence[int]], Federation]
 """A federation in which each party's data follow a bit of their own."""
@@ -43,7 +43,7 @@ _ONE = np.ones((1, 1))  # the only public row
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class NeighbourPair:
     """Neighbours 0 and 1 of a method. `parties`: many canaries, where each party releases something of its own."""
 
     method: Method
@@ -53,7 +53,7 @@ class Pair:
     own_scores: tuple[Score, ...] = ()
 
 
-def pair(name: str, calibration: Calibration) -> Pair:
+def pair(name: str, calibration: Calibration) -> NeighbourPair:
     """The neighbours of this method; KeyError for a name that is none."""
     if (name, calibration) == ("ofpa", "paper"):
         return _without_regulariser()
@@ -71,40 +71,40 @@ def _one_party(bit: int) -> Rows:
     return labelled(bit, 0, 1, 0)
 
 
-def _record(method: Method) -> Pair:
+def _record(method: Method) -> NeighbourPair:
     """One record's label in the smaller of two parties."""
     other = labelled(0, 1, 0, 1, 0, 1, 0, 1)
     worlds = (Federation((_one_party(0), other), 2), Federation((_one_party(1), other), 2))
-    return Pair(method, worlds, "one record of the smaller of two parties has the other label; d = 1")
+    return NeighbourPair(method, worlds, "one record of the smaller of two parties has the other label; d = 1")
 
 
-def _own_noise(method: Method, several: bool = True, public: Rows | None = None) -> Pair:
+def _own_noise(method: Method, several: bool = True, public: Rows | None = None) -> NeighbourPair:
     """One record's label, where each party has its own noise."""
 
     def parties(bits: Sequence[int]) -> Federation:
         return Federation(tuple(_one_party(bit) for bit in bits), 2, labelled=public)
 
     text = "one record of the only party has the other label; d = 1"
-    return Pair(method, (parties([0]), parties([1])), text, parties if several else None)
+    return NeighbourPair(method, (parties([0]), parties([1])), text, parties if several else None)
 
 
-def _party(method: Method, several: bool = False) -> Pair:
+def _party(method: Method, several: bool = False) -> NeighbourPair:
     """The one party's data set, whose model labels the one public row."""
 
     def parties(bits: Sequence[int]) -> Federation:
         return Federation(tuple(Rows(_ONE, np.array([bit])) for bit in bits), 2, unlabelled=_ONE)
 
     text = "the data set of the only party, one record, has the other label; d = 1"
-    return Pair(method, (parties([0]), parties([1])), text, parties if several else None)
+    return NeighbourPair(method, (parties([0]), parties([1])), text, parties if several else None)
 
 
-def _one_more(method: Method) -> Pair:
+def _one_more(method: Method) -> NeighbourPair:
     """A record at 1 is added to one at 0."""
     worlds = (Federation((Rows(np.zeros((1, 1)), np.array([1])),), 2), Federation((labelled(1, 1),), 2))
-    return Pair(method, worlds, "the only party has one record more; d = 1")
+    return NeighbourPair(method, worlds, "the only party has one record more; d = 1")
 
 
-def _without_regulariser() -> Pair:
+def _without_regulariser() -> NeighbourPair:
     """Enough records for a minimiser to exist, and a score for the equation of the bias, which has no noise."""
     X = np.where(np.arange(80)[:, np.newaxis] % 2, 1.0, -1.0)
     y = (np.arange(80) // 2) % 2
@@ -117,10 +117,11 @@ def _without_regulariser() -> Pair:
         return missed
 
     worlds = (Federation((Rows(X, y),), 2), Federation((Rows(X, flipped),), 2))
-    return Pair(Ofpa(), worlds, "one record of the only party, of 80, has the other label; d = 1", None, (residual,))
+    what = "one record of the only party, of 80, has the other label; d = 1"
+    return NeighbourPair(Ofpa(), worlds, what, None, (residual,))
 
 
-_PAIRS: Mapping[str, Callable[[], Pair]] = MappingProxyType(
+_PAIRS: Mapping[str, Callable[[], NeighbourPair]] = MappingProxyType(
     {
         "prr_mean": lambda: _record(PathakMean(_STRONG)),
         "central": lambda: _own_noise(Central(_STRONG), several=False),
@@ -146,6 +147,6 @@ _PAIRS: Mapping[str, Callable[[], Pair]] = MappingProxyType(
 )
 
 
-def _party_of_one_record(method: Method) -> Pair:
+def _party_of_one_record(method: Method) -> NeighbourPair:
     worlds = (Federation((labelled(0),), 2), Federation((labelled(1),), 2))
-    return Pair(method, worlds, "the only record has the other label; d = 1")
+    return NeighbourPair(method, worlds, "the only record has the other label; d = 1")

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.special
 
-from smc_dp.unit_ball import Array
+from smc_dp.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.epsilon.audit import Audited, audit
+from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
 from smc_dp.audit.epsilon.bounds import clopper_pearson
 from smc_dp.audit.epsilon.case import Case, Tick
 
@@ -31,7 +31,7 @@ class Power:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredPower:
     """An audit, and the power of the same audit against half the noise: of each of its tests, and of all together.
 
     The mapping is empty and the other None where that was not measured.
@@ -76,15 +76,17 @@ class Effort:
         return 2 * self.trials * audits
 
 
-def with_power(case: Case, half: Case | None, effort: Effort, rng: Stream, tick: Tick = lambda _: None) -> Measured:
+def with_power(
+    case: Case, half: Case | None, effort: Effort, rng: Stream, tick: Tick = lambda _: None
+) -> MeasuredPower:
     """Audit the case, and `half`, which is it with half the noise, as often as `effort` says."""
-    audited = audit(case, effort.trials, effort.alpha, rng, tick)
+    audited = audit_mechanism(case, effort.trials, effort.alpha, rng, tick)
     if half is None:
-        return Measured(audited, {})
+        return MeasuredPower(audited, {})
     runs = _runs(replace(half, claim=case.claim), effort, rng, tick)
     refuting = [{finding.test for finding in run.findings if finding.refutes} for run in runs]
     of_test = {f.test: _power(sum(f.test in tests for tests in refuting), effort) for f in audited.findings}
-    return Measured(audited, of_test, _power(sum(run.refuted for run in runs), effort))
+    return MeasuredPower(audited, of_test, _power(sum(run.refuted for run in runs), effort))
 
 
 def of_twin(about: str, twin: Case, effort: Effort, rng: Stream, tick: Tick = lambda _: None) -> Twin:
@@ -94,7 +96,7 @@ def of_twin(about: str, twin: Case, effort: Effort, rng: Stream, tick: Tick = la
 
 
 def _runs(case: Case, effort: Effort, rng: Stream, tick: Tick) -> list[Audited]:
-    return [audit(case, effort.trials, effort.alpha, rng, tick) for _ in range(effort.repeats)]
+    return [audit_mechanism(case, effort.trials, effort.alpha, rng, tick) for _ in range(effort.repeats)]
 
 
 def _power(caught: int, effort: Effort) -> Power:

@@ -8,6 +8,7 @@ import numpy as np
 
 from protocols.arithmetic.rng import KEY_BYTES, Stream
 from smc_dp.aggregation import Contribution, Outcome, ProtocolSettings, ideal, secure
+from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import twice
 from smc_dp.audit.epsilon.twins import TwinName
@@ -17,7 +18,6 @@ from smc_dp.learning.solver import minimise
 from smc_dp.methods.pathak2010.curator import FRACTION_BITS, RING_BITS, Settings
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.target import Target
-from smc_dp.unit_ball import Array
 
 NAME = "prr_mean"
 SCOPE = (

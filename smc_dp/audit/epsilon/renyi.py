@@ -16,8 +16,8 @@ from math import log, sqrt
 
 import numpy as np
 
+from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.bounds import Counts, Worlds, quantiles
-from smc_dp.unit_ball import Array
 
 ORDERS = (1.25, 2.0, 4.0, 8.0)
 _CELLS = (2, 4, 16)
@@ -25,7 +25,7 @@ _TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class RenyiCells:
     """Cells of one score, cut at the edges; ratio: r in each; the bound on D_order/order is wrong with chance alpha."""
 
     score: int
@@ -61,12 +61,12 @@ def lowest_mean(values: Array, counts: Counts, alpha: float) -> float:
     return mean - sqrt(2 * variance * surprise / n) - 7 * float(np.ptp(values)) * surprise / (3 * (n - 1))
 
 
-def choose_cells(worlds: Worlds, alpha: float) -> Cells:
+def choose_cells(worlds: Worlds, alpha: float) -> RenyiCells:
     """The cells and the order with the largest bound on these draws."""
     return max(_candidates(worlds, alpha), key=lambda cells: cells.signed(*cells.counts(worlds)))
 
 
-def _candidates(worlds: Worlds, alpha: float) -> Iterator[Cells]:
+def _candidates(worlds: Worlds, alpha: float) -> Iterator[RenyiCells]:
     for score in range(len(worlds[0])):
         pooled = np.concatenate([world[score] for world in worlds])
         for number in _CELLS:
@@ -74,7 +74,7 @@ def _candidates(worlds: Worlds, alpha: float) -> Iterator[Cells]:
             counts = [_counts(world[score], edges) + 1.0 for world in worlds]
             for likely in (0, 1):
                 ratio = counts[likely] / counts[1 - likely]
-                yield from (Cells(score, edges, likely, order, ratio, alpha) for order in ORDERS)
+                yield from (RenyiCells(score, edges, likely, order, ratio, alpha) for order in ORDERS)
 
 
 def _counts(values: Array, edges: Array) -> Counts:

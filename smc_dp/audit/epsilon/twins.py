@@ -14,8 +14,8 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.privacy.noise import KNorm
-from smc_dp.unit_ball import Array
 
 TwinName: TypeAlias = Literal["half-noise", "exponential-radius", "float-sampler", "k-times-integer"]
 

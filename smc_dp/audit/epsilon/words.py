@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import ROUND_FLOOR, Context
 
-from smc_dp.audit.epsilon.audit import Audited, Finding
-from smc_dp.audit.epsilon.power import Measured, Power, Twin
-from smc_dp.privacy.statement import PrivacyStatement, shown
+from smc_dp.audit.epsilon.audit import Audited, EpsilonFinding
+from smc_dp.audit.epsilon.power import MeasuredPower, Power, Twin
+from smc_dp.privacy.statement import PrivacyStatement, short_figure
 
 _FIGURE = {"epsilon": "epsilon", "delta": "delta at it", "rho": "rho"}
 
@@ -20,7 +20,7 @@ _ROW = "  {:<16}{:<24}{:<11}{:>7}  {:<14}"
 _HEAD = _ROW.format("test", "lower bound", "claimed", "draws", "in the event")
 
 
-def lines(measured: Measured) -> Iterator[str]:
+def lines(measured: MeasuredPower) -> Iterator[str]:
     """One audit: the claim, a line for each test with its power, the verdict."""
     yield from _head(measured.audited)
     yield f"{_HEAD}half the noise"
@@ -60,11 +60,11 @@ def claim(statement: PrivacyStatement) -> str:
     """The figures of a statement."""
     if statement.epsilon is None:
         return "nothing"
-    figures = f"epsilon {shown(statement.epsilon)}"
+    figures = f"epsilon {short_figure(statement.epsilon)}"
     if statement.delta:
         figures += f", delta {statement.delta:g}"
     if statement.rho is not None:
-        figures += f", rho {shown(statement.rho)}"
+        figures += f", rho {short_figure(statement.rho)}"
     return f"{statement.kind} {figures} (one {statement.unit}, {statement.adjacency})"
 
 
@@ -77,7 +77,7 @@ def verdict(audited: Audited) -> str:
     return "nothing contradicts the claim"
 
 
-def _row(finding: Finding, power: str = "") -> str:
+def _row(finding: EpsilonFinding, power: str = "") -> str:
     claimed = "-" if finding.claimed is None else f"{finding.claimed:g}"
     inside = "" if finding.inside is None else f"{finding.inside[0]}, {finding.inside[1]}"
     mark = "  CONTRADICTS" if finding.refutes else ""

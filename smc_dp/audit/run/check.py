@@ -13,7 +13,7 @@ Group: TypeAlias = Literal["conformity", "privacy", "hygiene", "replay", "leakag
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckOutcome:
     """What a check found. `line` is the first offending line of the wire record, `party` who is to blame, if known."""
 
     status: Status
@@ -22,19 +22,19 @@ class Outcome:
     party: str | None = None
 
 
-def passed(detail: str) -> Outcome:
+def passed(detail: str) -> CheckOutcome:
     """The check holds; `detail` says what was looked at, with figures."""
-    return Outcome("passed", detail)
+    return CheckOutcome("passed", detail)
 
 
-def failed(detail: str, line: int | None = None, party: str | None = None) -> Outcome:
+def failed(detail: str, line: int | None = None, party: str | None = None) -> CheckOutcome:
     """The check does not hold."""
-    return Outcome("failed", detail, line, party)
+    return CheckOutcome("failed", detail, line, party)
 
 
-def not_possible(why: str) -> Outcome:
+def not_possible(why: str) -> CheckOutcome:
     """The check needs what was not given; `why` says what."""
-    return Outcome("not possible", why)
+    return CheckOutcome("not possible", why)
 
 
 @dataclass(frozen=True)
@@ -44,4 +44,4 @@ class Check:
     group: Group
     name: str
     asks: str
-    run: Callable[[Evidence], Outcome]
+    run: Callable[[Evidence], CheckOutcome]

@@ -10,13 +10,13 @@ from protocols.runtime.network import TOPOLOGIES, is_relayed
 from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME
 from smc_dp.aggregation import AS_PRINTED, MIN_KEY_BITS, SEEDED, TEST_KEYS
 from smc_dp.audit.run import conversation, links
-from smc_dp.audit.run.check import Check, Outcome, failed, not_possible, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.schedule import body_bytes
 from smc_dp.errors import shown
 
 
-def session(evidence: Evidence) -> Outcome:
+def session(evidence: Evidence) -> CheckOutcome:
     """The session id is the hash of what line 0 describes; identities differ; topology and marks are possible ones.
 
     Topology and marks stand beside the session; the digest `agreed` in its parameters binds it to them.
@@ -41,7 +41,7 @@ def session(evidence: Evidence) -> Outcome:
     return passed(f"{described.program.name} {described.program.version}, {head['topology']}; {described.id.hex()}")
 
 
-def identities(evidence: Evidence) -> Outcome:
+def identities(evidence: Evidence) -> CheckOutcome:
     """Every participant's identity is the one that is known from elsewhere."""
     if evidence.pinned is None:
         return not_possible("no identities were given; signatures hold only for those that line 0 states itself")
@@ -53,7 +53,7 @@ def identities(evidence: Evidence) -> Outcome:
     return passed(f"{len(evidence.session.identities)} identities are those known from elsewhere")
 
 
-def routes(evidence: Evidence) -> Outcome:
+def routes(evidence: Evidence) -> CheckOutcome:
     """Every kind is declared, travels between the kinds of participant that it may, and by whom it should."""
     described, topology = evidence.session, evidence.head["topology"]
     declared = {kind.__name__: kind.route for kind in described.program.kinds}
@@ -69,7 +69,7 @@ def routes(evidence: Evidence) -> Outcome:
     return passed(f"{len(evidence.envelopes)} messages of {len({e.kind for e in evidence.envelopes.values()})} kinds")
 
 
-def sizes(evidence: Evidence) -> Outcome:
+def sizes(evidence: Evidence) -> CheckOutcome:
     """Every body has exactly the length that the public parameters give, and every line states the envelope's size."""
     wanted = body_bytes(evidence.session)
     for n, e in evidence.envelopes.items():
@@ -93,7 +93,7 @@ def _is_routed(declared: Mapping[str, Route], people: Mapping[str, Kind], e: Env
     return e.kind in declared and declared[e.kind].allows(people[e.sender], people[e.to])
 
 
-def _check(name: str, asks: str, run: Callable[[Evidence], Outcome]) -> Check:
+def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Check:
     return Check("conformity", name, asks, run)
 
 

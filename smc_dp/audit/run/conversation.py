@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from protocols.runtime.channel import Envelope
 from smc_dp.audit.run import links
-from smc_dp.audit.run.check import Check, Outcome, failed, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.schedule import Schedule, body_bytes, learn, places, walk
 from smc_dp.errors import shown
@@ -31,14 +31,14 @@ class _Given:
         return [(n, e) for n, e in self.sent[name] if e.kind not in self.schedule.free]
 
 
-def order(given: _Given) -> Outcome:
+def order(given: _Given) -> CheckOutcome:
     """Each participant's messages are those of its role, one after the other, as far as the record goes."""
     for n, text in sorted(_disorders(given)):
         return failed(text, n, links.blamed(given.evidence, n))
     return passed(f"{len(given.evidence.envelopes)} messages, each the next one of its sender's role")
 
 
-def rounds(given: _Given) -> Outcome:
+def rounds(given: _Given) -> CheckOutcome:
     """Nothing was sent before all that its sender had to read for it, and the protocol's depth is the record's."""
     schedule = given.schedule
     found = walk(schedule.scripts, schedule.free, given.evidence.envelopes)
@@ -53,7 +53,7 @@ def rounds(given: _Given) -> Outcome:
     return passed(f"{found.rounds} rounds{but}; every message stands after all that its sender had to read for it")
 
 
-def completeness(given: _Given) -> Outcome:
+def completeness(given: _Given) -> CheckOutcome:
     """Nothing is missing and nothing is there twice: every participant signed every stage and published once.
 
     Of a kind whose headers differ between toy runs too many show here, and too few do not.
@@ -76,7 +76,7 @@ def completeness(given: _Given) -> Outcome:
     return passed(f"all {total} messages, and no other")
 
 
-def headers(given: _Given) -> Outcome:
+def headers(given: _Given) -> CheckOutcome:
     """What a reader of headers sees is the same whatever the data and coins are: in toy runs, and in this record."""
     schedule, session = given.schedule, given.evidence.session
     for kind in (k for k in session.program.kinds if k.__name__ in schedule.free):
@@ -119,8 +119,8 @@ def _said(kind: str, to: str, stage: str) -> str:
     return f"{shown(kind)} to {shown(to)} in {shown(stage)}"
 
 
-def _check(name: str, asks: str, run: Callable[[_Given], Outcome]) -> Check:
-    def look(evidence: Evidence) -> Outcome:
+def _check(name: str, asks: str, run: Callable[[_Given], CheckOutcome]) -> Check:
+    def look(evidence: Evidence) -> CheckOutcome:
         schedule = learn(evidence.protocol, evidence.session.parameters, len(evidence.lines))
         if schedule is None:
             return failed(f"the record has {len(evidence.lines)} messages, less than half of what the protocol sends")

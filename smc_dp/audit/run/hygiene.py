@@ -20,7 +20,7 @@ from protocols.runtime.message import Key
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
 from smc_dp.audit.run import secrecy
-from smc_dp.audit.run.check import Check, Outcome, failed, not_possible, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.keys import keys
 from smc_dp.audit.run.links import blamed
@@ -42,7 +42,7 @@ def ciphertexts(letter: Letter) -> Iterator[tuple[str, Locked]]:
                     yield f"{letter.envelope.kind}.{slot.name}", c
 
 
-def units(evidence: Evidence) -> Outcome:
+def units(evidence: Evidence) -> CheckOutcome:
     """Every ciphertext is one: a unit mod n**2 with Jacobi symbol +1 under Paillier keys, a unit mod n under DGK's."""
     if not evidence.views:
         return not_possible(NO_VIEWS)
@@ -85,7 +85,7 @@ def _distinct(evidence: Evidence) -> Iterator[Letter]:
         yield letter
 
 
-def repeats(evidence: Evidence) -> Outcome:
+def repeats(evidence: Evidence) -> CheckOutcome:
     """No ciphertext stands twice in the mail of all given views, but in copies of one message to several readers."""
     if not evidence.views:
         return not_possible(NO_VIEWS)
@@ -98,7 +98,7 @@ def repeats(evidence: Evidence) -> Outcome:
     return passed(f"{len(seen)} ciphertexts, no two alike; {whose(evidence)}") if seen else _NONE
 
 
-def freshness(evidence: Evidence) -> Outcome:
+def freshness(evidence: Evidence) -> CheckOutcome:
     """Every ciphertext that somebody sent carries new randomness.
 
     Of c = (1 + m n) r**n mod n**2 the residue c mod n = r**n names the randomiser, for r -> r**n is a bijection: two
@@ -154,7 +154,7 @@ def _numbered(letters: list[Letter]) -> Iterator[tuple[int, Letter]]:
         yield count[letter.envelope.to], letter
 
 
-def nonces(evidence: Evidence) -> Outcome:
+def nonces(evidence: Evidence) -> CheckOutcome:
     """No key is used twice with one nonce: the nonce of a message is its number on its link."""
     numbers: dict[tuple[str, str], int] = {}
     greetings: dict[str, bytes] = {}
@@ -192,7 +192,7 @@ def _link_fault(again: Recomputed, names: tuple[str, ...], links: dict[tuple[str
     return None
 
 
-def _check(name: str, asks: str, run: Callable[[Evidence], Outcome]) -> Check:
+def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Check:
     return Check("hygiene", name, asks, run)
 
 

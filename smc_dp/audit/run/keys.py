@@ -10,14 +10,14 @@ from protocols.runtime.message import Key, Message
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
 from smc_dp.aggregation import MIN_KEY_BITS, TEST_KEYS
-from smc_dp.audit.run.check import Outcome, failed, not_possible, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.links import blamed
 from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
 from smc_dp.errors import shown
 
 
-def keys(evidence: Evidence) -> Outcome:
+def keys(evidence: Evidence) -> CheckOutcome:
     """Every key has the declared length and shape, its proof holds, and its secret part is the one in its view."""
     bits = evidence.session.parameters.key_bits
     if bits < MIN_KEY_BITS and TEST_KEYS not in evidence.head["insecure"]:

@@ -17,7 +17,7 @@ from protocols.programs import Protocol
 from protocols.runtime.claims import Readings, Trials, readings
 from smc_dp.audit.code import boundary, law
 from smc_dp.audit.code.two_samples import shape
-from smc_dp.audit.run.check import Check, Outcome, failed, not_possible, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 
 NO_CLAIM = "this protocol claims nothing"
@@ -27,12 +27,12 @@ WIDTH_ERROR_BITS = 40
 _NAMED = 6  # no more than so many names in a sentence
 
 
-def structure(evidence: Evidence) -> Outcome:
+def structure(evidence: Evidence) -> CheckOutcome:
     """Each given view alone."""
     return _structure(evidence, [(name,) for name in evidence.views])
 
 
-def structure_together(evidence: Evidence) -> Outcome:
+def structure_together(evidence: Evidence) -> CheckOutcome:
     """All given views together, or all but one where only those are claimed."""
     names = tuple(evidence.views)
     if len(names) < 2:
@@ -51,7 +51,7 @@ def structure_together(evidence: Evidence) -> Outcome:
     return outcome
 
 
-def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Outcome:
+def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> CheckOutcome:
     claim, p = evidence.protocol.claim, evidence.session.parameters
     if claim is None or claim.trials is None:
         return not_possible(NO_CLAIM)
@@ -99,7 +99,7 @@ def _range(bits: Sequence[int]) -> str:
     return f"{bits[0]} to {bits[-1]}"
 
 
-def law_of_code(evidence: Evidence) -> Outcome:
+def law_of_code(evidence: Evidence) -> CheckOutcome:
     """The law at toy size."""
     protocol = evidence.protocol
     if protocol.claim is None or protocol.claim.trials is None:
@@ -108,7 +108,7 @@ def law_of_code(evidence: Evidence) -> Outcome:
     return judge(_law(*_which(protocol), trials.small(evidence.session.parameters)))
 
 
-def judge(found: law.Law) -> Outcome:
+def judge(found: law.TestedLaw) -> CheckOutcome:
     """The verdict on what came out."""
     worst, said = found.worst, _law_in_words(found)
     if found.p_value < law.REJECT:
@@ -121,7 +121,7 @@ def judge(found: law.Law) -> Outcome:
     return passed(f"{CODE}: p = {found.p_value:.2g} for all tests together; {said}")
 
 
-def _law_in_words(found: law.Law) -> str:
+def _law_in_words(found: law.TestedLaw) -> str:
     caught = found.twins - len(found.missed)
     coalitions = len({f.coalition for f in found.found})
     return (
@@ -133,12 +133,12 @@ def _law_in_words(found: law.Law) -> str:
     )
 
 
-def _power(power: law.Power) -> str:
+def _power(power: law.LawPower) -> str:
     fair, rarer = ("nothing" if shift is None else f"{shift:.2f}" for shift in (power.fair, power.rarer))
     return f"when a fair bit moves by {fair} or a rarer event gains {rarer}"
 
 
-def boundary_of_code(evidence: Evidence) -> Outcome:
+def boundary_of_code(evidence: Evidence) -> CheckOutcome:
     """What is not claimed, at toy size."""
     protocol = evidence.protocol
     if protocol.claim is None or protocol.claim.trials is None:
@@ -147,7 +147,7 @@ def boundary_of_code(evidence: Evidence) -> Outcome:
     return judge_boundary(shown, [u.sentence for u in protocol.claim.not_claimed if u.attack is None])
 
 
-def judge_boundary(shown: Sequence[boundary.Shown], untried: Sequence[str]) -> Outcome:
+def judge_boundary(shown: Sequence[boundary.Shown], untried: Sequence[str]) -> CheckOutcome:
     """The verdict: every attack finds what is there in every execution, and never what is there in another one."""
     for one in shown:
         if one.found < one.tries or one.mistaken or not one.tries:
@@ -169,7 +169,7 @@ def _which(protocol: Protocol) -> tuple[str, int]:
 
 
 @cache
-def _law(name: str, version: int, p: Any) -> law.Law:
+def _law(name: str, version: int, p: Any) -> law.TestedLaw:
     protocol = programs.find(name, version)
     return law.law(protocol.program, _trials(protocol), p, _coins("law", protocol, p))
 

@@ -16,7 +16,7 @@ from typing import Any
 from protocols.runtime.channel import HELLO, START, Envelope, is_signed
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.transcript import canonical, link
-from smc_dp.audit.run.check import Check, Outcome, failed, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import shown
 
@@ -29,7 +29,7 @@ _TEXT_HEAD = ("session", "topology", "digest")
 _HASH_BYTES = 32
 
 
-def schema(evidence: Evidence) -> Outcome:
+def schema(evidence: Evidence) -> CheckOutcome:
     """Every line is the one canonical text of its fields, and has these fields of these types and no others."""
     texts = evidence.text.split("\n")
     if texts.pop() != "":
@@ -42,7 +42,7 @@ def schema(evidence: Evidence) -> Outcome:
     return passed(f"{len(texts)} lines, each the canonical text of its fields")
 
 
-def hash_chain(evidence: Evidence) -> Outcome:
+def hash_chain(evidence: Evidence) -> CheckOutcome:
     """Each line has its number and the digest over itself and the line before."""
     head = {key: value for key, value in evidence.head.items() if key != "digest"}
     before = hashlib.sha256(canonical(head)).digest()
@@ -62,7 +62,7 @@ def hash_chain(evidence: Evidence) -> Outcome:
     return passed(f"digests of {len(evidence.lines) + 1} lines")
 
 
-def participants(evidence: Evidence) -> Outcome:
+def participants(evidence: Evidence) -> CheckOutcome:
     """Sender and addressee are two participants, or a participant and everybody."""
     names = set(evidence.session.names)
     addressees = names | {PUBLIC_NAME}
@@ -74,7 +74,7 @@ def participants(evidence: Evidence) -> Outcome:
     return passed(f"{len(evidence.envelopes)} messages between {len(names)} participants")
 
 
-def sender_chain(evidence: Evidence) -> Outcome:
+def sender_chain(evidence: Evidence) -> CheckOutcome:
     """What each sender sent follows, by digest and number, what it sent before."""
     chain: dict[str, bytes] = {}
     numbers: dict[tuple[str, str], int] = {}
@@ -84,7 +84,7 @@ def sender_chain(evidence: Evidence) -> Outcome:
     return passed(f"{len(chain)} chains over {len(numbers)} links")
 
 
-def signatures(evidence: Evidence) -> Outcome:
+def signatures(evidence: Evidence) -> CheckOutcome:
     """Greetings, ends of stages and publications are signed, and so is the last message of every participant."""
     identities = evidence.session.identities
     signed, last = 0, {}
@@ -169,7 +169,7 @@ def _is_public(e: Envelope) -> bool:
     return e.kind == HELLO or e.to == PUBLIC_NAME
 
 
-def _check(name: str, asks: str, run: Callable[[Evidence], Outcome]) -> Check:
+def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Check:
     return Check("conformity", name, asks, run)
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from protocols.pathak2010 import as_printed
 from smc_dp.aggregation import AS_PRINTED, MIN_KEY_BITS, SEEDED, TEST_KEYS
-from smc_dp.audit.run.check import Check, Outcome, failed, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.private_inputs import models, noise
 from smc_dp.audit.run.stated import Stated, from_parameters
@@ -26,7 +26,7 @@ _SIZES = tuple(10**k for k in range(8))  # up to the largest size that the calib
 _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another digit on another machine
 
 
-def _mechanism(evidence: Evidence, found: Stated) -> Outcome:
+def _mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
     """D(n) and the scale for sizes over the whole range; no ratio may exceed the epsilon that the release claims."""
     words = _derivation(found)
     if found.settings.as_printed:
@@ -65,7 +65,7 @@ def _short(value: Fraction) -> str:
     return text if len(text) <= 24 else f"about {float(value):.6g}"
 
 
-def _statement(evidence: Evidence, found: Stated) -> Outcome:
+def _statement(evidence: Evidence, found: Stated) -> CheckOutcome:
     """The claimed statement against the one that follows, field by field."""
     marks = tuple(mark for mark in REASONS if mark in {*_due(evidence), *_recorded(evidence)})
     follows = statement(found.settings.guarantee(found.parties, found.dimension), marks).as_dict()
@@ -99,7 +99,7 @@ def _recorded(evidence: Evidence) -> list[str]:
     return [mark for mark in REASONS if isinstance(stated_marks, list) and mark in stated_marks]
 
 
-def _marks(evidence: Evidence) -> Outcome:
+def _marks(evidence: Evidence) -> CheckOutcome:
     """Line 0 against what parameters and views say; the release against line 0."""
     recorded, due = _recorded(evidence), _due(evidence)
     if recorded != evidence.head["insecure"]:

@@ -15,7 +15,7 @@ from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 from protocols.pathak2010.as_printed import PrintedInput
 from protocols.pathak2010.values import PartyInput
 from smc_dp.aggregation import CURATOR
-from smc_dp.audit.run.check import Outcome, failed, not_possible, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.stated import Stated
 from smc_dp.learning.solver import PUBLIC_TAU
@@ -26,7 +26,7 @@ from smc_dp.privacy.sensitivity import largest_norm
 TAIL = 1e-9  # two-sided, for the noise of one party and for that of all given parties together
 
 
-def noise(evidence: Evidence, found: Stated) -> Outcome:
+def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
     """The length of each party's noise, and of all of it, within the quantiles of its exact law."""
     views = {name: view for name, view in evidence.views.items() if name != CURATOR}
     if not views:
@@ -53,7 +53,7 @@ def noise(evidence: Evidence, found: Stated) -> Outcome:
     )
 
 
-def models(evidence: Evidence, found: Stated) -> Outcome:
+def models(evidence: Evidence, found: Stated) -> CheckOutcome:
     """No model is longer than training makes any: who takes its own noise off its model beforehand mostly shows.
 
     Training ends where the gradient is at most tau long, so within tau/mu of a minimiser; no minimiser, whatever the

@@ -13,7 +13,7 @@ from protocols.runtime import message as messages
 from protocols.runtime.channel import STAGE_END, Envelope
 from protocols.runtime.network import LINKS, is_relayed
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.audit.run.check import Check, Outcome, failed, not_possible, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import MAX_BYTES, Evidence
 from smc_dp.audit.run.schedule import learn, walk
 from smc_dp.errors import InputError, shown
@@ -27,7 +27,7 @@ _COST = {*_COUNTED, "seconds", "by_stage"}
 _ADDED = {"agreed", "label", "center"}  # to the parameters of a release, after the parties agreed on the others
 
 
-def files(evidence: Evidence) -> Outcome:
+def files(evidence: Evidence) -> CheckOutcome:
     """Every file of the folder has the digest that the release states."""
     digests = reading.mapping("digests", evidence.release.get("digests"))
     reading.keys("digests", digests, {SHARES, TRANSCRIPT, TIMINGS})
@@ -40,7 +40,7 @@ def files(evidence: Evidence) -> Outcome:
     return passed(f"digests of {', '.join(contents)}")
 
 
-def shares(evidence: Evidence) -> Outcome:
+def shares(evidence: Evidence) -> CheckOutcome:
     """shares.json holds, name by name and number by number, what the participants signed and published."""
     stated = reading.mapping("shares", evidence.shares.get("shares"))
     names, parameters = evidence.session.names, evidence.session.parameters
@@ -61,7 +61,7 @@ def shares(evidence: Evidence) -> Outcome:
     return passed(f"{len(names)} shares of {parameters.dimension} numbers, as they were published")
 
 
-def release(evidence: Evidence) -> Outcome:
+def release(evidence: Evidence) -> CheckOutcome:
     """The release is well-formed, and its weights are the sum of the shares over the number of parties."""
     found = opened(dict(evidence.release), dict(evidence.shares))
     return passed(
@@ -69,7 +69,7 @@ def release(evidence: Evidence) -> Outcome:
     )
 
 
-def agreement(evidence: Evidence) -> Outcome:
+def agreement(evidence: Evidence) -> CheckOutcome:
     """The session is bound to parameters, bounds and grid of the release and to the marks, and both state the same."""
     found = opened(dict(evidence.release), dict(evidence.shares))
     head, session, stated = evidence.head, evidence.session, evidence.session.parameters.as_dict()
@@ -92,7 +92,7 @@ def agreement(evidence: Evidence) -> Outcome:
     return passed(f"{len(found.parameters)} parameters, the bounds of {columns} columns, the grid and the marks")
 
 
-def cost(evidence: Evidence) -> Outcome:
+def cost(evidence: Evidence) -> CheckOutcome:
     """The messages, bytes and rounds in timings.json are those of the record, and its stages add up to them.
 
     Seconds, and who of the stages had which part of the rounds, cannot be checked.
@@ -159,7 +159,7 @@ def _timings(evidence: Evidence) -> bytes | None:
     return reading.read_file(evidence.folder / TIMINGS, MAX_BYTES) if present else None
 
 
-def _check(name: str, asks: str, run: Callable[[Evidence], Outcome]) -> Check:
+def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Check:
     return Check("conformity", name, asks, run)
 
 

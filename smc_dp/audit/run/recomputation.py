@@ -14,7 +14,7 @@ from protocols.runtime import message as messages
 from protocols.runtime.channel import HELLO, STAGE_END, Envelope, is_signed
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.view import Recomputed
-from smc_dp.audit.run.check import Check, Outcome, failed, not_possible, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.links import blamed
 from smc_dp.audit.run.opened import NO_VIEWS, whose
@@ -31,7 +31,7 @@ class Verdict:
     accepted: bool = False
 
 
-def view_agrees(evidence: Evidence) -> Outcome:
+def view_agrees(evidence: Evidence) -> CheckOutcome:
     """The mail of each view is what the record holds for its owner, opened with the owner's coins."""
     if not evidence.views:
         return not_possible(NO_VIEWS)
@@ -53,14 +53,14 @@ def view_agrees(evidence: Evidence) -> Outcome:
     return passed(f"{opened} messages open as the views hold them; {whose(evidence)}")
 
 
-def _greeting_fault(evidence: Evidence, name: str, public: bytes) -> Outcome | None:
+def _greeting_fault(evidence: Evidence, name: str, public: bytes) -> CheckOutcome | None:
     for n, e in evidence.envelopes.items():
         if e.kind == HELLO and e.sender == name and e.body[:-SIGNATURE_BYTES] != public:
             return failed(f"the session key of {shown(name)} does not follow from the coins in its view", n, name)
     return None
 
 
-def messages_recomputed(evidence: Evidence) -> Outcome:
+def messages_recomputed(evidence: Evidence) -> CheckOutcome:
     """What each owner of a view sent is, byte for byte, what its program sends on its inputs, coins and mail.
 
     The owner is named only when it signed the line that differs: else the record may have been changed.
@@ -78,7 +78,7 @@ def messages_recomputed(evidence: Evidence) -> Outcome:
     )
 
 
-def _sent_fault(evidence: Evidence, name: str, again: Recomputed) -> Outcome | None:
+def _sent_fault(evidence: Evidence, name: str, again: Recomputed) -> CheckOutcome | None:
     recorded = [(n, e) for n, e in evidence.envelopes.items() if e.sender == name]
     for (n, e), made in zip(recorded, again.sent, strict=False):
         if e != made:
@@ -98,7 +98,7 @@ def _what(e: Envelope) -> str:
     return f"{shown(e.kind)} to {shown(e.to)}"
 
 
-def result(evidence: Evidence) -> Outcome:
+def result(evidence: Evidence) -> CheckOutcome:
     """The published shares follow from the views; with those of all parties, the release is what the ideal
     functionality makes of their inputs, whatever Charlie, who has none, did or hands over.
     """
@@ -134,7 +134,7 @@ def _decoded(evidence: Evidence) -> dict[str, messages.Message]:
     }
 
 
-def dispute(evidence: Evidence) -> Outcome:
+def dispute(evidence: Evidence) -> CheckOutcome:
     """Every message for the owner of a view opens and is accepted; if not, who is wrong."""
     if not evidence.views:
         return not_possible(NO_VIEWS)
@@ -251,7 +251,7 @@ def _continues_otherwise(evidence: Evidence, line: int, envelope: Envelope) -> b
     return following is not None and any(e.digest == following.prev for e in made)
 
 
-def _check(name: str, asks: str, run: Callable[[Evidence], Outcome]) -> Check:
+def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Check:
     return Check("replay", name, asks, run)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocols.errors import ProtocolError
-from smc_dp.audit.run.check import Check, Outcome, failed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import InputError
 
@@ -17,7 +17,7 @@ class Finding:
     """A check and its outcome."""
 
     check: Check
-    outcome: Outcome
+    outcome: CheckOutcome
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -34,7 +34,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Report:
+class AuditReport:
     """What an audit found."""
 
     run: str
@@ -63,17 +63,19 @@ class Report:
         }
 
 
-def audit(evidence: Evidence, checks: Sequence[Check], progress: Callable[[str], None] | None = None) -> Report:
+def audit_evidence(
+    evidence: Evidence, checks: Sequence[Check], progress: Callable[[str], None] | None = None
+) -> AuditReport:
     """Run every check; a check that cannot work with the evidence has failed, for honest evidence never does that."""
     findings = []
     for check in checks:
         if progress:
             progress(f"{check.group}: {check.name}")
         findings.append(Finding(check, _outcome(check, evidence)))
-    return Report(str(evidence.folder), tuple(findings))
+    return AuditReport(str(evidence.folder), tuple(findings))
 
 
-def _outcome(check: Check, evidence: Evidence) -> Outcome:
+def _outcome(check: Check, evidence: Evidence) -> CheckOutcome:
     try:
         return check.run(evidence)
     except (ProtocolError, InputError) as error:

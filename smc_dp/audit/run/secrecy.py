@@ -13,7 +13,7 @@ import numpy.typing as npt
 from protocols.crypto.paillier import Ciphertext, PrivateKey
 from protocols.runtime.claims import Mask, View, keys_of, public_fields, readings
 from protocols.runtime.opened_mail import Letter
-from smc_dp.audit.run.check import Outcome, failed, not_possible, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.links import blamed
 from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
@@ -32,7 +32,7 @@ class _Reading:
     value: int
 
 
-def masks(evidence: Evidence) -> Outcome:
+def masks(evidence: Evidence) -> CheckOutcome:
     """Every mask has the declared slack over what it hides, and what was read is as long as such masks are.
 
     N numbers uniform on [0, 2**B) have m among them with t or more leading zeros with probability at most C(N, m)
@@ -112,7 +112,7 @@ class _Secret:
 Numbers: TypeAlias = dict[int, int]  # what somebody read -> the first line where it stands
 
 
-def canaries(evidence: Evidence) -> Outcome:
+def canaries(evidence: Evidence) -> CheckOutcome:
     """Nobody reads a private number of another participant: plain, negated, or as sum or difference of two readings.
 
     Of each vector its first distinctive number is looked for; compared numbers among the masked readings, where they
@@ -136,7 +136,7 @@ def canaries(evidence: Evidence) -> Outcome:
         for secret, line in _hits(numbers, [s for s in marked if s.owner != reader]):
             return failed(f"{secret.name} of {shown(secret.owner)} stands in what {shown(reader)} read", line)
     sizes = _compared(evidence, [s for s in secrets if s.name in compared])
-    if isinstance(sizes, Outcome):
+    if isinstance(sizes, CheckOutcome):
         return sizes
     if not marked and sizes.startswith("not"):
         return not_possible(f"no secret in these views is distinctive; compared numbers were {sizes}")
@@ -231,7 +231,7 @@ def _worth(table: npt.NDArray[np.bool_], low: npt.NDArray[np.int64]) -> list[int
     return found
 
 
-def _compared(evidence: Evidence, secrets: list[_Secret]) -> str | Outcome:
+def _compared(evidence: Evidence, secrets: list[_Secret]) -> str | CheckOutcome:
     """Looks for compared numbers at the top of masked readings; how, in words, or the failed outcome."""
     hygiene, p = evidence.protocol.model.hygiene, evidence.session.parameters
     bits, shift = hygiene.carried(p) if hygiene else (0, 0)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, get_args
 
-from smc_dp.audit.run.check import Outcome, failed
+from smc_dp.audit.run.check import CheckOutcome, failed
 from smc_dp.audit.run.evidence import MAX_DIMENSION, MAX_PARTIES, MAX_RING_BITS, Evidence
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
-from smc_dp.privacy.pathak2010 import Calibration, NoiseName
+from smc_dp.privacy.pathak2010 import Calibration, PureNoiseName
 from smc_dp.run.folder import RELEASE
 from smc_dp.run.simulation import METHOD
 
@@ -55,7 +55,7 @@ def stated(evidence: Evidence) -> Stated:
         _rational("epsilon", parameters),
         _rational("lambda", parameters),
         _one_of("calibration", parameters, get_args(Calibration)),
-        _one_of("noise", parameters, get_args(NoiseName)),
+        _one_of("noise", parameters, get_args(PureNoiseName)),
         _grid(evidence.shares),
         parameters["as_printed"],
     )
@@ -86,10 +86,10 @@ def _grid(shares: Mapping[str, Any]) -> Grid:
     return Grid(fraction_bits, ring_bits)
 
 
-def from_parameters(check: Callable[[Evidence, Stated], Outcome]) -> Callable[[Evidence], Outcome]:
+def from_parameters(check: Callable[[Evidence, Stated], CheckOutcome]) -> Callable[[Evidence], CheckOutcome]:
     """The check on what the release states; failed when that cannot be parameters of a run."""
 
-    def run(evidence: Evidence) -> Outcome:
+    def run(evidence: Evidence) -> CheckOutcome:
         try:
             found = stated(evidence)
         except InputError as error:

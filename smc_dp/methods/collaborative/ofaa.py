@@ -20,6 +20,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError, shown
 from smc_dp.methods.collaborative.quadratics import descend, minimiser, projected, trimmed
@@ -49,7 +50,6 @@ from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import Calibrated, Law, nothing, statement
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
-from smc_dp.unit_ball import Array
 
 _RIDGE = 4.0  # standard deviations of a coefficient's noise
 

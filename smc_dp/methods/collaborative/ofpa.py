@@ -27,6 +27,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError
 from smc_dp.learning.objective import RegularisedLogistic
@@ -52,7 +53,6 @@ from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
 from smc_dp.privacy.output import GRID, nothing
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import LOWEST, Calibration, NoiseName, Target
-from smc_dp.unit_ball import Array
 
 Reading = Literal["exact", "truncated"]
 Upload = Callable[[int, Array], tuple[Array, bool]]

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError
 from smc_dp.learning.objective import RegularisedLogistic
@@ -31,7 +32,6 @@ from smc_dp.methods.method import check_modulus, check_sizes, check_target, two_
 from smc_dp.privacy.output import Calibrated, on_grid, perturb, proven, statement
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.target import Calibration, NoiseName, Target
-from smc_dp.unit_ball import Array
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import scipy.linalg
 import scipy.optimize
 import scipy.special
 
-from smc_dp.unit_ball import Array
+from smc_dp.arrays import Array
 
 _STEPS = 100
 _LONGEST = 10.0

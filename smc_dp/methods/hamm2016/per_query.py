@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from protocols.arithmetic.rng import KEY_BYTES, Stream
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError, shown
 from smc_dp.learning.votes import count_votes
@@ -28,7 +29,6 @@ from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import GRID, Calibrated, on_grid, perturb, proven, statement
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.target import Calibration, NoiseName, Target
-from smc_dp.unit_ball import Array
 
 _MOST_QUERIES = 10**9
 

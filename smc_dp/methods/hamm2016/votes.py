@@ -21,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation
 from smc_dp.learning.classes import diameter
 from smc_dp.learning.softmax import certified, one_hot
@@ -29,7 +30,6 @@ from smc_dp.methods.hamm2016.weights import TrainedWeights, clipped, of_minimise
 from smc_dp.methods.method import Method, check_modulus
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.target import Calibration, NoiseName
-from smc_dp.unit_ball import Array
 
 PUBLIC_ROWS = "The auxiliary rows are public: they are not protected."
 ONE_ROW = (

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.learning.classes import code
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.methods.method import TRUSTED, Method, check_target
@@ -21,7 +22,6 @@ from smc_dp.methods.model import LinearModel, Release
 from smc_dp.privacy.output import GRID, Calibrated, perturb, printed, proven, statement
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.target import Target
-from smc_dp.unit_ball import Array
 
 _TAU = Fraction(PUBLIC_TAU) * (1 + Fraction(1, 2**10))
 _HALF_BITS = 32

@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation
 from smc_dp.learning.batch import train_all
 from smc_dp.learning.solver import PUBLIC_TAU
@@ -24,7 +25,6 @@ from smc_dp.privacy.output import GRID, Calibrated, on_grid, perturb, proven, st
 from smc_dp.privacy.pathak2010 import noise_for
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.target import Calibration, NoiseName, Target
-from smc_dp.unit_ball import Array
 
 SIZES = "The sizes of the data sets are constants of the neighbourhood: they are not protected."
 COMPUTED = (

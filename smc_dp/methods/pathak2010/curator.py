@@ -23,7 +23,7 @@ from smc_dp.learning.solver import PUBLIC_TAU, minimise
 from smc_dp.privacy import pathak2010 as calibrated
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
-from smc_dp.privacy.pathak2010 import Calibration, NoiseName
+from smc_dp.privacy.pathak2010 import Calibration, PureNoiseName
 from smc_dp.privacy.sensitivity import largest_norm
 from smc_dp.privacy.statement import PrivacyStatement
 
@@ -42,7 +42,7 @@ class Settings:
     epsilon: Fraction = Fraction(1)
     lam: Fraction = Fraction(1, 10)
     calibration: Calibration = "proven"
-    noise: NoiseName = "knorm"
+    noise: PureNoiseName = "knorm"
     grid: Grid = field(default_factory=lambda: Grid(FRACTION_BITS, RING_BITS))
     as_printed: bool = False
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from smc_dp.privacy.pathak2010 import NoiseName
+from smc_dp.privacy.pathak2010 import PureNoiseName
 from smc_dp.privacy.sensitivity import logistic_constants
 
 
@@ -31,7 +31,7 @@ def theorem_4_1_printed(epsilon: float, n_smallest: int, n_j: int) -> float:
     return epsilon * n_smallest / n_j
 
 
-def theorem_4_1(K: int, n_smallest: int, n_j: int, lam: float, epsilon: float, d: int, noise: NoiseName) -> float:
+def theorem_4_1(K: int, n_smallest: int, n_j: int, lam: float, epsilon: float, d: int, noise: PureNoiseName) -> float:
     """The epsilon that noise of the printed scale truly gives to a record of a party with n_j records.
 
     The proof bounds a change of the model in L1 by the figure of Chaudhuri and Monteleoni for L2, takes mu = lam, and

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError, shown
 from smc_dp.learning.classes import code, coordinates, diameter
@@ -33,7 +34,6 @@ from smc_dp.methods.sums.whitening import Whitening, largest_square
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.output import GRID, perturb, proven, statement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
-from smc_dp.unit_ball import Array
 
 CAVEATS = (
     "The auxiliary rows are public: they are not protected.",

@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.methods.method import TRUSTED, check_modulus, check_target
@@ -27,7 +28,6 @@ from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, replace_one
 from smc_dp.privacy.statement import Adjacency
 from smc_dp.privacy.target import Calibration, NoiseName, Target
-from smc_dp.unit_ball import Array
 
 CAVEATS = (SIZES,)
 ANY_SIZE = (

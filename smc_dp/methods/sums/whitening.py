@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from smc_dp.unit_ball import Array
+from smc_dp.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

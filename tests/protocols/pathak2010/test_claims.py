@@ -38,7 +38,7 @@ from protocols.runtime.message import CURATOR, PARTY
 from protocols.runtime.session import CURATOR_NAME, Program
 from protocols.runtime.simulate import Setting
 from smc_dp.audit.code.executions import execute
-from smc_dp.audit.code.two_samples import compare, shape
+from smc_dp.audit.code.two_samples import compare_samples, shape
 
 CHECKED_HERE = (comparison, pathak2010)
 
@@ -156,7 +156,7 @@ def test_both_worlds_release_the_same_sum() -> None:
 def test_readings_are_those_of_the_simulator(world: str) -> None:
     runs = seen(world)
     for coalition in COALITIONS:
-        assert compare(read_by(coalition, runs), simulations(coalition)).p_value > ACCEPT
+        assert compare_samples(read_by(coalition, runs), simulations(coalition)).p_value > ACCEPT
     assert order_hidden([run.search for run in runs], WINNERS) > ACCEPT
 
 
@@ -164,7 +164,7 @@ def test_readings_are_those_of_the_simulator(world: str) -> None:
 def test_readings_are_alike_in_both_worlds() -> None:
     worlds = [seen(world, count=300) for world in WORLDS]
     for coalition in COALITIONS:
-        assert compare(*(read_by(coalition, runs) for runs in worlds)).p_value > ACCEPT
+        assert compare_samples(*(read_by(coalition, runs) for runs in worlds)).p_value > ACCEPT
     for runs in worlds:
         assert order_hidden([run.search for run in runs], WINNERS) > ACCEPT
 
@@ -181,7 +181,7 @@ def test_readings_are_alike_in_both_worlds() -> None:
 )
 def test_mutants_read_otherwise(program: Program, coalition: tuple[str, ...]) -> None:
     runs = seen("small", program, MUTANT_RUNS)
-    assert compare(read_by(coalition, runs), simulations(coalition)).p_value < REJECT
+    assert compare_samples(read_by(coalition, runs), simulations(coalition)).p_value < REJECT
 
 
 def test_equal_sizes_show_to_charlie_and_to_the_first_party_without_tie_bits() -> None:
@@ -191,7 +191,7 @@ def test_equal_sizes_show_to_charlie_and_to_the_first_party_without_tie_bits() -
         [{place: found[place] for place in ("Match.left", "Match.right")} for found in sample]
         for sample in (read_by(PARTIES, runs), simulations(PARTIES))
     ]
-    assert compare(*matches).p_value < REJECT
+    assert compare_samples(*matches).p_value < REJECT
 
 
 def test_a_flip_sent_apart_shows_and_tells_how_far_the_sizes_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +205,7 @@ def test_a_flip_sent_apart_shows_and_tells_how_far_the_sizes_are_apart(monkeypat
             t = replace(trial(sizes, 1, seed), program=mutants.FLIP_APART)
             p, view = t.parameters, t.run(Setting(views=True)).views[CURATOR_NAME]
             found, b = readings(view), view.results[1].b_tilde
-            assert compare([found], [ideal.simulate_curator(p, Stream.insecure_from_seed(0))]).p_value == 0
+            assert compare_samples([found], [ideal.simulate_curator(p, Stream.insecure_from_seed(0))]).p_value == 0
             equal.append(found["TopBit.top"][0] == steps.holder_half(p.sizes, p.sizes.subtract(*b))[1])
         tops.append(equal)
     assert same_law(*tops) < REJECT

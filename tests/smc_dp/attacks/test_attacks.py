@@ -35,8 +35,8 @@ from smc_dp.attacks import (
     strip_noise,
     vote_flip,
 )
-from smc_dp.attacks.attack import CONFIDENCE, LEAST_TRIALS, Attack, Measured, Outcome, Variant
-from smc_dp.attacks.report import HEADINGS, Report, rows, story, surprises
+from smc_dp.attacks.attack import CONFIDENCE, LEAST_TRIALS, AttackOutcome, AttackResult, MeasuredAttack, Variant
+from smc_dp.attacks.report import HEADINGS, AttackReport, rows, story, surprises
 from smc_dp.audit.epsilon.bounds import clopper_pearson
 from smc_dp.cli.main import main
 from smc_dp.errors import InputError
@@ -93,9 +93,9 @@ def test_an_impossible_count_has_no_interval(successes: int, trials: int) -> Non
 
 
 def measured(
-    successes: int, trials: int, chance: float = 0.0, expected: Outcome = "succeeds", known: bool = False
-) -> Measured:
-    return Measured("a", "v", successes, trials, chance, expected, known)
+    successes: int, trials: int, chance: float = 0.0, expected: AttackOutcome = "succeeds", known: bool = False
+) -> AttackResult:
+    return AttackResult("a", "v", successes, trials, chance, expected, known)
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_the_outcome_follows_from_the_interval_and_the_chance(
 
 def test_what_is_not_as_expected_is_said() -> None:
     variants = tuple(Variant(n, "t", "about", "succeeds", lambda rng, bits: True) for n in ("v", "w"))
-    attack = Attack("a", "paper", "step", "flaw.", "who", "what", "then", "always", ("one.",), variants)
-    report = Report(attack, (measured(20, 20, known=True), measured(0, 20)), 512)
+    attack = MeasuredAttack("a", "paper", "step", "flaw.", "who", "what", "then", "always", ("one.",), variants)
+    report = AttackReport(attack, (measured(20, 20, known=True), measured(0, 20)), 512)
     assert [row[HEADINGS.index("outcome")] for row in rows([report])] == ["succeeds, no fix yet", "fails"]
     assert surprises([report]) == ["NOT AS EXPECTED: a against v: fails, and succeeds is on record"]
     assert not report.as_expected
@@ -159,7 +159,7 @@ def test_attackers_are_given_what_they_have_and_no_run() -> None:
 
 @pytest.mark.parametrize(("name", "variant"), sorted(QUICK), ids=str)
 def test_outcomes_are_those_on_record(name: str, variant: str) -> None:
-    found = attacks.run(name, variant, None, seeded("quick"))
+    found = attacks.measure(name, variant, None, seeded("quick"))
     assert found.as_expected, found
 
 
@@ -201,7 +201,7 @@ def test_a_guess_fails_by_the_rule(name: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(MODULES[name], function, guess)
     printed = attacks.ATTACKS[name].variants[0]
     assert printed.expected == "succeeds"
-    found = attacks.run(name, printed.name, None, seeded("guess"))
+    found = attacks.measure(name, printed.name, None, seeded("guess"))
     assert found.outcome == "fails", found
 
 
@@ -219,7 +219,7 @@ def test_the_search_finds_plain_and_wrapped_noise_at_the_ends_of_its_range() -> 
 
 @pytest.mark.parametrize("eta", [161_803, -271_828])
 def test_without_new_randomness_in_the_product_the_hardened_protocol_loses_the_noise(eta: int) -> None:
-    secrets = [sessions.Secret(n, [1], [e]) for n, e in ((3, 5), (1, -6), (2, eta))]
+    secrets = [sessions.PartySecret(n, [1], [e]) for n, e in ((3, 5), (1, -6), (2, eta))]
     stale = sessions.play(mutants.STALE_SELECTION, secrets, 512, seeded("stale"))
     assert stale.lifted == [3 + -6]
     assert recover_exponent.noise_of(stale.party(0), "P3", Selected) == eta
@@ -228,7 +228,7 @@ def test_without_new_randomness_in_the_product_the_hardened_protocol_loses_the_n
 
 
 def test_without_new_randomness_in_the_blinding_the_hardened_protocol_loses_pi_2() -> None:
-    secrets = [sessions.Secret(n, [1], [2]) for n in range(1, 8)]
+    secrets = [sessions.PartySecret(n, [1], [2]) for n in range(1, 8)]
     seen = sessions.play(mutants.STALE_BLINDING, secrets, 512, seeded("stale"))
     xi = sessions.left_behind(seen.party(0), PartyKeys).xi
     sent = [sessions.mail_from(seen.charlie, name, Slot).a for name in seen.parameters.parties]
@@ -238,7 +238,7 @@ def test_without_new_randomness_in_the_blinding_the_hardened_protocol_loses_pi_2
 
 
 def test_any_party_finds_the_noise_of_any_other_as_printed() -> None:
-    secrets = [sessions.Secret(n, [1], [e]) for n, e in ((3, 5), (1, -600_000), (2, 7))]
+    secrets = [sessions.PartySecret(n, [1], [e]) for n, e in ((3, 5), (1, -600_000), (2, 7))]
     seen = sessions.play(sessions.PRINTED, secrets, 512, seeded("printed"))
     for reader, victim in ((0, 1), (2, 0), (1, 2)):
         found = recover_exponent.noise_of(seen.party(reader), f"P{victim + 1}", PrintedSelected)
@@ -309,13 +309,13 @@ def test_one_party_flips_every_majority_label_and_moves_soft_ones_by_its_share()
 )
 def test_bad_arguments_are_refused(arguments: tuple[str, str, int], why: str) -> None:
     with pytest.raises(InputError, match=why):
-        attacks.run(*arguments, seeded(0))
+        attacks.measure(*arguments, seeded(0))
 
 
 @pytest.mark.parametrize("bits", [256, 520, 8192])
 def test_keys_have_a_usable_length(bits: int) -> None:
     with pytest.raises(InputError, match="--key-bits: wanted a multiple of 16 from 512 to 4096"):
-        attacks.run("link-sender", "printed", 16, seeded(0), key_bits=bits)
+        attacks.measure("link-sender", "printed", 16, seeded(0), key_bits=bits)
 
 
 def test_a_trial_does_not_depend_on_the_length_of_keys() -> None:
@@ -324,7 +324,8 @@ def test_a_trial_does_not_depend_on_the_length_of_keys() -> None:
 
 def test_progress_is_told() -> None:
     heard: list[tuple[int, int]] = []
-    attacks.run("strip-noise", "trusted centre", 16, seeded(0), hear=lambda done, total: heard.append((done, total)))
+    hear = lambda done, total: heard.append((done, total))  # noqa: E731
+    attacks.measure("strip-noise", "trusted centre", 16, seeded(0), hear=hear)
     assert heard == [(i, 16) for i in range(1, 17)]
 
 
@@ -381,7 +382,7 @@ def test_an_outcome_that_is_not_expected_is_exit_code_1(
         Variant(name, "t", "about", "succeeds", lambda rng, bits, won=won: won)
         for name, won in (("won", True), ("lost", False))
     )
-    fake = Attack("fake", "paper", "step", "flaw.", "who", "what", "then", "always", ("one.",), variants)
+    fake = MeasuredAttack("fake", "paper", "step", "flaw.", "who", "what", "then", "always", ("one.",), variants)
     monkeypatch.setattr(attacks, "ATTACKS", MappingProxyType({"fake": fake}))
     assert main(["attack", "--list", "--insecure-seed", "1", "--trials", "16"]) == 1
     assert "NOT AS EXPECTED: fake against lost: fails" in capsys.readouterr().out

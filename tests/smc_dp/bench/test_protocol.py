@@ -14,7 +14,7 @@ from smc_dp.cli.main import main
 
 
 def test_both_sides_agree_and_every_part_is_timed(capsys: pytest.CaptureFixture[str]) -> None:
-    measured = protocol.bench(3, 5, 512)
+    measured = protocol.bench_protocol(3, 5, 512)
     assert set(measured.naive) == {"stage1", "stage2", "stage3"}
     assert set(measured.ours) == {"setup", "stage1", "stage2", "stage3"}
     assert all(seconds > 0 for seconds in (*measured.naive.values(), *measured.ours.values(), measured.keys))
@@ -30,7 +30,7 @@ def test_a_wrong_release_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(protocol, "secure", wrong)
     with pytest.raises(RuntimeError, match="disagree"):
-        protocol.bench(2, 2, 512)
+        protocol.bench_protocol(2, 2, 512)
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from smc_dp.bench import training
-from smc_dp.bench.training import Compared, Shape, TrainingBench, bench
+from smc_dp.bench.training import Compared, Shape, TrainingBench, bench_training
 from smc_dp.errors import InputError
 from smc_dp.learning.batch import train_all
 from smc_dp.learning.votes import count_votes
 
 
 def small(**options) -> TrainingBench:  # type: ignore[no-untyped-def]
-    return bench(12, 5, 7, softmax=Shape(8, 4, 6, 3), test_rows=30, sample=6, **options)
+    return bench_training(12, 5, 7, softmax=Shape(8, 4, 6, 3), test_rows=30, sample=6, **options)
 
 
 def test_both_sides_agree_and_everything_is_timed() -> None:
@@ -73,8 +73,8 @@ def test_sizes_that_are_too_small_are_refused() -> None:
         ((1, 3, 0), "dimension: wanted at least 1, got 0"),
     ):
         with pytest.raises(InputError, match=message):
-            bench(*sizes)
+            bench_training(*sizes)
     with pytest.raises(InputError, match="rows: wanted at least 6, got 5"):
         Shape(3, 5, 4, 6)
     with pytest.raises(InputError, match="test_rows, sample: wanted at least 1, got 5 and 0"):
-        bench(1, 3, 4, test_rows=5, sample=0)
+        bench_training(1, 3, 4, test_rows=5, sample=0)

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from smc_dp.compare import charts, metrics, page, runner, study, task
-from smc_dp.compare.plan import Entry, Plan, Setting, epsilon_text, plain
+from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting, epsilon_text, plain
 from smc_dp.compare.results import Trial, from_csv
-from smc_dp.compare.runner import Grid, Source
-from smc_dp.compare.study import Claim, Panel, Point, Stated, Study
+from smc_dp.compare.runner import ExperimentGrid, Source
+from smc_dp.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.data.deal import Deal, deal_pool
 from smc_dp.data.federation import Rows
 from smc_dp.data.pool import load_pool
@@ -32,18 +32,18 @@ from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.statement import PrivacyStatement
 
 ROOT = Path(__file__).parents[3]
-SETTING = Setting("breast_cancer", "breast_cancer", Deal(parties=3))
-WSUM = Entry("wsum", "wsum", "proven", (Fraction(1), None), draws=2)
-CENTRAL = Entry("central", "central", "paper", (Fraction(1, 10),))
-PLAN = Plan((SETTING,), (WSUM, CENTRAL), repeats=2, insecure_seed=7)
+SETTING = GridSetting("breast_cancer", "breast_cancer", Deal(parties=3))
+WSUM = GridEntry("wsum", "wsum", "proven", (Fraction(1), None), draws=2)
+CENTRAL = GridEntry("central", "central", "paper", (Fraction(1, 10),))
+PLAN = GridPlan((SETTING,), (WSUM, CENTRAL), repeats=2, insecure_seed=7)
 NOWHERE = Source()
 
 
-def run(plan: Plan, folder: Path, **options) -> Grid:
-    return runner.run(plan, folder, NOWHERE, jobs=1, **options)
+def run(plan: GridPlan, folder: Path, **options) -> ExperimentGrid:
+    return runner.run_grid(plan, folder, NOWHERE, jobs=1, **options)
 
 
-def figures_of(grid: Grid) -> list[tuple]:
+def figures_of(grid: ExperimentGrid) -> list[tuple]:
     """Everything about the trials but how long they took."""
     return sorted((t.dataset, t.method, t.calibration, t.epsilon, t.repeat, t.accuracy, t.auc) for t in grid.trials)
 
@@ -62,7 +62,7 @@ def test_a_plan_has_a_cell_for_each_entry_and_deal_and_a_number_for_each_trial()
 
 
 def test_the_digest_is_of_everything_that_matters():
-    same = Plan((SETTING,), (WSUM, CENTRAL), repeats=2, insecure_seed=7)
+    same = GridPlan((SETTING,), (WSUM, CENTRAL), repeats=2, insecure_seed=7)
     others = [
         replace(PLAN, repeats=3),
         replace(PLAN, insecure_seed=None),
@@ -175,14 +175,17 @@ def test_data_that_are_not_there_leave_nothing_behind(tmp_path):
     ("entry", "dataset", "deal", "message"),
     [
         (WSUM, "digits", Deal(), "wsum cannot run on x: classes: wsum is for two classes, got 10"),
-        (Entry("mine", "soft", "proven", (None,)), "breast_cancer", Deal(), "mine cannot run on x: the auxiliary rows"),
-        (Entry("feat_agg", "feat_agg", "proven", (None,)), "breast_cancer", Deal(), "labelled rows"),
+        (
+            GridEntry("mine", "soft", "proven", (None,)),
+            *("breast_cancer", Deal(), "mine cannot run on x: the auxiliary rows"),
+        ),
+        (GridEntry("feat_agg", "feat_agg", "proven", (None,)), "breast_cancer", Deal(), "labelled rows"),
         (WSUM, "breast_cancer", Deal(parties=100_000), "data set breast_cancer: 100000 parties"),
         (WSUM, "breast_cancer", Deal(auxiliary=9, components=20), "components: 20"),
     ],
 )
 def test_what_can_never_work_is_refused_and_leaves_nothing_behind(entry, dataset, deal, message, tmp_path):
-    plan = Plan((Setting("x", dataset, deal),), (Entry("batch", "batch", None, (None,)), entry), repeats=2)
+    plan = GridPlan((GridSetting("x", dataset, deal),), (GridEntry("batch", "batch", None, (None,)), entry), repeats=2)
     with pytest.raises(InputError, match=message):
         run(plan, tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -261,13 +264,13 @@ def test_other_backends_of_joblib_give_the_same_grid(backend, tmp_path):
     """One that returns results as they come, as Dask's, and one that returns them at the end, as Ray's."""
     expected = figures_of(run(PLAN, tmp_path / "expected"))
     with joblib.parallel_config(backend, n_jobs=2):
-        assert figures_of(runner.run(PLAN, tmp_path / "out", NOWHERE)) == expected
+        assert figures_of(runner.run_grid(PLAN, tmp_path / "out", NOWHERE)) == expected
 
 
 @pytest.mark.slow
 def test_worker_processes_give_the_same_grid(tmp_path):
     expected = figures_of(run(PLAN, tmp_path / "expected"))
-    assert figures_of(runner.run(PLAN, tmp_path / "out", NOWHERE, jobs=2)) == expected
+    assert figures_of(runner.run_grid(PLAN, tmp_path / "out", NOWHERE, jobs=2)) == expected
 
 
 def test_the_number_of_workers_is_bounded_by_memory(monkeypatch):
@@ -280,10 +283,10 @@ def test_the_number_of_workers_is_bounded_by_memory(monkeypatch):
 
 
 def test_local_classifiers_are_trained_once_for_all_methods_that_start_from_them(monkeypatch):
-    setting = Setting("digits", "digits", Deal(parties=20, per_party=10, auxiliary=50))
-    entries = [Entry(m, m, "proven", (None,)) for m in ("soft", "vote", "avg_clip")]
-    entries += [Entry("soft, paper", "soft", "paper", (None,)), Entry("indiv", "indiv", None, (None,))]
-    plan = Plan((setting,), tuple(entries), repeats=1)
+    setting = GridSetting("digits", "digits", Deal(parties=20, per_party=10, auxiliary=50))
+    entries = [GridEntry(m, m, "proven", (None,)) for m in ("soft", "vote", "avg_clip")]
+    entries += [GridEntry("soft, paper", "soft", "paper", (None,)), GridEntry("indiv", "indiv", None, (None,))]
+    plan = GridPlan((setting,), tuple(entries), repeats=1)
     trained = []
     ensemble = task.ensemble
     monkeypatch.setattr(task, "ensemble", lambda *args: trained.append(args) or ensemble(*args))
@@ -328,9 +331,9 @@ def test_a_killed_grid_goes_on_without_redoing_finished_cells(tmp_path):
     assert 5 <= len(before) < 50
     assert not (out / "results.csv").exists()
     document = json.loads((out / "plan.json").read_text())
-    entries = tuple(Entry(m, m, "proven", (Fraction(1),)) for m in ("wsum", "local"))
+    entries = tuple(GridEntry(m, m, "proven", (Fraction(1),)) for m in ("wsum", "local"))
     deal = Deal(parties=3, auxiliary=100, labelled=50)
-    plan = Plan((replace(SETTING, deal=deal),), entries, repeats=25, insecure_seed=7)
+    plan = GridPlan((replace(SETTING, deal=deal),), entries, repeats=25, insecure_seed=7)
     assert document["digest"] == plan.digest
     grid = run(plan, out)
     after = stamps(out)
@@ -379,9 +382,9 @@ def trial(method: str, epsilon: float, accuracy: float, repeat: int = 0, setting
 
 
 def some_study(**changes) -> Study:
-    plan = Plan(
+    plan = GridPlan(
         (replace(SETTING, name="s"), replace(SETTING, name="t")),
-        (WSUM, replace(WSUM, label="local", method="local"), Entry("batch", "batch", None, (None,))),
+        (WSUM, replace(WSUM, label="local", method="local"), GridEntry("batch", "batch", None, (None,))),
         repeats=1,
     )
     return Study("x", "A <title>", "Words", plan, **{"panels": (Panel("s", ("s",)),), **changes})
@@ -393,7 +396,7 @@ TRIALS += [trial("batch", math.inf, 0.95, r) for r in (0, 1)]
 
 
 def test_a_stated_number_is_compared_with_the_mean():
-    stated = Stated(Point("s", "wsum", "proven", 1.0), 0.80, "accuracy", "“0.80”", within=0.02)
+    stated = PaperFigure(Point("s", "wsum", "proven", 1.0), 0.80, "accuracy", "“0.80”", within=0.02)
     assert study.judge_number(stated, TRIALS).answer == "yes"
     assert study.judge_number(replace(stated, value=0.84), TRIALS).answer == "no"
     assert study.judge_number(replace(stated, value=0.20, measure="error"), TRIALS).answer == "yes"
@@ -407,7 +410,7 @@ def test_a_claim_is_judged_by_two_standard_errors():
         Point("s", "local", "proven", 1.0),
         Point("s", "batch", "none"),
     )
-    better = Claim("better", "accuracy", ((wsum, local),))
+    better = PaperClaim("better", "accuracy", ((wsum, local),))
     assert study.judge_claim(better, TRIALS).answer == "yes"
     assert study.judge_claim(replace(better, pairs=((local, wsum),)), TRIALS).answer == "no"
     assert study.judge_claim(replace(better, measure="error"), TRIALS).answer == "yes"
@@ -422,7 +425,7 @@ def test_a_claim_is_judged_by_two_standard_errors():
 def test_a_single_trial_decides_nothing():
     wsum, local = Point("s", "wsum", "proven", 1.0), Point("s", "local", "proven", 1.0)
     single = [t for t in TRIALS if t.repeat == 0]
-    better, stated = Claim("better", "accuracy", ((wsum, local),)), Stated(wsum, 0.8, "accuracy", "“0.80”")
+    better, stated = PaperClaim("better", "accuracy", ((wsum, local),)), PaperFigure(wsum, 0.8, "accuracy", "“0.80”")
     for claim in (better, replace(better, as_well=0.5)):
         assert study.judge_claim(claim, TRIALS).answer == "yes"
         assert study.judge_claim(claim, single).answer == "open"
@@ -449,8 +452,8 @@ def test_curves_have_the_means_of_their_own_trials():
 def test_pictures_are_drawn(axis, measure):
     panel = Panel("p", ("s",), axis, measure, places=(1.0,))
     stated = (
-        Stated(Point("s", "wsum", "proven", 1.0), 0.8, measure, "x"),
-        Stated(Point("s", "batch", "none"), 0.9, measure, "y"),
+        PaperFigure(Point("s", "wsum", "proven", 1.0), 0.8, measure, "x"),
+        PaperFigure(Point("s", "batch", "none"), 0.9, measure, "y"),
     )
     png = charts.draw(panel, some_study(panels=(panel,), stated=stated), TRIALS)
     assert png is not None
@@ -478,7 +481,7 @@ def test_the_page_escapes_and_says_the_worst_guarantee():
     ]
     failure = {"failure": "<script>alert(1)</script>", "setting": {"name": "s"}, "repeat": 3,
                "entry": {"label": "wsum", "calibration": "proven"}}  # fmt: skip
-    text = page.render(some_study(differs=("A & B",)), Grid(tuple(TRIALS), tuple(rows), (failure,)), [], 5.0)
+    text = page.render(some_study(differs=("A & B",)), ExperimentGrid(tuple(TRIALS), tuple(rows), (failure,)), [], 5.0)
     assert "<script>" not in text
     assert "<b>everybody" not in text
     assert "A &lt;title&gt;" in text
@@ -492,14 +495,14 @@ def test_the_page_escapes_and_says_the_worst_guarantee():
 
 
 def test_the_page_says_when_an_area_is_not_defined():
-    without = Grid((*TRIALS, replace(TRIALS[0], repeat=9, auc=math.nan)), (), ())
+    without = ExperimentGrid((*TRIALS, replace(TRIALS[0], repeat=9, auc=math.nan)), (), ())
     assert "not defined in some of the trials" in page.render(some_study(), without, [], 1.0)
-    assert "not defined" not in page.render(some_study(), Grid(tuple(TRIALS), (), ()), [], 1.0)
+    assert "not defined" not in page.render(some_study(), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0)
 
 
 def test_claims_of_ours_do_not_stand_under_the_paper():
-    claim = Claim("Ours, not the paper's: x", "accuracy", ((Point("s", "wsum", "proven", 1.0),) * 2,))
-    text = page.render(some_study(claims=(claim,)), Grid(tuple(TRIALS), (), ()), [], 1.0)
+    claim = PaperClaim("Ours, not the paper's: x", "accuracy", ((Point("s", "wsum", "proven", 1.0),) * 2,))
+    text = page.render(some_study(claims=(claim,)), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0)
     assert "<th>claim</th>" in text
     assert "<th>The paper</th>" not in text
 

@@ -39,7 +39,7 @@ from smc_dp import (
 )
 from smc_dp.estimators import expected_failed_checks
 from smc_dp.estimators.base import CLASSES_READ, DEALT, ONE_FIT, REFUSED, FederatedClassifier
-from smc_dp.estimators.checked import exact
+from smc_dp.estimators.checked import exact_number
 from smc_dp.estimators.ensemble import points_of_the_ball
 from smc_dp.estimators.rows import Ball, Parts
 from smc_dp.unit_ball import first_outside
@@ -225,7 +225,7 @@ def test_what_is_not_clipped_never_reaches_a_method(monkeypatch: pytest.MonkeyPa
 
 @given(st.floats(min_value=1e-9, max_value=1e6))
 def test_an_epsilon_is_never_more_than_what_was_asked(asked: float) -> None:
-    taken = exact("epsilon", asked)
+    taken = exact_number("epsilon", asked)
     assert taken is not None
     assert taken <= Fraction(asked)
     assert taken <= Fraction(repr(asked))
@@ -235,11 +235,11 @@ def test_an_epsilon_is_never_more_than_what_was_asked(asked: float) -> None:
 def test_either_reading_of_a_float_alone_can_exceed_the_other() -> None:
     assert Fraction(repr(0.3)) > Fraction(0.3)
     assert Fraction(0.1) > Fraction(repr(0.1))
-    assert exact("epsilon", 0.1) == Fraction(1, 10)
-    assert exact("epsilon", np.float64(0.1)) == Fraction(1, 10)
-    assert exact("epsilon", np.int64(3)) == 3
-    assert exact("epsilon", Fraction(1, 3)) == Fraction(1, 3)
-    assert exact("epsilon", math.inf) is None
+    assert exact_number("epsilon", 0.1) == Fraction(1, 10)
+    assert exact_number("epsilon", np.float64(0.1)) == Fraction(1, 10)
+    assert exact_number("epsilon", np.int64(3)) == 3
+    assert exact_number("epsilon", Fraction(1, 3)) == Fraction(1, 3)
+    assert exact_number("epsilon", math.inf) is None
 
 
 def honours(privacy: PrivacyStatement, asked: float) -> bool:

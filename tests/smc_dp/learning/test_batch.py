@@ -6,10 +6,10 @@ import tracemalloc
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from smc_dp.arrays import Array, IntArray
 from smc_dp.learning import batch
 from smc_dp.learning.balls import softmax_gradient_in_balls
 from smc_dp.learning.batch import train_all
@@ -17,8 +17,6 @@ from smc_dp.learning.classes import code, coordinates
 from smc_dp.learning.softmax import certified, one_hot
 from smc_dp.learning.solver import PUBLIC_TAU
 
-Array = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 Party = tuple[Array, IntArray]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -11,11 +10,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from smc_dp.arrays import Array, IntArray
 from smc_dp.errors import InputError
 from smc_dp.learning.black_box import Predictor, answers_of, fit_all, votes_of
 
-Array = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 NAMES = ["party 1", "party 2", "party 3", "party 4"]
 
 

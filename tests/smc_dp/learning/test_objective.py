@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from sklearn.metrics import log_loss
 
+from smc_dp.arrays import Array
 from smc_dp.learning.objective import RegularisedLogistic, summation_depth
-
-Array = npt.NDArray[np.float64]
 
 
 def records(n: int, d: int, seed: int = 0) -> tuple[Array, Array]:

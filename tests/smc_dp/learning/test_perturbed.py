@@ -5,18 +5,17 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import scipy.optimize
 from flint import arb
 from sklearn.linear_model import LogisticRegression
 
+from smc_dp.arrays import Array
 from smc_dp.learning import perturbed
 from smc_dp.learning.perturbed import Huber, Logistic, Loss, minimise, minimise_perturbed
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.unit_ball import into_ball
 
-Array = npt.NDArray[np.float64]
 LOSSES = (Huber(0.5), Huber(0.1), Huber(2.0**-10), Logistic())
 
 

@@ -7,12 +7,12 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import scipy.optimize
 import scipy.special
 from sklearn.linear_model import LogisticRegression
 
+from smc_dp.arrays import Array, IntArray
 from smc_dp.learning import softmax
 from smc_dp.learning.balls import softmax_gradient_in_balls
 from smc_dp.learning.classes import code, coordinates, diameter
@@ -20,9 +20,6 @@ from smc_dp.learning.newton import newton
 from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.softmax import SoftLabels, certified, minimise, one_hot, rounding_charge, statistic
 from smc_dp.learning.solver import PUBLIC_TAU
-
-Array = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 def records(n: int, d: int, classes: int, seed: int = 0, radius: float = 1.0) -> tuple[Array, IntArray]:

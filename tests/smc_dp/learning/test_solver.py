@@ -6,16 +6,14 @@ import math
 from decimal import Decimal, localcontext
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from smc_dp.arrays import Array
 from smc_dp.learning.balls import gradient_in_balls
 from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.solver import PUBLIC_TAU, minimise
 from smc_dp.privacy.sensitivity import largest_norm
-
-Array = npt.NDArray[np.float64]
 
 
 def records(n: int, d: int, seed: int = 0, radius: float = 1.0) -> tuple[Array, Array]:

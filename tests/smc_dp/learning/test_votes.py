@@ -5,15 +5,12 @@ from __future__ import annotations
 import tracemalloc
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
+from smc_dp.arrays import Array, IntArray
 from smc_dp.learning import votes
 from smc_dp.learning.classes import code, coordinates
 from smc_dp.learning.votes import count_votes
-
-Array = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 def answers(V: Array, X: Array, classes: int) -> IntArray:

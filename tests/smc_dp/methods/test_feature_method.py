@@ -19,6 +19,7 @@ import scipy.stats
 from sklearn.linear_model import LogisticRegression
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.data.deal import Deal, deal_pool
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.pool import load_pool
@@ -29,7 +30,6 @@ from smc_dp.methods.registry import find
 from smc_dp.privacy.target import Target
 from smc_dp.unit_ball import first_outside, into_ball
 
-Array = npt.NDArray[np.float64]
 EXACT = Target(None)
 needs_data = pytest.mark.skipif(
     "SMC_DP_DATA" not in os.environ, reason="a9a and the other papers' data: SMC_DP_DATA names no folder of data sets"

@@ -16,7 +16,7 @@ from smc_dp.errors import InputError
 from smc_dp.learning.classes import code
 from smc_dp.methods import nonprivate
 from smc_dp.methods.hamm2016.ensemble import ensemble
-from smc_dp.methods.model import LinearModel, Model
+from smc_dp.methods.model import LinearModel, ReleasedModel
 from smc_dp.methods.nonprivate import Batch, Individual
 from smc_dp.privacy.target import Target
 from smc_dp.unit_ball import into_ball
@@ -30,7 +30,7 @@ def a_simulation(classes: int) -> tuple[Federation, Rows]:
     return Federation(parties, classes), Rows(X[60:], y[60:])
 
 
-def model(method: Batch | Individual, federation: Federation) -> Model:
+def model(method: Batch | Individual, federation: Federation) -> ReleasedModel:
     return method.train(federation).release(Target(None), Stream.from_system()).model
 
 

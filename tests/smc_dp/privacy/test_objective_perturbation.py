@@ -9,19 +9,18 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import scipy.stats
 from flint import arb, ctx, fmpq
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.learning.perturbed import Huber, Logistic, Loss, minimise_perturbed
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.privacy.noise import KNorm
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation, _expm1_below, _log1p_above, paper, proven
 from smc_dp.privacy.sensitivity import logistic_constants
 
-Array = npt.NDArray[np.float64]
 Rule = Callable[[Fraction, int, float, Fraction, int, float], ObjectivePerturbation]
 
 UNIT = 2.0**40

@@ -10,11 +10,11 @@ import pytest
 import scipy.stats
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import Calibrated, on_grid, perturb, printed, proven, statement
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.unit_ball import Array
 
 NOISES: tuple[NoiseName, ...] = ("knorm", "laplace", "gauss")
 DELTA = Fraction(1, 700)

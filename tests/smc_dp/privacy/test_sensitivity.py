@@ -12,6 +12,7 @@ import scipy.optimize
 import scipy.special
 from sklearn.linear_model import LogisticRegression
 
+from smc_dp.arrays import Array
 from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.softmax import certified, one_hot
 from smc_dp.learning.solver import PUBLIC_TAU, minimise
@@ -23,8 +24,6 @@ from smc_dp.privacy.sensitivity import (
     logistic_constants,
     replace_one,
 )
-
-Array = npt.NDArray[np.float64]
 
 # mu: W and G, computed once and for all by another program.
 TABLE = {

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc_dp.privacy.statement import PrivacyStatement, round_up, shown
+from smc_dp.privacy.statement import PrivacyStatement, round_up, short_figure
 
 PURE = PrivacyStatement("pure", 0.5, 0.0, "record", "replace", "anyone but Charlie", ("Charlie is outside.",))
 
@@ -63,8 +63,8 @@ def test_round_up_is_the_least_float_above(value: Fraction) -> None:
 def test_rounding_to_nearest_would_flatter() -> None:
     value = Fraction(1, 3)
     assert Fraction(float(value)) < value < Fraction(round_up(value))
-    assert shown(0.1) == "0.1"
-    assert shown(0.12345649) == "0.123457"
+    assert short_figure(0.1) == "0.1"
+    assert short_figure(0.12345649) == "0.123457"
     assert f"{0.12345649:.6g}" == "0.123456"  # the broken twin
 
 

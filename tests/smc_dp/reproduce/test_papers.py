@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from smc_dp.compare import charts, runner, study
-from smc_dp.compare.plan import Cell
+from smc_dp.compare.plan import GridCell
 from smc_dp.compare.results import Trial
-from smc_dp.compare.study import Claim, Point, Study
+from smc_dp.compare.study import PaperClaim, Point, Study
 from smc_dp.errors import InputError
 from smc_dp.reproduce import papers
 
@@ -28,7 +28,7 @@ def shown(request) -> Study:
     return papers.study(request.param)
 
 
-def points(cells: list[Cell]) -> set[Point]:
+def points(cells: list[GridCell]) -> set[Point]:
     return {
         Point(c.setting.name, c.entry.label, c.entry.shown_calibration, math.inf if e is None else float(e))
         for c in cells
@@ -47,7 +47,7 @@ def test_the_page_speaks_of_points_that_the_grid_has(shown):
     assert unknown(shown) == []
     assert shown.claims
     assert shown.differs
-    wrong = Claim("x", "error", ((Point("nowhere", "wsum", "paper"), Point("nowhere", "wsum", "paper")),))
+    wrong = PaperClaim("x", "error", ((Point("nowhere", "wsum", "paper"), Point("nowhere", "wsum", "paper")),))
     assert unknown(replace(shown, claims=(wrong,)))
 
 
@@ -143,7 +143,7 @@ def test_har_comes_out_as_the_page_says(tmp_path):
     """At reduced size: what the 265 features at hand give without noise, printed soft at chance, ours above indiv."""
     shown = papers.study("hamm-fig2", repeats=2, draws=2, insecure_seed=2016)
     entries = tuple(replace(e, epsilons=tuple(x for x in e.epsilons if x in (None, 1, 10))) for e in shown.plan.entries)
-    grid = runner.run(replace(shown.plan, entries=entries), tmp_path / "out", runner.Source(Path(DATA)), jobs=1)
+    grid = runner.run_grid(replace(shown.plan, entries=entries), tmp_path / "out", runner.Source(Path(DATA)), jobs=1)
     assert grid.failures == ()
     expected = {"batch": 0.90, "indiv": 0.49, "vote": 0.84, "soft": 0.81, "avg": 0.81}
     for stated in shown.stated:

@@ -33,7 +33,7 @@ def outcome() -> Outcome:
     return Outcome(shares.shares, shares.modulus, None, [{"n": 0, "to": "x"}, {"n": 1}])
 
 
-def written(folder: Path, insecure: tuple[str, ...] = ()) -> run_folder.Release:
+def written(folder: Path, insecure: tuple[str, ...] = ()) -> run_folder.PublishedRelease:
     privacy, parameters = Settings().guarantee(2, 4), {"parties": ["north", "south"]}
     made = run_folder.make(outcome(), GRID, BOUNDS, privacy, parameters, insecure)
     run_folder.write(folder, made, outcome(), GRID.fraction_bits)

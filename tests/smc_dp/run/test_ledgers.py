@@ -30,7 +30,7 @@ from smc_dp.methods.pathak2010.curator import RING_BITS, Settings
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run import folder as run_folder
 from smc_dp.run.ledgers import KEPT, VOIDED, Ledgers, price
-from smc_dp.run.simulation import Report, simulate
+from smc_dp.run.simulation import Report, simulate_run
 
 CASE = hospitals((12, 8, 20), 2)
 PARTIES = tuple(CASE.parties)
@@ -42,7 +42,7 @@ def run(tmp_path: Path, name: str, books: Ledgers | None, epsilon: str = "0.4", 
     settings = Settings(Fraction(epsilon), calibration=options.pop("calibration", "proven"))
     protocol = ProtocolSettings(2, RING_BITS, 512, insecure_test_keys=True, **options)
     rng = Stream(hashlib.sha256(name.encode()).digest(), insecure=False)
-    return simulate(CASE, settings, protocol, rng, tmp_path / name, ledgers=books)
+    return simulate_run(CASE, settings, protocol, rng, tmp_path / name, ledgers=books)
 
 
 def states(books: Ledgers, party: str) -> list[str]:
@@ -192,7 +192,7 @@ def test_a_run_that_guarantees_nothing_has_no_price(tmp_path: Path, books: Ledge
     settings = Settings(Fraction(1))
     protocol = ProtocolSettings(2, RING_BITS, 512, insecure_test_keys=True)
     with pytest.raises(InputError, match="kind none"):
-        simulate(CASE, settings, protocol, Stream.insecure_from_seed(1), tmp_path / "first", ledgers=books)
+        simulate_run(CASE, settings, protocol, Stream.insecure_from_seed(1), tmp_path / "first", ledgers=books)
     assert sent == []
     assert not books.folder.exists()
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, NoReturn, TypeAlias, Union
 
 from protocols.errors import LocalError
 
-Kind: TypeAlias = Literal["input", "coin", "randomiser", "product"]
+FormKind: TypeAlias = Literal["input", "coin", "randomiser", "product"]
 Number: TypeAlias = Union[int, "Form"]
 
 
@@ -34,7 +34,7 @@ class Symbol:
     name: str
     low: int
     high: int
-    kind: Kind
+    kind: FormKind
     owner: str
     about: Form | None = field(default=None, repr=False)
     factors: tuple[Form, ...] = field(default=(), repr=False)

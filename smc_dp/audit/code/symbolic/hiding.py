@@ -10,25 +10,25 @@ from collections.abc import Mapping
 from math import gcd
 
 from smc_dp.audit.code.symbolic.form import Form, Symbol
-from smc_dp.audit.code.symbolic.views import View
+from smc_dp.audit.code.symbolic.views import SymbolicView
 
 HIDING_BITS = 40  # a coin that is longer than what it hides by this much is taken for uniform
 
 
-def weakened(view: View) -> View | None:
+def weakened(view: SymbolicView) -> SymbolicView | None:
     """The view with all that its coins do not hide: those too short for what they are added to, what a coin's range
     tells, and exponents that can be narrowed down by trying. None where there is nothing of the kind.
     """
     given = [*view.given, *view.hints, *(Form.of(s) for s in sorted(_too_short(view), key=lambda s: s.name))]
-    more = View(view.trace, view.known, view.facts, given)
+    more = SymbolicView(view.trace, view.known, view.facts, given)
     coins = (s for owned in view.trace.tape.coins.values() for s in owned if s not in view.known)
     ranges = [s.about for s in coins if s.about is not None and more.solve(Form.of(s)) is not None]
     if len(given) + len(ranges) == len(view.given):
         return None
-    return View(view.trace, view.known, view.facts, [*given, *ranges])
+    return SymbolicView(view.trace, view.known, view.facts, [*given, *ranges])
 
 
-def _too_short(view: View) -> set[Symbol]:
+def _too_short(view: SymbolicView) -> set[Symbol]:
     """The unknown coins that do not hide what they are added to.
 
     Number after number, a coin that hides the rest of the number is taken out of those that follow by subtracting.

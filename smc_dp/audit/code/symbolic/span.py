@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from flint import fmpq
 
-Row: TypeAlias = Mapping[str, int]
+SpanRow: TypeAlias = Mapping[str, int]
 Combination: TypeAlias = dict[int, Any]
 
 
@@ -27,7 +27,7 @@ class Span:
         """How many rows are new."""
         return len(self._pivots)
 
-    def add(self, row: Row) -> Combination | None:
+    def add(self, row: SpanRow) -> Combination | None:
         """Append a row; None if it is new, else how the new rows before it make it."""
         number, self._count = self._count, self._count + 1
         rest, used = self._reduced(row)
@@ -40,12 +40,12 @@ class Span:
         self._pivots[pivot] = ({k: c * scale for k, c in rest.items()}, combination)
         return None
 
-    def solve(self, row: Row) -> Combination | None:
+    def solve(self, row: SpanRow) -> Combination | None:
         """How the new rows make this row; None if it is not in the span."""
         rest, used = self._reduced(row)
         return None if rest else used
 
-    def _reduced(self, row: Row) -> tuple[dict[str, Any], Combination]:
+    def _reduced(self, row: SpanRow) -> tuple[dict[str, Any], Combination]:
         rest: dict[str, Any] = {k: fmpq(c) for k, c in row.items()}
         used: Combination = {}
         while (pivot := next(self._pivots_in(rest), None)) is not None:

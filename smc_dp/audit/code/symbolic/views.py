@@ -26,7 +26,7 @@ Recipe = tuple[tuple[tuple[int, Any], ...], tuple[tuple[str, Any], ...]]
 
 
 @dataclass(repr=False)
-class View:
+class SymbolicView:
     """Facts, forms whose values are given, and the unknowns that the members know because they are theirs.
 
     `drawn` names the permutations that the members can draw. `numbers` are those forms that a member reads as they are,
@@ -93,7 +93,7 @@ class View:
 class _Learnt:
     """The rows of a view, and every relation among them."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: SymbolicView) -> None:
         self._view = view
         self._span = Span()
         self._columns: set[str] = set()
@@ -140,7 +140,7 @@ class _Learnt:
         return tuple(sorted(used.items())), tuple(sorted((name, fmpq(c)) for name, c in rest.items() if c))
 
 
-def seen(trace: Trace, members: frozenset[str]) -> View:
+def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
     """Everything that the members see together, beside what everybody sees: headers, and what is published."""
     tape = trace.tape
     known = {s for name in members for s in tape.coins.get(name, ())}
@@ -152,7 +152,7 @@ def seen(trace: Trace, members: frozenset[str]) -> View:
     held = {x.key for x in (*own, *values) if isinstance(x, Secret)}
     boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in _values(s)}
     drawn = tape.drawn(members, {v for v in values if isinstance(v, bytes)})
-    view = View(trace, frozenset(known), drawn=drawn)
+    view = SymbolicView(trace, frozenset(known), drawn=drawn)
     view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
     view.facts += [(s.sender, s.to, type(s.message).__name__) for s in trace.sent]
     for value in values:
@@ -163,11 +163,11 @@ def seen(trace: Trace, members: frozenset[str]) -> View:
     return view
 
 
-def released(trace: Trace, members: frozenset[str]) -> View:
+def released(trace: Trace, members: frozenset[str]) -> SymbolicView:
     """What the members would have if a trusted third party had done it all: their inputs, and the sum of the shares."""
     known = frozenset(s for name, s in trace.inputs.items() if trace.owners[name] in members)
     shares = [_values(s) for s in trace.sent if s.to == PUBLIC_NAME]
-    return View(trace, known, given=[Form.of(sum(column)) for column in zip(*shares, strict=True)])
+    return SymbolicView(trace, known, given=[Form.of(sum(column)) for column in zip(*shares, strict=True)])
 
 
 def _values(sent: Sent) -> Iterator[Any]:
@@ -177,7 +177,7 @@ def _values(sent: Sent) -> Iterator[Any]:
         yield from value if isinstance(value, tuple | list) else (value,)
 
 
-def _read_plain(view: View, value: Any) -> None:
+def _read_plain(view: SymbolicView, value: Any) -> None:
     """A fact, or a number with everything that is packed into it."""
     view.facts.append("a number" if isinstance(value, Form) else value)
     for number in slots(value) if isinstance(value, Form) else ():
@@ -185,7 +185,7 @@ def _read_plain(view: View, value: Any) -> None:
         view.given.append(number)
 
 
-def _read_box(view: View, box: Box, opened: bool, boxes: set[int]) -> None:
+def _read_box(view: SymbolicView, box: Box, opened: bool, boxes: set[int]) -> None:
     """Content and randomiser for who holds the key, their sum for everybody else; and exponents found by trying."""
     if opened:
         _read_plain(view, box.content)
@@ -197,7 +197,7 @@ def _read_box(view: View, box: Box, opened: bool, boxes: set[int]) -> None:
     found += tried
 
 
-def _tried(view: View, box: Box, opened: bool, boxes: set[int]) -> list[Form]:
+def _tried(view: SymbolicView, box: Box, opened: bool, boxes: set[int]) -> list[Form]:
     """The unknown exponents of a box that shows them: every box below it is seen, and nothing else in it is unknown."""
     hidden = {s for s in symbols_of([box.randomiser]) if s.kind != "product"}
     hidden |= set() if opened else symbols_of([box.plain])

@@ -26,7 +26,7 @@ from protocols.runtime.session import Program
 from protocols.runtime.simulate import Setting
 from smc_dp.audit.code import boundary as tried
 from smc_dp.audit.code.law import Samples, coalitions, compared, real, simulated
-from smc_dp.audit.code.two_samples import compare, p_values, smallest_shift
+from smc_dp.audit.code.two_samples import compare_samples, p_values, smallest_shift
 from smc_dp.audit.run import leakage
 from smc_dp.audit.run.evidence import Evidence
 
@@ -231,7 +231,7 @@ def drawn(seed: int, count: int, bits: int) -> list[Readings]:
 
 @pytest.mark.parametrize("bits", [1, 2, 3, 4, 77])
 def test_samples_of_one_law_are_alike(bits: int) -> None:
-    p = [compare(drawn(i, 60, bits), drawn(-i, 200, bits)).p_value for i in range(1, 40)]
+    p = [compare_samples(drawn(i, 60, bits), drawn(-i, 200, bits)).p_value for i in range(1, 40)]
     assert np.min(p) > 1e-3
 
 
@@ -254,7 +254,7 @@ def altered(found: Readings, change: Callable[[list[int]], list[int]]) -> Readin
 def test_samples_of_different_laws_are_told_apart(change: Callable[[list[int]], list[int]]) -> None:
     twin = [altered(found, change) for found in drawn(1, 80, 77)]
     for left, right in ((twin, drawn(2, 300, 77)), (drawn(2, 300, 77), twin)):
-        assert compare(left, right).p_value < REJECT
+        assert compare_samples(left, right).p_value < REJECT
 
 
 # The law of the code.

@@ -12,7 +12,7 @@ import pytest
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import methods, protocol
-from smc_dp.audit.epsilon.audit import Audited, audit
+from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
 from smc_dp.audit.epsilon.neighbours import pair
 from smc_dp.errors import InputError
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -26,7 +26,7 @@ def target(calibration: Calibration = "proven", noise: NoiseName = "knorm") -> T
 
 def in_the_clear(wanted: Target, trials: int, *, half: bool = False) -> Audited:
     case = protocol.case(wanted, "half-noise" if half else None, clear=True)
-    return audit(case, trials, ALPHA, Stream.insecure_from_seed("in the clear"))
+    return audit_mechanism(case, trials, ALPHA, Stream.insecure_from_seed("in the clear"))
 
 
 def test_the_ideal_functionality_is_not_refuted_and_half_its_noise_is() -> None:
@@ -56,7 +56,7 @@ def test_the_protocol_as_printed_gives_away_residues() -> None:
 @pytest.mark.slow
 def test_the_protocol_as_printed_is_refuted_by_residues() -> None:
     case = protocol.case(target("paper"), "k-times-integer")
-    found = audit(case, 80, ALPHA, Stream.insecure_from_seed("as printed"))
+    found = audit_mechanism(case, 80, ALPHA, Stream.insecure_from_seed("as printed"))
     digits = next(finding for finding in found.findings if finding.test == "last digits")
     assert digits.inside == (40, 0)
     assert digits.refutes
@@ -66,7 +66,7 @@ def test_the_protocol_as_printed_is_refuted_by_residues() -> None:
 @pytest.mark.parametrize(("half", "trials"), [(False, 200), (True, 400)])
 def test_through_the_whole_protocol_half_the_noise_is_refuted_and_ours_is_not(half: bool, trials: int) -> None:
     case = protocol.case(target(), "half-noise" if half else None)
-    assert audit(case, trials, ALPHA, Stream.insecure_from_seed(f"protocol {half}")).refuted == half
+    assert audit_mechanism(case, trials, ALPHA, Stream.insecure_from_seed(f"protocol {half}")).refuted == half
 
 
 def test_what_the_protocol_does_not_have_is_bad_input() -> None:

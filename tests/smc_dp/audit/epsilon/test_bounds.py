@@ -13,12 +13,13 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 from scipy.stats import binom
 
+from smc_dp.arrays import Array
 from smc_dp.audit.epsilon import renyi
 from smc_dp.audit.epsilon.bounds import (
     EpsilonMeasure,
     Event,
+    EventPlan,
     HockeyStickMeasure,
-    Plan,
     Worlds,
     choose_event,
     limits,
@@ -27,7 +28,6 @@ from smc_dp.audit.epsilon.bounds import (
     rough_limits,
 )
 from smc_dp.audit.epsilon.one_run import Guesses, guess
-from smc_dp.unit_ball import Array
 
 ALPHA = 0.1  # large, so that too many wrong bounds are seen
 CARELESS = 1.0  # limits at confidence 0, which are frequencies: the broken twin
@@ -58,7 +58,7 @@ def drawn(p: Array, q: Array, draws: int, seed: int) -> Worlds:
     return first, second
 
 
-def wrong(p: Array, q: Array, choose: Callable[[Worlds], Plan], true: float, draws: int = DRAWS) -> int:
+def wrong(p: Array, q: Array, choose: Callable[[Worlds], EventPlan], true: float, draws: int = DRAWS) -> int:
     """How many of REPEATS bounds exceed the true figure."""
     return sum(measured(drawn(p, q, draws, seed), choose).bound > true + 1e-12 for seed in range(REPEATS))
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.audit.epsilon import mechanisms, scores
-from smc_dp.audit.epsilon.audit import TESTS, Audited, audit
+from smc_dp.audit.epsilon.audit import TESTS, Audited, audit_mechanism
 from smc_dp.audit.epsilon.bounds import EpsilonMeasure, choose_event, measured
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, cases, law_of
@@ -24,7 +25,6 @@ from smc_dp.learning.solver import minimise
 from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.unit_ball import Array
 
 ALPHA = 0.002  # of each test: all of a case hold with probability 0.99
 
@@ -40,7 +40,7 @@ def rng(seed: str) -> Stream:
 @cache
 def found(noise: NoiseName, place: int, twin: TwinName | None, trials: int) -> Audited:
     case = cases(target(noise), twin)[place]
-    return audit(case, trials, ALPHA, rng(f"{case.name} {trials}"))
+    return audit_mechanism(case, trials, ALPHA, rng(f"{case.name} {trials}"))
 
 
 def bound(audited: Audited, test: str) -> float:
@@ -89,7 +89,7 @@ def test_half_of_gaussian_noise_for_a_large_epsilon_is_refuted_in_few_draws() ->
     expected: dict[TwinName | None, bool] = {None: False, "half-noise": True}
     for twin, refuted in expected.items():
         case = cases(target("gauss", 4), twin)[0]
-        findings = audit(case, 3000, ALPHA, rng(f"large {twin}")).findings
+        findings = audit_mechanism(case, 3000, ALPHA, rng(f"large {twin}")).findings
         assert next(f.refutes for f in findings if f.test == "renyi") == refuted
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import methods
-from smc_dp.audit.epsilon.audit import Audited, audit
+from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
 from smc_dp.audit.epsilon.neighbours import pair
 from smc_dp.errors import InputError
 from smc_dp.methods.method import laws
@@ -36,7 +36,7 @@ def target(calibration: Calibration = "proven", noise: NoiseName = "knorm") -> T
 
 def audited(name: str, wanted: Target, trials: int, *, half: bool = False) -> Audited:
     case = methods.case(name, wanted, "half-noise" if half else None)
-    return audit(case, trials, ALPHA, Stream.insecure_from_seed(f"{case.name} {trials}"))
+    return audit_mechanism(case, trials, ALPHA, Stream.insecure_from_seed(f"{case.name} {trials}"))
 
 
 @pytest.mark.parametrize(("name", "calibration", "noise"), EVERY)

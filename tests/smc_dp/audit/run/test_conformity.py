@@ -13,7 +13,7 @@ from support.audited import Folders, long_term, toy_run
 
 from protocols.crypto.identity import Identity
 from smc_dp.audit.run import conformity
-from smc_dp.audit.run.check import Outcome
+from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.errors import InputError
 from smc_dp.run.folder import TRANSCRIPT
@@ -39,11 +39,11 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     return toy_run(tmp_path_factory.mktemp("printed"), SIZES, identities=OWN, as_printed=True)
 
 
-def outcomes(evidence: Evidence) -> dict[str, Outcome]:
+def outcomes(evidence: Evidence) -> dict[str, CheckOutcome]:
     return {check.name: check.run(evidence) for check in conformity.CHECKS}
 
 
-def failures(evidence: Evidence) -> dict[str, Outcome]:
+def failures(evidence: Evidence) -> dict[str, CheckOutcome]:
     return {name: outcome for name, outcome in outcomes(evidence).items() if outcome.status == "failed"}
 
 

@@ -16,7 +16,7 @@ from support.audited import Folders, long_term, toy_run
 from support.mutants import OF_THE_RUN, audit
 
 from smc_dp.audit.run import report
-from smc_dp.audit.run.check import Outcome
+from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import load
 from smc_dp.methods.pathak2010.curator import Settings
 
@@ -48,9 +48,9 @@ def drawn(seed: int) -> dict[str, Any]:
     }
 
 
-def outcomes(folders: Folders, *, views: bool) -> dict[str, Outcome]:
+def outcomes(folders: Folders, *, views: bool) -> dict[str, CheckOutcome]:
     """What each check finds."""
-    found = report.audit(load(folders.run, views=folders.views if views else None), OF_THE_RUN)
+    found = report.audit_evidence(load(folders.run, views=folders.views if views else None), OF_THE_RUN)
     return {finding.check.name: finding.outcome for finding in found.findings}
 
 
@@ -99,7 +99,7 @@ def test_with_all_views_every_check_can_be_made(made):
 def test_any_views_will_do(made, tmp_path, present):
     for number in present:
         shutil.copy(made.views / f"{number}.view", tmp_path)
-    found = report.audit(load(made.run, views=tmp_path), WITH_VIEWS)
+    found = report.audit_evidence(load(made.run, views=tmp_path), WITH_VIEWS)
     assert not {f.check.name: f.outcome.detail for f in found.findings if f.outcome.status == "failed"}
 
 

@@ -38,7 +38,7 @@ def tried(names: Iterable[str]) -> list[Any]:
 
 def failures(folders: Folders, identities: Path, *, views: bool) -> set[str]:
     """The names of the checks that failed."""
-    found = report.audit(load(folders.run, identities, folders.views if views else None), OF_THE_RUN)
+    found = report.audit_evidence(load(folders.run, identities, folders.views if views else None), OF_THE_RUN)
     return {finding.check.name for finding in found.findings if finding.outcome.status == "failed"}
 
 

@@ -19,7 +19,7 @@ from support.audited import Folders, toy_run
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010.values import PartyInput
 from smc_dp.audit.run import privacy, private_inputs, stated
-from smc_dp.audit.run.check import Outcome
+from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.learning.solver import minimise
 from smc_dp.methods.pathak2010.curator import Settings
@@ -40,7 +40,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     return toy_run(tmp_path_factory.mktemp("printed"), (30, 20), 2, as_printed=True)
 
 
-def outcomes(evidence: Evidence) -> dict[str, Outcome]:
+def outcomes(evidence: Evidence) -> dict[str, CheckOutcome]:
     return {name: check.run(evidence) for name, check in CHECKS.items()}
 
 

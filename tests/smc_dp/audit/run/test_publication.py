@@ -12,7 +12,7 @@ from support import forgeries as f
 from support.audited import Folders, long_term, toy_run
 
 from smc_dp.audit.run import publication
-from smc_dp.audit.run.check import Outcome
+from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import load
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.errors import InputError
@@ -30,14 +30,14 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     return toy_run(tmp_path_factory.mktemp("honest"), SIZES, identities=OWN)
 
 
-def outcomes(run: Path) -> dict[str, Outcome]:
+def outcomes(run: Path) -> dict[str, CheckOutcome]:
     """As `report.audit` runs them: a check that cannot work with the evidence has failed."""
     evidence, found = load(run), {}
     for check in publication.CHECKS:
         try:
             found[check.name] = check.run(evidence)
         except InputError as error:
-            found[check.name] = Outcome("failed", str(error))
+            found[check.name] = CheckOutcome("failed", str(error))
     return found
 
 

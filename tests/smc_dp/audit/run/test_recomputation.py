@@ -26,7 +26,7 @@ from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.view import RecordedView
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.recomputation import CHECKS, settle
-from smc_dp.audit.run.report import audit
+from smc_dp.audit.run.report import audit_evidence
 
 NAMES = [check.name for check in CHECKS]
 SETTINGS: list[dict[str, Any]] = [
@@ -49,7 +49,7 @@ def honest() -> Evidence:
 @pytest.mark.parametrize("options", SETTINGS, ids=str)
 def test_honest_views_give_the_run_again(options: dict[str, Any], tmp_path: Any) -> None:
     evidence = toy_run(tmp_path, (12, 8, 8), **options).evidence()
-    found = audit(evidence, CHECKS)
+    found = audit_evidence(evidence, CHECKS)
     assert [f.outcome.status for f in found.findings] == ["passed"] * 4
     counted = f"{len(evidence.envelopes)} messages made again"
     assert found.findings[1].outcome.detail.startswith(counted)

@@ -11,6 +11,7 @@ import pytest
 import scipy.stats
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
 from smc_dp.learning.votes import count_votes
@@ -21,7 +22,7 @@ from smc_dp.privacy.noise import DiscreteLaplace
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.unit_ball import Array, into_ball
+from smc_dp.unit_ball import into_ball
 
 NOISES: tuple[NoiseName, ...] = ("knorm", "laplace", "gauss")
 

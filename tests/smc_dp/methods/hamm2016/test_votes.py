@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
 from smc_dp.learning.black_box import LocalLearner
@@ -26,7 +27,7 @@ from smc_dp.methods.model import LinearModel
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.target import Calibration, NoiseName, Target
-from smc_dp.unit_ball import Array, into_ball
+from smc_dp.unit_ball import into_ball
 
 METHODS = (Vote, Soft, SoftAuxiliary, Average)
 ONE = Target(Fraction(1))

@@ -13,6 +13,7 @@ import scipy.stats
 from sklearn.linear_model import LogisticRegression
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
 from smc_dp.learning.solver import PUBLIC_TAU
@@ -26,7 +27,6 @@ from smc_dp.privacy.pathak2010 import guarantee
 from smc_dp.privacy.sensitivity import logistic_constants
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
-from smc_dp.unit_ball import Array
 
 ACCEPT, REJECT = 1e-6, 1e-12
 LAM = 0.05

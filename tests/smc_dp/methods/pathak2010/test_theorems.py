@@ -12,6 +12,7 @@ import scipy.optimize
 import scipy.stats
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.solver import minimise
@@ -19,9 +20,8 @@ from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010 import theorems as bounds
 from smc_dp.methods.pathak2010.averages import PathakMean, noise_of
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
-from smc_dp.privacy.pathak2010 import NoiseName
+from smc_dp.privacy.pathak2010 import PureNoiseName
 from smc_dp.privacy.target import Target
-from smc_dp.unit_ball import Array
 
 # K, lam, the distance |w_mean - w*| of the counterexample, and the n_(1) from which it exceeds the printed bound.
 COUNTEREXAMPLES = [(2, 1.0, 0.0092, 109), (2, 0.01, 1.25, 81), (5, 0.01, 2.39, 168)]
@@ -143,7 +143,7 @@ def test_the_corrected_bounds_reduce_to_each_other(
 
 @pytest.mark.parametrize("noise", ["knorm", "laplace"])
 @pytest.mark.parametrize(("K", "d"), [(1, 123), (5, 123), (3, 4)])
-def test_theorem_4_1_is_the_true_epsilon_of_our_calibration(noise: NoiseName, K: int, d: int) -> None:
+def test_theorem_4_1_is_the_true_epsilon_of_our_calibration(noise: PureNoiseName, K: int, d: int) -> None:
     n_1, n_j, lam, epsilon = 40, 90, 1.0, 0.5
     calibrated = noise_of(Target(Fraction(1, 2), "paper", noise), n_1, d, lam, K)
     assert calibrated is not None
@@ -188,7 +188,7 @@ def excesses(K: int, d: int, lam: float, target: Target, draws: int) -> tuple[Ar
 @pytest.mark.parametrize("noise", ["knorm", "laplace"])
 @pytest.mark.parametrize(("K", "d"), [(1, 1), (1, 5), (3, 2)])
 @pytest.mark.parametrize("delta", [0.5, 0.1])
-def test_theorem_4_3_holds_with_its_confidence(noise: NoiseName, K: int, d: int, delta: float) -> None:
+def test_theorem_4_3_holds_with_its_confidence(noise: PureNoiseName, K: int, d: int, delta: float) -> None:
     lam, draws = 1.0, 300
     found, scale = excesses(K, d, lam, Target(Fraction(1, 100), "paper", noise), draws)
     assert scale == pytest.approx(bounds.printed_scale(20, lam, 0.01))

@@ -6,11 +6,11 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import scipy.stats
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array, IntArray
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
 from smc_dp.learning.classes import code, coordinates
@@ -21,9 +21,7 @@ from smc_dp.methods.sums.soft_statistic import SoftStatistic, model_of, sensitiv
 from smc_dp.methods.sums.whitening import Whitening, largest_square
 from smc_dp.privacy.output import GRID, perturb
 from smc_dp.privacy.target import Target
-from smc_dp.unit_ball import Array, into_ball
-
-IntArray = npt.NDArray[np.int64]
+from smc_dp.unit_ball import into_ball
 
 
 def anisotropic(n: int, d: int, rng: np.random.Generator, decay: float = 3.0) -> Array:

@@ -11,6 +11,7 @@ import scipy.stats
 from sklearn.linear_model import LogisticRegression
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
 from smc_dp.learning.solver import PUBLIC_TAU
@@ -21,7 +22,6 @@ from smc_dp.privacy.output import GRID, proven
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, largest_norm, logistic_constants
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.unit_ball import Array
 
 ACCEPT, REJECT = 1e-6, 1e-12
 LAM = 0.05
