@@ -1,7 +1,4 @@
-"""The command `attack`: named attacks, run against the printed and against the mended form, and measured.
-
-The attacks need much that other commands do not, and are imported when this one runs.
-"""
+"""The command `attack`: named attacks, run against the printed and against the mended form, and measured."""
 
 from __future__ import annotations
 
@@ -14,15 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from protocols.arithmetic.rng import Stream
 from smc_dp.cli import screen
-from smc_dp.cli.options import Job, count, refuse, whole
+from smc_dp.cli.options import AsJson, count, refuse, whole
 from smc_dp.errors import InputError
 
 if TYPE_CHECKING:
+    from protocols.arithmetic.rng import Stream
     from smc_dp.attacks.attack import MeasuredAttack
     from smc_dp.attacks.report import AttackReport
 
@@ -42,8 +37,8 @@ def attack(
     insecure_seed: Annotated[
         str | None, typer.Option(metavar="INTEGER", help="Repeatable: all randomness from this number.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-) -> Job:
+    as_json: AsJson = False,
+) -> int:
     """Attack the printed form of a step and what is here in its place, and measure how often that succeeds.
 
     All data, keys and secrets are made up for the purpose. Exit code 0: every outcome is the one on record, which for
@@ -56,6 +51,7 @@ def attack(
       smc-dp attack --list
       smc-dp attack --list --json
     """
+    from protocols.arithmetic.rng import Stream
     from smc_dp import attacks
     from smc_dp.attacks.attack import LEAST_TRIALS
 
@@ -66,23 +62,16 @@ def attack(
         refuse({"--key-bits": key_bits}, f"{name} uses no keys")
     wanted, bits = count("--trials", trials, LEAST_TRIALS), whole("--key-bits", key_bits or str(attacks.TOY_KEY_BITS))
     attacks.check_key_bits(bits)
-    rng = Stream.from_system() if insecure_seed is None else _seeded(insecure_seed)
-
-    def job() -> int:
-        reports = [_measured(one, wanted, bits, rng, quiet=as_json) for one in chosen]
-        if as_json:
-            found = [report.as_dict() for report in reports]
-            whole_list = {"attacks": found, "as_expected": all(report.as_expected for report in reports)}
-            print(json.dumps(whole_list if name is None else found[0], allow_nan=False))
-        else:
-            _show(reports, told=name is not None)
-        return 0 if all(report.as_expected for report in reports) else 1
-
-    return job
-
-
-def _seeded(text: str) -> Stream:
-    return Stream.insecure_from_seed(whole("--insecure-seed", text))
+    seed = None if insecure_seed is None else whole("--insecure-seed", insecure_seed)
+    rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
+    reports = [_measured(one, wanted, bits, rng, quiet=as_json) for one in chosen]
+    if as_json:
+        found = [report.as_dict() for report in reports]
+        whole_list = {"attacks": found, "as_expected": all(report.as_expected for report in reports)}
+        print(json.dumps(whole_list if name is None else found[0], allow_nan=False))
+    else:
+        _show(reports, told=name is not None)
+    return 0 if all(report.as_expected for report in reports) else 1
 
 
 def _measured(one: MeasuredAttack, trials: int | None, key_bits: int, rng: Stream, *, quiet: bool) -> AttackReport:
@@ -106,12 +95,8 @@ def _show(reports: Sequence[AttackReport], *, told: bool) -> None:
             print(textwrap.fill(paragraph, min(width, 120)))
         print()
     first = HEADINGS.index("target") if told else 0
-    table = Table(box=None, pad_edge=False)
-    for heading in HEADINGS[first:]:
-        table.add_column(heading, justify="right" if heading in ("succeeded", "chance") else "left")
-    for row in rows(reports):
-        table.add_row(*row[first:])
-    Console(file=sys.stdout, markup=False, highlight=False, width=width).print(table)
+    texts = (row[first:] for row in rows(reports))
+    screen.show_table(HEADINGS[first:], texts, ("succeeded", "chance"), width)
     print()
     if not told:
         for condition in conditions(reports):

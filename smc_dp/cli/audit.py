@@ -8,14 +8,8 @@ from typing import Annotated
 
 import typer
 
-from protocols.programs import PROTOCOLS
-from smc_dp.audit.code import matrix as matrices
-from smc_dp.audit.code import words
-from smc_dp.audit.code.matrix import MOST_PARTIES
-from smc_dp.audit.run import checks, report
-from smc_dp.audit.run.evidence import load
 from smc_dp.cli import screen
-from smc_dp.cli.options import Job, choice, count, refuse
+from smc_dp.cli.options import AsJson, choice, count, refuse
 from smc_dp.errors import InputError
 
 PARTIES = 3
@@ -35,10 +29,10 @@ def audit(
     ] = None,
     parties: Annotated[
         str | None,
-        typer.Option(metavar="K", help=f"With --matrix: 2 to {MOST_PARTIES} parties, {PARTIES} by default."),
+        typer.Option(metavar="K", help=f"With --matrix: 2 to 5 parties, {PARTIES} by default."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-) -> Job:
+    as_json: AsJson = False,
+) -> int:
     """Check a run: its record, its release, its privacy statement, and with views what its participants did and saw.
 
     Every check is listed as passed, failed, or not possible with what was given. Exit code 0: no check failed; 1: one
@@ -52,30 +46,34 @@ def audit(
       smc-dp audit runs/second --views views
       smc-dp audit --matrix pathak2010 --parties 3
     """
+    if matrix is not None:
+        refuse({"RUN": run_folder, "--identities": identities, "--views": views}, "not with --matrix")
+        return _matrix(matrix, count("--parties", parties, 2) or PARTIES, as_json)
+    refuse({"--parties": parties}, "only with --matrix")
+    if run_folder is None:
+        raise InputError("RUN: wanted a run folder, or a protocol with --matrix, got neither")
 
-    def job() -> int:
-        if matrix is not None:
-            refuse({"RUN": run_folder, "--identities": identities, "--views": views}, "not with --matrix")
-            return _matrix(matrix, count("--parties", parties, 2) or PARTIES, as_json)
-        refuse({"--parties": parties}, "only with --matrix")
-        if run_folder is None:
-            raise InputError("RUN: wanted a run folder, or a protocol with --matrix, got neither")
-        evidence = load(run_folder, identities, views)
-        with screen.status() as hear:
-            found = report.audit_evidence(evidence, checks.CHECKS, hear)
-        if as_json:
-            print(json.dumps(found.as_dict(), allow_nan=False))
-        else:
-            screen.show_audit(found)
-        return 0 if found.passed else 1
+    from smc_dp.audit.run import checks, report
+    from smc_dp.audit.run.evidence import load
 
-    return job
+    evidence = load(run_folder, identities, views)
+    with screen.status() as hear:
+        found = report.audit_evidence(evidence, checks.CHECKS, hear)
+    if as_json:
+        print(json.dumps(found.as_dict(), allow_nan=False))
+    else:
+        screen.show_audit(found)
+    return 0 if found.passed else 1
 
 
 def _matrix(name: str, parties: int, as_json: bool) -> int:
+    from protocols.programs import PROTOCOLS
+    from smc_dp.audit.code import matrix as matrices
+    from smc_dp.audit.code import words
+
     protocol = PROTOCOLS[choice("--matrix", name, tuple(PROTOCOLS))]
-    if parties > MOST_PARTIES:
-        raise InputError(f"--parties: wanted at most {MOST_PARTIES}, got {parties}")
+    if parties > matrices.MOST_PARTIES:
+        raise InputError(f"--parties: wanted at most {matrices.MOST_PARTIES}, got {parties}")
     with screen.status() as hear:
         found = matrices.matrix(protocol, parties, hear)
     print(json.dumps(found.as_dict()) if as_json else words.text(found), end="\n" if as_json else "")

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from protocols.arithmetic.rng import Stream
-from smc_dp.audit.epsilon import protocol as whole_protocol
-from smc_dp.audit.epsilon import words
-from smc_dp.audit.epsilon.audit import TESTS
-from smc_dp.audit.epsilon.mechanisms import MECHANISMS
-from smc_dp.audit.epsilon.neighbours import pair
-from smc_dp.audit.epsilon.plan import ALL, FEWEST, Planned, Request, affordable, planned
-from smc_dp.audit.epsilon.power import Effort, MeasuredPower, Twin, of_twin, with_power
-from smc_dp.audit.epsilon.twins import ABOUT, TwinName
 from smc_dp.cli import screen
-from smc_dp.cli.options import Job, choice, positive, refuse, whole
+from smc_dp.cli.options import AsJson, choice, positive, refuse, whole
 from smc_dp.errors import InputError, shown
-from smc_dp.methods.registry import METHODS
 from smc_dp.privacy.target import Calibration, NoiseName
-from smc_dp.run.simulation import HearProgress
 
+if TYPE_CHECKING:
+    from protocols.arithmetic.rng import Stream
+    from smc_dp.audit.epsilon.plan import Planned, Request
+    from smc_dp.audit.epsilon.power import Effort, MeasuredPower, Twin
+    from smc_dp.run.simulation import HearProgress
+
+TWINS = "half-noise|exponential-radius|float-sampler|k-times-integer"
 _MOST = 10**6  # draws that a person may ask for: they are held in memory
 _SECONDS, _SECONDS_OF_ALL = 30.0, 130.0  # of the processor, for the draws, which are most of the work
 _REPEATS, _REPEATS_OF_ALL = 10, 5  # of an audit, to measure its power
@@ -42,13 +38,15 @@ def audit_epsilon(
         str | None, typer.Option(metavar="INTEGER", help="Draws from each neighbour; else what half a minute allows.")
     ] = None,
     confidence: Annotated[str, typer.Option(metavar="NUMBER", help="That all bounds printed hold together.")] = "0.99",
-    protocol: Annotated[bool, typer.Option("--protocol", help="Run the whole protocol, with toy keys.")] = False,
+    through_protocol: Annotated[
+        bool, typer.Option("--protocol", help="Run the whole protocol, with toy keys.")
+    ] = False,
     twin: Annotated[
-        str | None, typer.Option(metavar="|".join(ABOUT), help="Audit a mechanism that is broken on purpose.")
+        str | None, typer.Option(metavar=TWINS, help="Audit a mechanism that is broken on purpose.")
     ] = None,
     as_list: Annotated[bool, typer.Option("--list", help="List methods, noises and twins, and stop.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-) -> Job:
+    as_json: AsJson = False,
+) -> int:
     """Bound epsilon from below: by how well two neighbouring data sets can be told apart from what is released.
 
     Releases of two neighbours made to differ as much as they can are drawn again and again. A bound above what is
@@ -67,54 +65,57 @@ def audit_epsilon(
     """
     if as_list:
         refuse({"METHOD": method}, "not with --list")
-        return lambda: _list(as_json)
+        return _list(as_json)
     if method is None:
         raise InputError("METHOD: wanted the name of a method or a noise, or all; see --list")
+
+    from smc_dp.audit.epsilon.plan import Request, planned
+    from smc_dp.audit.epsilon.twins import TwinName
+
     request = Request(
         method,
         positive("--epsilon", epsilon),
         None if calibration is None else choice("--calibration", calibration, get_args(Calibration)),
         None if noise is None else choice("--noise", noise, get_args(NoiseName)),
         None if twin is None else choice("--twin", twin, get_args(TwinName)),
-        protocol,
+        through_protocol,
     )
     number, sure = _trials(trials), _confidence(confidence)
     plans = planned(request)
     if not plans:
         raise InputError(f"--twin: {method} adds no noise, so there is none to halve")
-
-    return lambda: _run(request, plans, number, sure, as_json)
+    return _run(request, plans, number, sure, as_json)
 
 
 def _run(request: Request, plans: list[Planned], trials: int | None, sure: Fraction, as_json: bool) -> int:
+    from protocols.arithmetic.rng import Stream
+    from smc_dp.audit.epsilon.power import MeasuredPower, Twin, of_twin, with_power
+    from smc_dp.audit.epsilon.twins import ABOUT
+
     rng, found, twins = Stream.from_system(), list[MeasuredPower](), list[Twin]()
     with screen.progress(quiet=as_json) as hear:
         effort = _effort(request, plans, trials, sure, rng)
         for plan in plans:
             if request.twin is None:
-                found.append(_one(plan, effort, rng, hear))
+                draws = effort.draws(1 if plan.half is None else 1 + effort.repeats)
+                found.append(with_power(plan.case, plan.half, effort, rng, _Tick(plan.case.name, draws, hear)))
             else:
-                twins.append(_twin(plan, ABOUT[request.twin], effort, rng, hear))
+                tick = _Tick(plan.case.name, effort.draws(effort.repeats), hear)
+                twins.append(of_twin(ABOUT[request.twin], plan.case, effort, rng, tick))
     return _report_twins(twins, sure, as_json) if twins else _report(found, request, sure, as_json)
 
 
 def _effort(request: Request, plans: list[Planned], trials: int | None, sure: Fraction, rng: Stream) -> Effort:
     """The same for all cases; confidence is shared by all their tests."""
+    from smc_dp.audit.epsilon.audit import TESTS
+    from smc_dp.audit.epsilon.plan import ALL, affordable
+    from smc_dp.audit.epsilon.power import Effort
+
     everything = request.name == ALL
     seconds, repeats = (_SECONDS_OF_ALL, _REPEATS_OF_ALL) if everything else (_SECONDS, _REPEATS)
     if trials is None:
         trials = affordable(plans, seconds if request.twin is None else seconds / repeats, repeats, rng)
     return Effort(trials, float(1 - sure) / (len(plans) * len(TESTS)), repeats, float(sure))
-
-
-def _one(plan: Planned, effort: Effort, rng: Stream, hear: HearProgress | None) -> MeasuredPower:
-    tick = _Tick(plan.case.name, effort.draws(1 if plan.half is None else 1 + effort.repeats), hear)
-    return with_power(plan.case, plan.half, effort, rng, tick)
-
-
-def _twin(plan: Planned, about: str, effort: Effort, rng: Stream, hear: HearProgress | None) -> Twin:
-    tick = _Tick(plan.case.name, effort.draws(effort.repeats), hear)
-    return of_twin(about, plan.case, effort, rng, tick)
 
 
 class _Tick:
@@ -130,6 +131,9 @@ class _Tick:
 
 
 def _report(found: list[MeasuredPower], request: Request, sure: Fraction, as_json: bool) -> int:
+    from smc_dp.audit.epsilon import words
+    from smc_dp.audit.epsilon.protocol import SCOPE
+
     refuted = any(measured.audited.refuted for measured in found)
     if as_json:
         _print_json({"confidence": float(sure), "refuted": refuted, "audits": [m.as_dict() for m in found]})
@@ -137,13 +141,15 @@ def _report(found: list[MeasuredPower], request: Request, sure: Fraction, as_jso
     for measured in found:
         print("\n".join([*words.lines(measured), ""]))
     if request.through_protocol:
-        print(whole_protocol.SCOPE)
+        print(SCOPE)
     print(words.LEGEND)
     print(f"All lower bounds hold together with confidence {float(sure):g}. A bound below the claim proves nothing.")
     return int(refuted)
 
 
 def _report_twins(found: list[Twin], sure: Fraction, as_json: bool) -> int:
+    from smc_dp.audit.epsilon import words
+
     refuted = any(twin.power.caught for twin in found)
     if as_json:
         _print_json({"confidence": float(sure), "refuted": refuted, "twins": [twin.as_dict() for twin in found]})
@@ -156,6 +162,11 @@ def _report_twins(found: list[Twin], sure: Fraction, as_json: bool) -> int:
 
 
 def _list(as_json: bool) -> int:
+    from smc_dp.audit.epsilon.mechanisms import MECHANISMS
+    from smc_dp.audit.epsilon.neighbours import pair
+    from smc_dp.audit.epsilon.twins import ABOUT
+    from smc_dp.methods.registry import METHODS
+
     methods = {
         name: pair(name, method.calibrations[0] if method.calibrations else "proven").text
         for name, method in METHODS.items()
@@ -180,6 +191,8 @@ def _print_json(value: dict[str, Any]) -> None:
 
 
 def _trials(text: str | None) -> int | None:
+    from smc_dp.audit.epsilon.plan import FEWEST
+
     if text is None:
         return None
     number = whole("--trials", text)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from protocols.arithmetic.rng import Stream
-from protocols.crypto.identity import Identity
-from smc_dp.cli.options import Job
-from smc_dp.data.federation import plain_name
-from smc_dp.run import identities as stored
+from smc_dp.cli.options import deferred
+
+if TYPE_CHECKING:
+    from protocols.crypto.identity import Identity
 
 identities = typer.Typer(rich_markup_mode=None)
 
@@ -26,11 +25,10 @@ def main() -> None:
     """
 
 
-@identities.command()
 def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make.")],
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="The parties; Charlie gets one too.")],
-) -> Job:
+) -> None:
     """Make a secret key for each party and for Charlie.
 
     The folder also gets the public file, for whoever audits runs.
@@ -41,43 +39,49 @@ def new(
       smc-dp run --party north=n.csv --party south=s.csv --bounds bounds.toml --identities identities
       smc-dp audit runs/first --identities identities/identities.json
     """
+    from protocols.arithmetic.rng import Stream
+    from smc_dp.run import identities as stored
 
-    def job() -> None:
-        _show(stored.create(folder, names, Stream.from_system()))
-        print(f"Public: {folder / stored.PUBLIC_FILE}. SECRET: the files *.key beside it.")
-
-    return job
+    _show(stored.create(folder, names, Stream.from_system()))
+    print(f"Public: {folder / stored.PUBLIC_FILE}. SECRET: the files *.key beside it.")
 
 
-@identities.command()
-def show(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of identities.")]) -> Job:
+def show(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of identities.")]) -> None:
     """Show names and public keys, if each has its secret key.
 
     \b
     Example:
       smc-dp identities show identities
     """
+    from smc_dp.run import identities as stored
 
-    def job() -> None:
-        _warn(folder)
-        _show({name: identity.public for name, identity in stored.load(folder).items()})
+    _warn(folder)
+    _show({name: identity.public for name, identity in stored.load(folder).items()})
 
-    return job
+
+identities.command()(deferred(new))
+identities.command()(deferred(show))
 
 
 def of_run(folder: Path, parties: Sequence[str]) -> dict[str, Identity]:
     """The identities of a run, with a warning on standard error where others can read a secret key."""
+    from smc_dp.run import identities as stored
+
     found = stored.of_run(folder, parties)
     _warn(folder)
     return found
 
 
 def _show(public: dict[str, bytes]) -> None:
+    from smc_dp.data.federation import plain_name
+
     width = max(len(plain_name(name)) for name in public)
     for name, key in public.items():
         print(f"{plain_name(name):<{width}}  {key.hex()}")
 
 
 def _warn(folder: Path) -> None:
+    from smc_dp.run import identities as stored
+
     for path in stored.exposed(folder):
         print(f"warning: {path}: others than its owner may read this secret key", file=sys.stderr)

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from smc_dp.cli.options import Job, positive
-from smc_dp.data.federation import plain_name
+from smc_dp.cli import screen
+from smc_dp.cli.options import AsJson, deferred, positive
 from smc_dp.errors import InputError
-from smc_dp.ledger import export
-from smc_dp.ledger.guarantee import Guarantee
-from smc_dp.ledger.history import Account, BrokenLedgerError, History, Limit, Standing
-from smc_dp.ledger.ledger import Ledger
-from smc_dp.ledger.numbers import at_least, at_most, to_text
 from smc_dp.privacy.target import LEAST_DELTA
+
+if TYPE_CHECKING:
+    from smc_dp.ledger.history import History, Limit
 
 ledger = typer.Typer(rich_markup_mode=None)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A ledger, or a JSON export of one.")]
-_RECORDS = Account("record", "replace")  # what `smc-dp run` charges
+_TABLE_WIDTH = 140
 
 
 @ledger.callback()
@@ -40,7 +35,6 @@ def main() -> None:
     """
 
 
-@ledger.command()
 def init(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make.")],
     budget: Annotated[str, typer.Option(metavar="EPSILON", help="What all releases together may come to.")],
@@ -52,7 +46,7 @@ def init(
             "[default: 0, exact sums of pure releases].",
         ),
     ] = None,
-) -> Job:
+) -> None:
     """Make a ledger with its limit, which never changes.
 
     \b
@@ -60,15 +54,15 @@ def init(
       smc-dp ledger init north.ledger --budget 2
       smc-dp ledger init north.ledger --budget 2 --delta 1e-6
     """
-    wanted = limit(budget, delta)
-    return lambda: Ledger.create(file, *wanted).close()
+    from smc_dp.ledger.ledger import Ledger
+
+    Ledger.create(file, *limit(budget, delta)).close()
 
 
-@ledger.command()
 def show(
     file: File,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-) -> Job:
+    as_json: AsJson = False,
+) -> None:
     """Show what was spent and what is left, and every entry.
 
     \b
@@ -76,25 +70,23 @@ def show(
       smc-dp ledger show ledgers/north.ledger
       smc-dp ledger show ledgers/north.ledger --json
     """
+    from smc_dp.ledger import export, words
 
-    def job() -> None:
-        history = export.read(file)
-        if as_json:
-            print(json.dumps(_as_dict(history)))
-            return
-        _show_accounts(history)
-        _show_entries(history)
-
-    return job
+    history = export.read(file)
+    if as_json:
+        print(json.dumps(_as_dict(history)))
+        return
+    screen.show_lines(words.accounts(history))
+    screen.show_table(words.HEADINGS, words.entries(history), words.NUMBERS, _TABLE_WIDTH)
+    print(f"head {history.head}")
 
 
-@ledger.command()
 def check(
     file: File,
     epsilon: Annotated[
         str | None, typer.Option(metavar="NUMBER", help="Would a pure run of this epsilon pass, records replaced?")
     ] = None,
-) -> Job:
+) -> int:
     """Verify the chain of entries and the sums.
 
     Exit code 1: something does not hold, or the run that --epsilon asks about would be refused.
@@ -108,30 +100,26 @@ def check(
       smc-dp ledger check ledgers/north.ledger --epsilon 0.5
       smc-dp ledger export ledgers/north.ledger > north.json && smc-dp ledger check north.json
     """
-    asked = None if epsilon is None else _pure(positive("--epsilon", epsilon))
+    from smc_dp.ledger import export, words
+    from smc_dp.ledger.history import BrokenLedgerError
 
-    def job() -> int:
-        try:
-            history = export.read(file)
-        except BrokenLedgerError as error:
-            print(f"FAILED: {error}")
-            return 1
-        print(f"chain holds: {len(history.entries)} entries, head {history.head}")
-        kept = [_report(account, history.standing(account)) for account in history.charged]
-        if history.pending:
-            print(f"without outcome, counted as spent: entries {', '.join(map(str, history.pending))}")
-        passes = asked is None or _would_pass(history, asked)
-        return 0 if all(kept) and passes else 1
-
-    return job
+    asked = None if epsilon is None else positive("--epsilon", epsilon)
+    try:
+        history = export.read(file)
+    except BrokenLedgerError as error:
+        print(f"FAILED: {error}")
+        return 1
+    screen.show_lines(words.verified(history))
+    kept = all(history.standing(account).fits for account in history.charged)
+    passes = asked is None or _would_pass(history, asked)
+    return 0 if kept and passes else 1
 
 
-@ledger.command("export")
 def export_ledger(
     file: File,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, to be checked again [default].")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="A table.")] = False,
-) -> Job:
+) -> None:
     """Print everything but the key.
 
     Without the key nobody can test a guess of rows against the name of a data set.
@@ -144,22 +132,23 @@ def export_ledger(
     if as_json and as_csv:
         raise InputError("--json, --csv: wanted one of them")
 
-    def job() -> None:
-        history = export.read(file)
-        print(export.to_csv(history) if as_csv else export.to_json(history), end="" if as_csv else "\n")
+    from smc_dp.ledger import export
 
-    return job
+    history = export.read(file)
+    print(export.to_csv(history) if as_csv else export.to_json(history), end="" if as_csv else "\n")
+
+
+ledger.command()(deferred(init))
+ledger.command()(deferred(show))
+ledger.command()(deferred(check))
+ledger.command("export")(deferred(export_ledger))
 
 
 def limit(budget: str, delta: str | None) -> Limit:
     """The limit in two options."""
+    from smc_dp.ledger.history import Limit
+
     return Limit(positive("--budget", budget), Fraction(0) if delta is None else _delta(delta))
-
-
-def show_standings(standings: Mapping[str, Standing]) -> None:
-    """Print what each party has left."""
-    for party, standing in standings.items():
-        print(f"Budget of {plain_name(party)}: {_sentence(standing)}")
 
 
 def _delta(text: str) -> Fraction:
@@ -169,33 +158,20 @@ def _delta(text: str) -> Fraction:
     return value
 
 
-def _pure(epsilon: Fraction) -> Guarantee:
-    return Guarantee("pure", epsilon, Fraction(0), *_RECORDS)
+def _would_pass(history: History, epsilon: Fraction) -> bool:
+    from smc_dp.ledger.guarantee import Guarantee
+    from smc_dp.ledger.history import Account
+    from smc_dp.ledger.numbers import at_most
 
-
-def _report(account: Account, standing: Standing) -> bool:
-    print(f"{_called(account)}: {_sentence(standing)}" + ("" if standing.fits else ": FAILED, the limit is passed"))
-    return standing.fits
-
-
-def _would_pass(history: History, asked: Guarantee) -> bool:
-    fits = history.standing(_RECORDS, asked).fits
-    print(f"a run of epsilon {at_most(asked.epsilon)} would {'pass' if fits else 'be REFUSED'}")
+    records = Account("record", "replace")  # what `smc-dp run` charges
+    fits = history.standing(records, Guarantee("pure", epsilon, Fraction(0), *records)).fits
+    print(f"a run of epsilon {at_most(epsilon)} would {'pass' if fits else 'be REFUSED'}")
     return fits
 
 
-def _called(account: Account) -> str:
-    return f"unit {account.unit}, adjacency {account.adjacency}"
-
-
-def _sentence(standing: Standing) -> str:
-    if standing.total is None:
-        return f"more than the limit's delta spent of {standing.limit}; nothing left"
-    left = at_least(max(standing.left, Fraction(0)))
-    return f"{at_most(standing.total.epsilon)} spent of {standing.limit}; {left} left ({standing.total.how})"
-
-
 def _as_dict(history: History) -> dict[str, Any]:
+    from smc_dp.ledger.numbers import to_text
+
     accounts = [
         {
             **account._asdict(),
@@ -206,25 +182,3 @@ def _as_dict(history: History) -> dict[str, Any]:
     ]
     limit = {"epsilon": to_text(history.limit.epsilon), "delta": to_text(history.limit.delta)}
     return {"limit": limit, "accounts": accounts, "pending": history.pending, "head": history.head}
-
-
-def _show_accounts(history: History) -> None:
-    print(f"Limit: {history.limit}" + ("" if history.charged else "; nothing has been charged"))
-    for account in history.charged:
-        print(f"{_called(account)}: {_sentence(history.standing(account))}")
-        for name, alone in history.by_data_set(account).items():
-            spent = "more than the limit's delta" if alone.total is None else at_most(alone.total.epsilon)
-            print(f"  data set {name[:16]}: {spent}")
-
-
-def _show_entries(history: History) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("entry", "date", "state", "of", "data set", "mechanism", "kind", "epsilon", "delta", "run"):
-        table.add_column(heading, justify="right" if heading in ("entry", "of", "epsilon", "delta") else "left")
-    for e in history.entries:
-        numbers = ("" if v is None else at_most(v) for v in (e.epsilon, e.delta))
-        texts = ((e.dataset or "")[:16], e.mechanism or "", e.kind or "")
-        of = "" if e.refers is None else str(e.refers)
-        table.add_row(str(e.number), e.date, e.state, of, *texts, *numbers, (e.run or "")[:16])
-    Console(markup=False, highlight=False, width=140).print(table)
-    print(f"head {history.head}")

@@ -1,24 +1,91 @@
-"""What commands share: values of options, read exactly as written, with InputErrors that name the option."""
+"""What commands share: when they start, and values of options, read exactly as written.
+
+InputErrors name the option. The library names its parameters, which `in_options` turns into the command's options.
+"""
 
 from __future__ import annotations
 
+import functools
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from types import MappingProxyType
+from typing import Annotated, TypeVar, get_type_hints
+
+import typer
+from typer.models import ArgumentInfo, OptionInfo
 
 from smc_dp.errors import InputError, shown
 from smc_dp.privacy.target import HIGHEST, LOWEST
 
 _LONGEST_NUMBER = 100
+_QUOTED = re.compile(r"`([a-z_]+)`")
+ALIASES = MappingProxyType({"folder": "data_dir", "limit": "budget"})
+"""What the library calls a parameter -> what a command calls it, where the option's own name does not say so."""
 
-Job: TypeAlias = Callable[[], int | None]
-"""The work of a command, and its exit code, None for 0."""
 Choice = TypeVar("Choice", bound=str)
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+DataDir = Annotated[Path | None, typer.Option(envvar="SMC_DP_DATA", help="Folder with the papers' data sets.")]
+Cache = Annotated[Path | None, typer.Option(help="Folder that `smc-dp data prepare` keeps data sets in.")]
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """A command and what it was given. Calling this imports what the command needs, works, and gives the exit code."""
+
+    command: Callable[..., int | None]
+    given: Mapping[str, object]
+
+    def __call__(self) -> int:
+        """Exit code of the command, 0 where it gives none."""
+        return self.command(**self.given) or 0
+
+    def names(self) -> dict[str, str]:
+        """What a message of the library may call a parameter -> what whoever typed the command calls it."""
+        found: dict[str, str] = {}
+        for name, hint in get_type_hints(self.command, include_extras=True).items():
+            for info in getattr(hint, "__metadata__", ()):
+                found |= dict(_names(name, info))
+        return {alias: found[name] for alias, name in ALIASES.items() if name in found} | found
+
+
+def _names(name: str, info: object) -> Iterator[tuple[str, str]]:
+    if isinstance(info, ArgumentInfo) and info.metavar and info.metavar.isupper():
+        yield name, info.metavar
+    if isinstance(info, OptionInfo):
+        # Typer keeps the first name of an option in `default` when it stands in Annotated.
+        given = [text for text in (info.default, *(info.param_decls or ())) if isinstance(text, str)]
+        options = [text for text in given if text.startswith("--")] or [f"--{name.replace('_', '-')}"]
+        variable = f" or {info.envvar}" if info.envvar else ""
+        yield from ((option[2:].replace("-", "_"), option + variable) for option in options)
+        yield name, options[0] + variable
+
+
+def deferred(command: Callable[..., int | None]) -> Callable[..., Invocation]:
+    """The command as typer registers it: called, it does nothing yet.
+
+    Typer would turn Ctrl-C into an error of its own; so a command works outside of it, where `main` sees to all errors.
+    """
+
+    @functools.wraps(command)
+    def later(**given: object) -> Invocation:
+        return Invocation(command, given)
+
+    return later
+
+
+def in_options(message: str, names: Mapping[str, str]) -> str:
+    """The message with options for parameters: those it starts with, before a colon, and those in backquotes."""
+    start, colon, rest = message.partition(":")
+    parts = start.split(", ")
+    if all(part in names for part in parts):
+        start = ", ".join(names[part] for part in parts)
+    return _QUOTED.sub(lambda found: names.get(found[1], found[0]), start + colon + rest)
 
 
 def positive(option: str, text: str, least: Fraction = LOWEST) -> Fraction:
@@ -73,11 +140,6 @@ def refuse(options: Mapping[str, object], why: str) -> None:
     for option, value in options.items():
         if value is not None:
             raise InputError(f"{option}: {why}")
-
-
-def cells_failed(number: int) -> str:
-    """In words."""
-    return f"{number} cell{'' if number == 1 else 's'} failed"
 
 
 def new_run_folder() -> Path:

@@ -1,4 +1,4 @@
-"""The commands of experiments: what they print, write and refuse."""
+"""The commands of experiments, data sets and training: what they print, write and refuse."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.cli import experiments
+from smc_dp.cli.compare import FIGURES
 from smc_dp.cli.main import main
 from smc_dp.compare import defaults, runner
 from smc_dp.data.deal import Deal
@@ -172,7 +172,7 @@ def test_a_figure_that_no_paper_has(folder, capsys):
 
 def test_help_names_every_figure_and_has_examples(capsys):
     spelt = set()
-    for part in experiments.FIGURES.split("|"):
+    for part in FIGURES.split("|"):
         name, dots, last = part.partition("..")
         first = int(name[-1])
         spelt |= {f"{name[:-1]}{i}" for i in range(first, int(last) + 1)} if dots else {name}

@@ -1,11 +1,7 @@
-"""The commands of experiments: `compare`, `reproduce`, `bench-training` and `data`.
-
-What they need (scikit-learn, joblib, matplotlib) is imported when one of them runs: the other commands start without.
-"""
+"""The commands `compare` and `reproduce`: methods side by side, on one data set or as in a figure of a paper."""
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -17,19 +13,15 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import Job, cells_failed, choice, count, new_run_folder, positive, several, whole
-from smc_dp.errors import InputError, one_line
+from smc_dp.cli.options import Cache, DataDir, choice, count, new_run_folder, positive, several, whole
+from smc_dp.errors import InputError
 from smc_dp.privacy.target import Calibration, NoiseName
 
 if TYPE_CHECKING:
     from smc_dp.compare.study import Study
 
-_MOST_SHOWN = 20  # of the failed cells
-_SIZES, _LARGEST = ("parties", "rows", "dimension"), 100_000
 FIGURES = "pathak-fig2|hamm-fig2|hamm-fig3|feature-fig1..3|collaborative-fig2..5"
 
-DataDir = Annotated[Path | None, typer.Option(envvar="SMC_DP_DATA", help="Folder with the papers' data sets.")]
-Cache = Annotated[Path | None, typer.Option(help="Folder that `smc-dp data prepare` keeps data sets in.")]
 Out = Annotated[
     Path | None,
     typer.Option(help="Folder of results [default: a new one in runs/]. One that exists goes on where it was stopped."),
@@ -38,8 +30,6 @@ Jobs = Annotated[str | None, typer.Option(metavar="INTEGER", help="Worker proces
 Seed = Annotated[
     str | None, typer.Option(metavar="INTEGER", help="Reproducible and INSECURE: all noise from this number.")
 ]
-
-data = typer.Typer(help="The data sets: what is at hand, and whether it is what it should be.", rich_markup_mode=None)
 
 
 def compare(
@@ -89,7 +79,7 @@ def compare(
     out: Out = None,
     jobs: Jobs = None,
     insecure_seed: Seed = None,
-) -> Job:
+) -> int | None:
     """Run methods side by side on one data set, and write results.csv, figures and a page.
 
     Rows are dealt as in the paper that uses the data set, unless options say otherwise. A run that was stopped goes
@@ -130,15 +120,10 @@ def compare(
     setting = GridSetting(dataset, dataset, defaults.dealt(dataset, split, **counts))
     plan = GridPlan((setting,), tuple(entries), count("--repeats", repeats) or 1, _seed(insecure_seed))
     shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(skipped))
-    workers = count("--jobs", jobs)
-
-    def job() -> int | None:
-        code = _run(shown, out, data_dir, cache, workers)
-        for sentence in skipped:
-            print(f"note: {sentence}", file=sys.stderr)
-        return code
-
-    return job
+    code = _run(shown, out, data_dir, cache, count("--jobs", jobs))
+    for sentence in skipped:
+        print(f"note: {sentence}", file=sys.stderr)
+    return code
 
 
 def reproduce(
@@ -154,7 +139,7 @@ def reproduce(
     out: Out = None,
     jobs: Jobs = None,
     insecure_seed: Seed = None,
-) -> Job:
+) -> int | None:
     """Run a figure of a paper with the paper's parameters, and say what came out as stated and what did not.
 
     \b
@@ -167,102 +152,7 @@ def reproduce(
     shown = papers.study(
         figure, count("--repeats", repeats), count("--draws", draws), insecure_seed=_seed(insecure_seed)
     )
-    workers = count("--jobs", jobs)
-    return lambda: _run(shown, out, data_dir, cache, workers)
-
-
-def bench_training(
-    parties: Annotated[str, typer.Option(metavar="INTEGER", help="Number of parties.")] = "2000",
-    rows: Annotated[str, typer.Option(metavar="INTEGER", help="Rows of each party.")] = "22",
-    dimension: Annotated[str, typer.Option(metavar="INTEGER", help="Number of features.")] = "123",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-) -> Job:
-    """Measure training many small parties and counting their votes against straightforward code, in one run.
-
-    Processor seconds on one thread, against a loop with scikit-learn and one product of matrices, each on a sample and
-    scaled up by count. Both have to give the same weights and votes.
-
-    \b
-    Examples:
-      smc-dp bench-training
-      smc-dp bench-training --parties 20000 --json
-    """
-    sizes = [whole(f"--{name}", text) for name, text in zip(_SIZES, (parties, rows, dimension), strict=True)]
-    for name, size, least in zip(_SIZES, sizes, (1, 2, 1), strict=True):
-        if not least <= size <= _LARGEST:
-            raise InputError(f"--{name}: wanted {least} to {_LARGEST}, got {size}")
-
-    def job() -> None:
-        from smc_dp.bench import training
-
-        with screen.status() as hear:
-            measured = training.bench_training(*sizes, hear=hear)
-        if as_json:
-            print(json.dumps(measured.as_dict(), allow_nan=False))
-        else:
-            screen.show_training(measured)
-
-    return job
-
-
-@data.command("list")
-def list_data(data_dir: DataDir = None) -> Job:
-    """Every data set, and whether it is at hand."""
-    from smc_dp.data import catalogue
-
-    return lambda: screen.show_data(catalogue.listed(data_dir))
-
-
-@data.command("verify")
-def verify_data(data_dir: DataDir = None) -> Job:
-    """Compare every file of the papers' data with its recorded SHA-256."""
-    from smc_dp.data import catalogue
-
-    if data_dir is None:
-        raise InputError("--data-dir: is missing, wanted the folder with the papers' data sets, or SMC_DP_DATA")
-    if not data_dir.is_dir():
-        raise InputError(f"--data-dir: {data_dir} is not a folder")
-
-    def job() -> None:
-        wrong = []
-        for check in catalogue.verify(data_dir):
-            print(f"{'ok   ' if check.ok else 'WRONG'}  {check.file}  {'' if check.ok else check.message}".rstrip())
-            wrong += [] if check.ok else [check.file]
-        if wrong:
-            raise InputError(f"{data_dir}: {len(wrong)} files are not as recorded: {', '.join(wrong)}")
-
-    return job
-
-
-@data.command("prepare")
-def prepare_data(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A data set, see `smc-dp data list`.")],
-    data_dir: DataDir = None,
-    cache: Cache = None,
-    fetch: Annotated[
-        bool, typer.Option("--fetch", help="Fetch through scikit-learn what is not at hand; needs a network.")
-    ] = False,
-    ordinal: Annotated[bool, typer.Option("--ordinal", help="Categories as whole numbers.")] = False,
-) -> Job:
-    """Read and check a data set, and keep it in a folder if one is given.
-
-    \b
-    Examples:
-      smc-dp data list --data-dir DIR
-      smc-dp data prepare kdd99 --data-dir DIR --cache ~/.cache/smc-dp
-    """
-    from smc_dp.data import catalogue
-
-    def job() -> None:
-        pool, kept = catalogue.prepare(name, data_dir, cache, ordinal=ordinal, network=fetch)
-        tested = "" if pool.test is None else f", {len(pool.test)} test rows"
-        print(f"{name}: {len(pool.train)} rows{tested}, {pool.train.X.shape[1]} columns, {len(pool.classes)} classes")
-        for note in pool.notes:
-            print(f"note: {note}")
-        if kept is not None:
-            print(f"kept in {kept}")
-
-    return job
+    return _run(shown, out, data_dir, cache, count("--jobs", jobs))
 
 
 def _introduction(dataset: str) -> str:
@@ -281,7 +171,7 @@ def _seed(text: str | None) -> int | None:
 
 
 def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | None, jobs: int | None) -> int | None:
-    from smc_dp.compare import page, runner
+    from smc_dp.compare import page, runner, words
 
     folder = new_run_folder() if out is None else out
     start = time.perf_counter()
@@ -290,14 +180,11 @@ def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | No
         grid = runner.run_grid(shown.plan, folder, runner.Source(data_dir, cache), jobs, hear, made)
     written = page.write(shown, grid, folder, time.perf_counter() - start)
     screen.show_means(page.means(grid.trials))
-    screen.show_verdicts(page.verdicts(shown, grid.trials))
-    print(f"Written to {folder}: results.csv, statements.json, figures, and the page {written}")
-    for failure in grid.failures[:_MOST_SHOWN]:
-        print(f"failed: {page.where(failure)}: {one_line(failure['failure'])}", file=sys.stderr)
-    if not grid.failures:
-        return None
-    print(f"error: {cells_failed(len(grid.failures))}, all parameters are in failures.json", file=sys.stderr)
-    return 1
+    screen.show_lines(words.claims(page.verdicts(shown, grid.trials)))
+    print(words.written(folder, written))
+    for line in words.failures(grid.failures):
+        print(line, file=sys.stderr)
+    return 1 if grid.failures else None
 
 
 @contextmanager

@@ -1,0 +1,63 @@
+"""The commands of the data sets: which there are, whether they are whole, and getting one ready."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from smc_dp.cli import screen
+from smc_dp.cli.options import Cache, DataDir, deferred
+from smc_dp.errors import InputError
+
+data = typer.Typer(help="The data sets: what is at hand, and whether it is what it should be.", rich_markup_mode=None)
+
+
+def list_data(data_dir: DataDir = None) -> None:
+    """Every data set, and whether it is at hand."""
+    from smc_dp.data import catalogue
+
+    screen.show_data(catalogue.listed(data_dir))
+
+
+def verify_data(data_dir: DataDir = None) -> None:
+    """Compare every file of the papers' data with its recorded SHA-256."""
+    from smc_dp.data import catalogue, words
+
+    if data_dir is None:
+        raise InputError("--data-dir: is missing, wanted the folder with the papers' data sets, or SMC_DP_DATA")
+    if not data_dir.is_dir():
+        raise InputError(f"--data-dir: {data_dir} is not a folder")
+    wrong = []
+    for check in catalogue.verify(data_dir):
+        print(words.checked(check))
+        wrong += [] if check.ok else [check.file]
+    if wrong:
+        raise InputError(f"{data_dir}: {len(wrong)} files are not as recorded: {', '.join(wrong)}")
+
+
+def prepare_data(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A data set, see `smc-dp data list`.")],
+    data_dir: DataDir = None,
+    cache: Cache = None,
+    fetch: Annotated[
+        bool, typer.Option("--fetch", help="Fetch through scikit-learn what is not at hand; needs a network.")
+    ] = False,
+    ordinal: Annotated[bool, typer.Option("--ordinal", help="Categories as whole numbers.")] = False,
+) -> None:
+    """Read and check a data set, and keep it in a folder if one is given.
+
+    \b
+    Examples:
+      smc-dp data list --data-dir DIR
+      smc-dp data prepare kdd99 --data-dir DIR --cache ~/.cache/smc-dp
+    """
+    from smc_dp.data import catalogue, words
+
+    pool, kept = catalogue.prepare(name, data_dir, cache, ordinal=ordinal, network=fetch)
+    screen.show_lines(words.prepared(name, pool, kept))
+
+
+data.command("list")(deferred(list_data))
+data.command("verify")(deferred(verify_data))
+data.command("prepare")(deferred(prepare_data))

@@ -1,0 +1,36 @@
+"""What a person reads of a finished grid, beside its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from smc_dp.compare.page import where
+from smc_dp.compare.study import ClaimVerdict
+from smc_dp.errors import one_line
+
+_MOST_SHOWN = 20  # of the failed cells
+
+
+def claims(verdicts: Sequence[ClaimVerdict]) -> Iterator[str]:
+    """What a paper says, and whether it came out."""
+    if verdicts:
+        yield "Claims, and whether they came out:"
+    for verdict in verdicts:
+        yield f"  {verdict.answer:<7}  {verdict.quotation}"
+        yield f"           {verdict.paper}; here {verdict.here}"
+
+
+def written(folder: Path, page: Path) -> str:
+    """What lies where."""
+    return f"Written to {folder}: results.csv, statements.json, figures, and the page {page}"
+
+
+def failures(failed: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The first failed cells, and how many there are."""
+    for failure in failed[:_MOST_SHOWN]:
+        yield f"failed: {where(failure)}: {one_line(failure['failure'])}"
+    if failed:
+        cells = f"{len(failed)} cell{'' if len(failed) == 1 else 's'}"
+        yield f"error: {cells} failed, all parameters are in failures.json"

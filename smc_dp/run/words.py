@@ -1,0 +1,79 @@
+"""What a person reads of a run."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from statistics import mean
+from typing import TYPE_CHECKING
+
+from protocols.runtime.network import LINKS
+from smc_dp.aggregation import CURATOR, Cost, ProtocolSettings
+from smc_dp.ledger.words import budgets
+
+if TYPE_CHECKING:
+    from smc_dp.run.simulation import Comparison, Report
+
+HEADINGS = ("stage", "messages", "bytes", "rounds", f"{CURATOR} s", "party s", "slowest s")
+_WIDEST = 100
+
+
+def warnings(report: Report) -> list[str]:
+    """A line for each reason why this run protects nobody."""
+    return [f"INSECURE: {reason}." for reason in report.insecure]
+
+
+def costs(cost: Cost) -> Iterator[tuple[str, ...]]:
+    """A row of text under `HEADINGS` for every stage, and one for all."""
+    for stage in cost.by_stage:
+        parties = [seconds for role, seconds in stage.seconds.items() if role != CURATOR] or [0.0]
+        seconds = (stage.seconds.get(CURATOR, 0.0), mean(parties), max(parties))
+        yield stage.stage, *_figures(stage.messages, stage.bytes, stage.rounds), *(f"{s:.2f}" for s in seconds)
+    yield "all", *_figures(cost.messages, cost.bytes, cost.rounds), "", "", f"{cost.seconds:.2f}"
+
+
+def legend(protocol: ProtocolSettings) -> list[str]:
+    """What the seconds of the table mean."""
+    return [
+        "party s: the parties' mean; slowest s: the slowest party, in the last row from start to end, all",
+        f"participants computing at the same time, {_described(protocol)}.",
+        "",
+    ]
+
+
+def result(report: Report, width: int) -> Iterator[str]:
+    """Privacy, accuracy, what was written and what is left, in lines of at most this width where they are prose."""
+    yield "Privacy"
+    words = report.privacy.plain_words()
+    yield from textwrap.wrap(words, min(_WIDEST, width), initial_indent="  ", subsequent_indent="  ")
+    yield ""
+    yield from _compared(report.comparison)
+    yield ""
+    yield f"Written to {report.run_dir}: shares.json, release.json, transcript.jsonl, timings.json"
+    yield from budgets(report.standings)
+
+
+def _figures(messages: int, size: int, rounds: int) -> tuple[str, str, str]:
+    return f"{messages:,}", f"{size:,}", f"{rounds:,}"
+
+
+def _described(protocol: ProtocolSettings) -> str:
+    link = LINKS[protocol.link]
+    if protocol.link == "none":
+        return "no time on the links"
+    relayed = ", all mail through Charlie" if protocol.topology == "star" else ""
+    speed = f"{link.latency * 1000:g} ms one way, {link.bandwidth / 1e6:g} MB/s"
+    return f"over simulated links ({protocol.link}: {speed}{relayed})"
+
+
+def _compared(compared: Comparison | None) -> Iterator[str]:
+    if compared is None:
+        yield "No rows to test on were given, so no accuracy is known."
+        return
+    yield f"Test accuracy of the release: {compared.accuracy:.3f}"
+    yield "Comparison of a simulation, needs everyone's data in one place; not part of the release:"
+    width = max(len("pooled, no privacy"), *(len(name) + len(" alone") for name in compared.individual))
+    for name, value in compared.individual.items():
+        yield f"  {name + ' alone':<{width}}  {value:.3f}"
+    yield f"  {'pooled, no privacy':<{width}}  {compared.pooled:.3f}"
+    yield f"  {'majority class':<{width}}  {compared.majority:.3f}"
