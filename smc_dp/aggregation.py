@@ -69,12 +69,10 @@ class ProtocolSettings:
 
     def __post_init__(self) -> None:
         if self.key_bits < MIN_KEY_BITS and not self.insecure_test_keys:
-            raise InputError(
-                f"--key-bits: wanted at least {MIN_KEY_BITS} (or --insecure-test-keys), got {self.key_bits}"
-            )
+            raise InputError(f"key_bits: wanted at least {MIN_KEY_BITS} (or `insecure_test_keys`), got {self.key_bits}")
         if not _TEST_KEY_BITS <= self.key_bits <= _MAX_KEY_BITS or self.key_bits % 16:
             raise InputError(
-                f"--key-bits: wanted a multiple of 16 from {_TEST_KEY_BITS} to {_MAX_KEY_BITS}, got {self.key_bits}"
+                f"key_bits: wanted a multiple of 16 from {_TEST_KEY_BITS} to {_MAX_KEY_BITS}, got {self.key_bits}"
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,6 +73,7 @@ OPERATORS = (
     *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult),
     *(ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor),
 )
+OPTION = re.compile(r"(?<![\w-])--[a-z]")
 IMPURE = {"open", "print", "input", "id", "hash", "eval", "exec", "__import__"}
 
 
@@ -202,6 +204,15 @@ def arithmetic(tree: ast.AST, module: str, inside: str = "") -> Iterator[str]:
         yield from arithmetic(node, module, name)
 
 
+def flags(tree: ast.AST, module: str) -> Iterator[str]:
+    """Texts that name an option of the command line, outside of it: what is below names its own parameters."""
+    if any(fits(module, part) for part in COMMAND_LINE):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and OPTION.search(node.value):
+            yield f"{module}:{node.lineno} names an option"
+
+
 def is_annotation(node: ast.AST) -> bool:
     """Whether this is a union of types, such as `Vector | None`."""
     return (
@@ -214,7 +225,7 @@ def is_annotation(node: ast.AST) -> bool:
 def faults(source: str, module: str) -> list[str]:
     """Everything that is wrong with a file."""
     tree = ast.parse(source)
-    checks = (wrong_imports, wrong_statements, mutable_state, changed_constants, arithmetic)
+    checks = (wrong_imports, wrong_statements, mutable_state, changed_constants, arithmetic, flags)
     return [fault for check in checks for fault in check(tree, module)]
 
 
@@ -295,6 +306,9 @@ BROKEN = {
     "role negates": ("protocols.comparison.roles", "def f(a):\n    return -a"),
     "role computes in a call": ("protocols.pathak2010.setup", "def f(me, a):\n    me.send(a, [x * 2 for x in a])"),
     "role computes in a context": ("protocols.pathak2010.setup", "def _context(a, b):\n    return a ^ b"),
+    "an option in a message": ("smc_dp.data.x", "raise ValueError('--split: wanted percentages')"),
+    "an option inside a message": ("smc_dp.aggregation", "def f(x):\n    return f'{x}: wanted --key-bits'"),
+    "an option in a docstring": ("protocols.runtime.x", "def f():\n    'What `--json` prints.'"),
     "role prints": ("protocols.pathak2010.stage2", "def f(a):\n    print(a)"),
     "role opens a file": ("protocols.pathak2010.stage2", "def f(a):\n    open(a)"),
     "role tries": (
@@ -321,6 +335,8 @@ FINE = {
     "joblib in the experiments": ("smc_dp.compare.runner", "import joblib"),
     "numpy in learning": ("smc_dp.learning.x", "import numpy as np"),
     "the stream in privacy": ("smc_dp.privacy.x", "from protocols.arithmetic.rng import Stream"),
+    "an option in the command line": ("smc_dp.cli.options", "raise ValueError('--split: wanted percentages')"),
+    "dashes": ("smc_dp.data.x", "'A dash -- so -- and a rule ---, and a--b.'"),
     "both halves": (
         "smc_dp.aggregation",
         "from protocols.pathak2010 import PROGRAM\nfrom smc_dp.privacy.grid import Grid",

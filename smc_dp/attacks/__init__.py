@@ -56,9 +56,7 @@ def find(name: str) -> MeasuredAttack:
 def check_key_bits(key_bits: int) -> None:
     """Raises InputError unless keys of this length can be made, and trials with them end within reason."""
     if not TOY_KEY_BITS <= key_bits <= LONGEST_KEY_BITS or key_bits % 16:
-        raise InputError(
-            f"--key-bits: wanted a multiple of 16 from {TOY_KEY_BITS} to {LONGEST_KEY_BITS}, got {key_bits}"
-        )
+        raise InputError(f"key_bits: wanted a multiple of 16 from {TOY_KEY_BITS} to {LONGEST_KEY_BITS}, got {key_bits}")
 
 
 def measure(
@@ -82,7 +80,7 @@ def measure(
     target = known[variant]
     wanted = target.trials if trials is None else trials
     if wanted < LEAST_TRIALS:
-        raise InputError(f"--trials: wanted at least {LEAST_TRIALS}, because fewer decide nothing, got {wanted}")
+        raise InputError(f"trials: wanted at least {LEAST_TRIALS}, because fewer decide nothing, got {wanted}")
     check_key_bits(key_bits)
     successes = 0
     for i in range(wanted):

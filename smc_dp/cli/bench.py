@@ -31,7 +31,7 @@ def bench(
       smc-dp bench
       smc-dp bench --parties 3 --dimension 31 --key-bits 2048 --json
     """
-    from smc_dp.aggregation import ProtocolSettings
+    from smc_dp.aggregation import MIN_KEY_BITS, ProtocolSettings
     from smc_dp.bench.protocol import bench_protocol
     from smc_dp.bench.start import start_seconds
     from smc_dp.methods.pathak2010.curator import RING_BITS
@@ -39,7 +39,9 @@ def bench(
     K, d, bits = whole("--parties", parties), whole("--dimension", dimension), whole("--key-bits", key_bits)
     if not 2 <= K <= 1000 or not 1 <= d <= 100_000:
         raise InputError(f"--parties, --dimension: wanted 2 to 1000 and 1 to 100000, got {K} and {d}")
-    ProtocolSettings(dimension=d, ring_bits=RING_BITS, key_bits=bits)  # refuses keys that nobody should time
+    if bits < MIN_KEY_BITS:  # nobody should time them
+        raise InputError(f"--key-bits: wanted at least {MIN_KEY_BITS}, got {bits}")
+    ProtocolSettings(dimension=d, ring_bits=RING_BITS, key_bits=bits)  # refuses what else no key can have
     with screen.status() as hear:
         measured = bench_protocol(K, d, bits, hear)
         hear("starting the command line")

@@ -111,7 +111,7 @@ def _effort(request: Request, plans: list[Planned], trials: int | None, sure: Fr
     from smc_dp.audit.epsilon.plan import ALL, affordable
     from smc_dp.audit.epsilon.power import Effort
 
-    everything = request.name == ALL
+    everything = request.method == ALL
     seconds, repeats = (_SECONDS_OF_ALL, _REPEATS_OF_ALL) if everything else (_SECONDS, _REPEATS)
     if trials is None:
         trials = affordable(plans, seconds if request.twin is None else seconds / repeats, repeats, rng)

@@ -157,7 +157,7 @@ def _spread(plan: GridPlan, pool: Pool, groups: Sequence[list[GridCell]], jobs: 
                 yield from outcomes
     except BrokenProcessPool as error:
         raise InputError(
-            "a worker process was killed, perhaps for want of memory: with fewer --jobs the same command goes on "
+            "a worker process was killed, perhaps for want of memory: with fewer `jobs` the same command goes on "
             "from the cells that are finished"
         ) from error
     except Exception as error:  # not a cell's: those are outcomes
@@ -165,7 +165,7 @@ def _spread(plan: GridPlan, pool: Pool, groups: Sequence[list[GridCell]], jobs: 
             raise
         raise InputError(
             f"rows cannot be handed to the workers: {_last_line(error.__cause__ or error)}; free space, set "
-            "JOBLIB_TEMP_FOLDER, or --jobs 1"
+            "JOBLIB_TEMP_FOLDER, or `jobs` 1"
         ) from error
 
 

@@ -98,6 +98,6 @@ def prepare(
 def _absence(name: str, folder: Path | None) -> str:
     help_ = "can be fetched where there is a network" if name in FETCHED else "cannot be fetched"
     if folder is None:
-        return f"data set {name}: wanted --data-dir or SMC_DP_DATA, the folder with the papers' data; it {help_}"
+        return f"data set {name}: wanted `folder`, the folder with the papers' data; it {help_}"
     missing = next(file for file in FACTS[name].files if not (folder / file).is_file())
     return f"data set {name}: {folder / missing} is missing; it {help_}"

@@ -49,9 +49,9 @@ def load(name: str, folder: Path | None = None) -> Dataset:
     one.
     """
     if name in _SEVERAL:
-        raise InputError(f"--dataset {name}: has {_SEVERAL[name]}, wanted two: this method is binary")
+        raise InputError(f"dataset: {name} has {_SEVERAL[name]}, wanted two: this method is binary")
     if name not in _LOADERS:
-        raise InputError(f"--dataset: wanted one of {', '.join(NAMES)}, got {shown(name)}")
+        raise InputError(f"dataset: wanted one of {', '.join(NAMES)}, got {shown(name)}")
     return _LOADERS[name](folder)
 
 

@@ -32,7 +32,7 @@ SHA256 = MappingProxyType(
 def within(folder: Path | None, name: str) -> Path:
     """Where the file of that name is to be; InputError without a folder."""
     if folder is None:
-        raise InputError(f"data file {name}: wanted --data-dir or SMC_DP_DATA, the folder with the papers' data")
+        raise InputError(f"data file {name}: wanted `folder`, the folder with the papers' data")
     return folder / name
 
 

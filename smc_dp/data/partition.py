@@ -27,7 +27,7 @@ def check_names(names: Sequence[str]) -> None:
         if name in names[:i]:
             raise InputError(f"party name {shown(name)}: given twice, wanted a name for each party")
     if len(names) < 2:
-        raise InputError(f"parties: wanted at least 2, got {len(names)}")
+        raise InputError(f"number of parties: wanted at least 2, got {len(names)}")
 
 
 def even(parties: int) -> list[Fraction]:
@@ -40,12 +40,12 @@ def parse_split(text: str) -> list[Fraction]:
     shares = []
     for part in text.split(","):
         if not re.fullmatch(r"\s*[0-9]{1,3}(\.[0-9]{1,9})?\s*", part):
-            raise InputError(f"--split: wanted percentages such as 15,20,20,20,25, got {shown(text)}")
+            raise InputError(f"split: wanted percentages such as 15,20,20,20,25, got {shown(text)}")
         shares.append(Fraction(part.strip()))
     if min(shares) <= 0:
-        raise InputError(f"--split: each share must be positive, got {shown(text)}")
+        raise InputError(f"split: each share must be positive, got {shown(text)}")
     if sum(shares) != 100:
-        raise InputError(f"--split: the percentages must sum to 100, got a sum of {float(sum(shares)):g}")
+        raise InputError(f"split: the percentages must sum to 100, got a sum of {float(sum(shares)):g}")
     return shares
 
 

@@ -49,9 +49,9 @@ def own_files(
     try:
         public = replace(public, label=label or public.label)
     except InputError as error:
-        raise InputError(f"bounds file {bounds}, with --label {shown(label)}: {error}") from error
+        raise InputError(f"bounds file {bounds}, with `label` {shown(label)}: {error}") from error
     if public.label is None:
-        raise InputError(f"bounds file {bounds}: wanted [label] column, or the option --label")
+        raise InputError(f"bounds file {bounds}: wanted [label] column, or a `label`")
     tables = _grouped(parties, parties_by) if parties_by is not None else _one_file_each(parties)
     data = {name: training_examples(t, public, public.label, strict=strict) for name, t in tables.items()}
     held_out = None if test is None else examples(read_table(test, f"test file {test}"), public, public.label)
@@ -90,9 +90,9 @@ def _shares(parties: int | None, split: str | None) -> list[Fraction]:
     shares = parse_split(split) if split is not None else None
     count = parties if parties is not None else len(shares) if shares else DEFAULT_PARTIES
     if not 2 <= count <= _MAX_PARTIES:
-        raise InputError(f"--parties: wanted at least 2 and at most {_MAX_PARTIES}, got {count}")
+        raise InputError(f"parties: wanted at least 2 and at most {_MAX_PARTIES}, got {count}")
     if shares is not None and len(shares) != count:
-        raise InputError(f"--split: wanted {count} percentages, one for each party, got {len(shares)}")
+        raise InputError(f"split: wanted {count} percentages, one for each party, got {len(shares)}")
     return shares or even(count)
 
 
@@ -107,13 +107,13 @@ def _name_and_path(text: str) -> tuple[str, Path]:
     if not equals:
         return Path(text).stem, Path(text)
     if not path:
-        raise InputError(f"--party: wanted a file or name=file, got {shown(text)}")
+        raise InputError(f"party: wanted a file or name=file, got {shown(text)}")
     return name, Path(path)
 
 
 def _grouped(parties: Sequence[str], column: str) -> dict[str, Table]:
     if len(parties) != 1:
-        raise InputError(f"--parties-by: wanted one table, as a single --party, got {len(parties)}")
+        raise InputError(f"parties_by: wanted one table, as a single `party`, got {len(parties)}")
     path = _name_and_path(parties[0])[1]
     table = read_table(path, f"table {path}")
     groups = group(table, column)

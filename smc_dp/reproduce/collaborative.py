@@ -131,7 +131,7 @@ def figure5() -> Study:
     )
     faster = (
         "Seconds are of this program on this machine, where OFAA adds up its polynomial once and then solves a small "
-        "system; the paper's are of its own program. Run with --jobs 1 for seconds that nothing else disturbs.",
+        "system; the paper's are of its own program. One worker process makes seconds that nothing else disturbs.",
     )
     title = "Figure 5: training time against the privacy budget"
     return _study("collaborative-fig5", title, settings, _EPSILONS, _each(names, "seconds"), claims, faster)

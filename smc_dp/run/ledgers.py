@@ -90,12 +90,12 @@ class Ledgers:
             with Ledger.open(path) as ledger:
                 held = ledger.history().limit
                 if self.limit not in (None, held):
-                    raise InputError(f"ledger {path}: has a limit of {held} already, wanted no --budget or the same")
+                    raise InputError(f"ledger {path}: has a limit of {held} already, wanted no `limit` or the same")
                 yield ledger
 
     def _make(self, path: Path) -> None:
         if self.limit is None:
-            raise InputError(f"ledger {path}: there is none, wanted one, or --budget to make it with")
+            raise InputError(f"ledger {path}: there is none, wanted one, or a `limit` to make it with")
         _make_folder(self.folder)
         try:
             Ledger.create(path, *self.limit).close()
@@ -145,7 +145,7 @@ def price(statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guara
     InputError for a statement of kind `none`.
     """
     if statement.kind == "none":
-        raise InputError("--ledgers: wanted a run that guarantees something, got one of kind none: it has no price")
+        raise InputError("ledgers: wanted a run that guarantees something, got one of kind none: it has no price")
     return Guarantee.of(statement, epsilon)
 
 

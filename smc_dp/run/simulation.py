@@ -68,7 +68,7 @@ class Report:
     standings: Mapping[str, Standing] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Plain values for JSON."""
         compared = self.comparison
         budgets = {name: standing.as_dict() for name, standing in self.standings.items()}
         return {

@@ -70,7 +70,7 @@ class Matrix:
     rows: tuple[Row, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Plain values for JSON."""
         rows = [
             {
                 "members": list(row.members),

@@ -41,7 +41,7 @@ def cases(target: Target, twin: TwinName | None = None) -> list[Case]:
         return [_case(target, d, twin) for d in _DIMENSIONS]
     belongs, dimension = _OF_TWIN[twin]
     if belongs != name:
-        raise InputError(f"--twin: {twin} is a twin of {belongs}, got {name}")
+        raise InputError(f"twin: {twin} is a twin of {belongs}, got {name}")
     return [_case(target, dimension, twin)]
 
 

@@ -30,7 +30,7 @@ _PROBE = Rows(np.ones((1, 1)), np.array([1]))
 def case(name: str, target: Target, twin: TwinName | None = None) -> Case:
     """The method with this target, or with the noise for twice its epsilon; InputError for what it does not have."""
     if twin not in (None, "half-noise"):
-        raise InputError(f"--twin: {twin} is a twin of a mechanism, {name} has half-noise only")
+        raise InputError(f"twin: {twin} is a twin of a mechanism, {name} has half-noise only")
     method = find(name)
     found = pair(name, target.calibration)
     if not method.calibrations:

@@ -34,7 +34,7 @@ class Planned:
 class Request:
     """What the command was asked for; None: whatever there is."""
 
-    name: str
+    method: str
     epsilon: Fraction
     calibration: Calibration | None = None
     noise: NoiseName | None = None
@@ -42,21 +42,19 @@ class Request:
     through_protocol: bool = False
 
     def __post_init__(self) -> None:
-        if self.name not in (ALL, *METHODS, *MECHANISMS):
+        if self.method not in (ALL, *METHODS, *MECHANISMS):
             known = ", ".join((*METHODS, *MECHANISMS, ALL))
-            raise InputError(f"METHOD: wanted one of {known}, got {shown(self.name)}")
+            raise InputError(f"method: wanted one of {known}, got {shown(self.method)}")
         if 2 * self.epsilon > HIGHEST:
-            raise InputError(
-                f"--epsilon: wanted at most {float(HIGHEST) / 2:g}, as half the noise is for twice as much"
-            )
-        if self.through_protocol and self.name != protocol.NAME:
-            raise InputError(f"--protocol: wanted METHOD {protocol.NAME}, which is what the protocol computes")
-        if self.name in MECHANISMS and (self.calibration or self.noise):
-            raise InputError(f"--calibration, --noise: {self.name} is a law of noise by itself")
-        if self.name in METHODS and not METHODS[self.name].calibrations and (self.calibration or self.noise):
-            raise InputError(f"--calibration, --noise: {self.name} adds no noise")
-        if self.name == ALL and self.twin not in (None, "half-noise"):
-            raise InputError(f"--twin: {self.twin} is a twin of one mechanism, wanted its name")
+            raise InputError(f"epsilon: wanted at most {float(HIGHEST) / 2:g}, as half the noise is for twice as much")
+        if self.through_protocol and self.method != protocol.NAME:
+            raise InputError(f"through_protocol: wanted `method` {protocol.NAME}, which is what the protocol computes")
+        if self.method in MECHANISMS and (self.calibration or self.noise):
+            raise InputError(f"calibration, noise: {self.method} is a law of noise by itself")
+        if self.method in METHODS and not METHODS[self.method].calibrations and (self.calibration or self.noise):
+            raise InputError(f"calibration, noise: {self.method} adds no noise")
+        if self.method == ALL and self.twin not in (None, "half-noise"):
+            raise InputError(f"twin: {self.twin} is a twin of one mechanism, wanted its name")
 
 
 def planned(request: Request) -> list[Planned]:
@@ -65,7 +63,7 @@ def planned(request: Request) -> list[Planned]:
         target = Target(request.epsilon, request.calibration or "proven", request.noise or "knorm")
         half = None if request.twin else protocol.case(target, "half-noise", clear=True)
         return [Planned(protocol.case(target, request.twin), half)]
-    names = (*MECHANISMS, *METHODS) if request.name == ALL else (request.name,)
+    names = (*MECHANISMS, *METHODS) if request.method == ALL else (request.method,)
     return [case for name in names for case in _of(name, request)]
 
 
@@ -95,10 +93,10 @@ def _targets(name: str, request: Request) -> Iterator[Target]:
         (calibration, noise)
         for calibration in method.calibrations
         if request.calibration in (None, calibration)
-        for noise in (laws(method, calibration)[:1] if request.name == ALL else laws(method, calibration))
+        for noise in (laws(method, calibration)[:1] if request.method == ALL else laws(method, calibration))
         if request.noise in (None, noise)
     ]
-    if not chosen and request.name != ALL:
+    if not chosen and request.method != ALL:
         check_target(Target(request.epsilon, request.calibration or "proven", request.noise or "knorm"), method())
     return (Target(request.epsilon, calibration, noise) for calibration, noise in chosen)
 

@@ -37,9 +37,9 @@ def case(target: Target, twin: TwinName | None = None, *, clear: bool = False) -
     `k-times-integer` is the protocol as printed, with the printed noise. InputError for another twin.
     """
     if twin not in (None, "half-noise", "k-times-integer"):
-        raise InputError(f"--twin: the protocol has half-noise and k-times-integer, got {twin}")
+        raise InputError(f"twin: the protocol has half-noise and k-times-integer, got {twin}")
     if target.noise == "gauss" or target.epsilon is None:
-        raise InputError("--noise: the protocol has knorm and laplace")
+        raise InputError("noise: the protocol has knorm and laplace")
     printed = twin == "k-times-integer"
     agreed = Settings(
         target.epsilon, _LAM, "paper" if printed else target.calibration, target.noise, as_printed=printed

@@ -53,7 +53,7 @@ class AuditReport:
         return min(named, key=lambda f: f.outcome.line or 0) if named else next(iter(faults), None)
 
     def as_dict(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Plain values for JSON."""
         first = self.first_fault
         return {
             "run": self.run,

@@ -53,7 +53,7 @@ class Settings:
             if not LOWEST <= value <= HIGHEST:
                 raise InputError(f"{name}: wanted a number from {float(LOWEST):g} to {float(HIGHEST):g}")
         if self.as_printed and self.calibration != "paper":
-            raise InputError("--calibration: the steps as printed go with the noise as printed, --calibration paper")
+            raise InputError("calibration: the steps as printed go with the noise as printed, `calibration` paper")
 
     @property
     def objective(self) -> RegularisedLogistic:

@@ -304,7 +304,7 @@ def test_one_party_flips_every_majority_label_and_moves_soft_ones_by_its_share()
     [
         (("nothing", "printed", 20), "attack: wanted one of strip-noise, .*, got 'nothing'"),
         (("link-sender", "nothing", 20), "variant: link-sender has printed, hardened, got 'nothing'"),
-        (("link-sender", "printed", 15), "--trials: wanted at least 16, because fewer decide nothing, got 15"),
+        (("link-sender", "printed", 15), "trials: wanted at least 16, because fewer decide nothing, got 15"),
     ],
 )
 def test_bad_arguments_are_refused(arguments: tuple[str, str, int], why: str) -> None:
@@ -314,7 +314,7 @@ def test_bad_arguments_are_refused(arguments: tuple[str, str, int], why: str) ->
 
 @pytest.mark.parametrize("bits", [256, 520, 8192])
 def test_keys_have_a_usable_length(bits: int) -> None:
-    with pytest.raises(InputError, match="--key-bits: wanted a multiple of 16 from 512 to 4096"):
+    with pytest.raises(InputError, match=r"^key_bits: wanted a multiple of 16 from 512 to 4096"):
         attacks.measure("link-sender", "printed", 16, seeded(0), key_bits=bits)
 
 

@@ -133,7 +133,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("all", "--twin", "float-sampler"), "--twin: float-sampler is a twin of one mechanism, wanted its name"),
         (("batch", "--twin", "half-noise"), "--twin: batch adds no noise, so there is none to halve"),
         (("vote", "--noise", "wrong"), "--noise: wanted one of knorm, laplace, gauss, got 'wrong'"),
-        (("local", "--calibration", "paper"), "calibration: local has proven, got paper"),
+        (("local", "--calibration", "paper"), "--calibration: local has proven, got paper"),
         (("batch", "--noise", "knorm"), "--calibration, --noise: batch adds no noise"),
         (("vote", "--protocol"), "--protocol: wanted METHOD prr_mean, which is what the protocol computes"),
         (("prr_mean", "--protocol", "--noise", "gauss"), "--noise: the protocol has knorm and laplace"),

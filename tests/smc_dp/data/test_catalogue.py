@@ -187,8 +187,8 @@ def test_preparing_reads_checks_and_keeps(tmp_path):
     ("name", "options", "message"),
     [
         ("adult", {}, "data set: wanted one of breast_cancer, a9a, .*, got 'adult'"),
-        ("a9a", {}, "data set a9a: wanted --data-dir or SMC_DP_DATA, .*; it cannot be fetched"),
-        ("covtype", {}, "data set covtype: wanted --data-dir .*; it can be fetched where there is a network"),
+        ("a9a", {}, "data set a9a: wanted `folder`, .*; it cannot be fetched"),
+        ("covtype", {}, "data set covtype: wanted `folder`, .*; it can be fetched where there is a network"),
         ("covtype", {"network": True}, "data set covtype: wanted a cache folder, to keep what is fetched"),
     ],
 )

@@ -58,11 +58,11 @@ def test_several_classes_are_refused_in_one_line(capsys, name, classes):
     assert main(["run", "--dataset", name]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert shown.err == f"error: --dataset {name}: has {classes}, wanted two: this method is binary\n"
+    assert shown.err == f"error: --dataset: {name} has {classes}, wanted two: this method is binary\n"
 
 
 def test_missing_and_corrupt_files_are_named(tmp_path):
-    with pytest.raises(InputError, match=r"a9a/a9a\.gz: wanted --data-dir or SMC_DP_DATA"):
+    with pytest.raises(InputError, match=r"a9a/a9a\.gz: wanted `folder`"):
         datasets.load("a9a", None)
     with pytest.raises(InputError, match=r"a9a\.gz: cannot be read: No such file"):
         datasets.load("a9a", tmp_path)

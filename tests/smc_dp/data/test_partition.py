@@ -51,7 +51,7 @@ def test_the_seed_decides_who_gets_what():
     ],
 )
 def test_a_split_must_be_percentages_that_sum_to_100(text, why):
-    with pytest.raises(InputError, match=f"--split: .*{why}"):
+    with pytest.raises(InputError, match=f"^split: .*{why}"):
         parse_split(text)
 
 

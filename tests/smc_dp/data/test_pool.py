@@ -116,7 +116,7 @@ def test_unknown_names_and_numbers_without_categories_are_refused():
         load_pool("adult")
     with pytest.raises(InputError, match="data set digits: ordinal categories are for bank and credit_default"):
         load_pool("digits", ordinal=True)
-    with pytest.raises(InputError, match=r"har_timedomain265\.npz: wanted --data-dir or SMC_DP_DATA"):
+    with pytest.raises(InputError, match=r"har_timedomain265\.npz: wanted `folder`"):
         load_pool("har")
 
 

@@ -157,7 +157,7 @@ def test_progress_hears_of_every_draw() -> None:
 
 
 def test_a_twin_of_another_law_is_bad_input() -> None:
-    with pytest.raises(InputError, match="--twin: float-sampler is a twin of laplace, got knorm"):
+    with pytest.raises(InputError, match=r"^twin: float-sampler is a twin of laplace, got knorm"):
         cases(target(), "float-sampler")
     assert set(ABOUT) == {"half-noise", "exponential-radius", "float-sampler", "k-times-integer"}
 

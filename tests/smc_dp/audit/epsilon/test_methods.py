@@ -149,7 +149,7 @@ def test_the_release_with_many_canaries_claims_what_is_audited(name: str) -> Non
 
 
 def test_what_a_method_does_not_have_is_bad_input() -> None:
-    with pytest.raises(InputError, match="--twin: float-sampler is a twin of a mechanism, vote has half-noise only"):
+    with pytest.raises(InputError, match=r"^twin: float-sampler is a twin of a mechanism, vote has half-noise only"):
         methods.case("vote", target(), "float-sampler")
     with pytest.raises(InputError, match="noise"):
         methods.case("ofpa", target(noise="gauss"))

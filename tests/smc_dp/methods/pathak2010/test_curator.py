@@ -249,7 +249,7 @@ def test_steps_as_printed_draw_the_noise_of_the_mean():
 
 
 def test_steps_as_printed_refuse_another_calibration():
-    with pytest.raises(InputError, match="--calibration paper"):
+    with pytest.raises(InputError, match=r"^calibration: .*`calibration` paper"):
         Settings(as_printed=True)
 
 

@@ -1,0 +1,134 @@
+"""What the library says of its parameters, in the words of whoever typed a command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+import pytest
+
+from smc_dp.cli.compare import compare
+from smc_dp.cli.epsilon import audit_epsilon
+from smc_dp.cli.ledger import init
+from smc_dp.cli.main import main
+from smc_dp.cli.options import Invocation, in_options
+from smc_dp.cli.run import run
+
+NAMES = {"key_bits": "--key-bits", "noise": "--noise", "lam": "--lambda", "calibration": "--calibration"}
+
+
+@pytest.mark.parametrize(
+    ("said", "printed"),
+    [
+        ("key_bits: wanted more", "--key-bits: wanted more"),
+        ("calibration, noise: wanted neither", "--calibration, --noise: wanted neither"),
+        ("noise: goes with `calibration` paper", "--noise: goes with --calibration paper"),
+        ("file x: wanted `lam`", "file x: wanted --lambda"),
+        ("noise", "--noise"),
+        ("noise, size: one is no parameter", "noise, size: one is no parameter"),
+        ("noise of a party: is a sentence", "noise of a party: is a sentence"),
+        ("party noise: is a name", "party noise: is a name"),
+        ("file x: key_bits: stands inside", "file x: key_bits: stands inside"),
+        ("see `smc-dp data list` and `unknown`", "see `smc-dp data list` and `unknown`"),
+        ("", ""),
+    ],
+)
+def test_parameters_become_options_at_the_start_and_in_backquotes(said: str, printed: str) -> None:
+    assert in_options(said, NAMES) == printed
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        (run, {"key_bits": "--key-bits", "lam": "--lambda", "lambda": "--lambda", "as_json": "--json"}),
+        (run, {"insecure_test_keys": "--insecure-test-keys", "limit": "--budget", "party": "--party"}),
+        (run, {"data_dir": "--data-dir or SMC_DP_DATA", "folder": "--data-dir or SMC_DP_DATA"}),
+        (compare, {"calibrations": "--calibrations", "calibration": "--calibration", "lam": "--lambda"}),
+        (audit_epsilon, {"method": "METHOD", "through_protocol": "--protocol", "twin": "--twin"}),
+        (init, {"limit": "--budget", "delta": "--delta", "file": "FILE"}),
+    ],
+)
+def test_the_names_are_those_of_the_command(command: Callable[..., int | None], names: dict[str, str]) -> None:
+    found = Invocation(command, {}).names()
+    assert {name: found.get(name) for name in names} == names
+
+
+def test_a_command_has_the_names_of_no_other() -> None:
+    found = Invocation(init, {}).names()
+    assert "key_bits" not in found
+    assert "folder" not in found
+
+
+@pytest.mark.parametrize(
+    ("argv", "line"),
+    [
+        ("run --key-bits 1024", "--key-bits: wanted at least 2048 (or --insecure-test-keys), got 1024"),
+        ("run --dataset har", "--dataset: har has six classes (activities), wanted two: this method is binary"),
+        ("run --split 50,40", "--split: the percentages must sum to 100, got a sum of 90"),
+        ("run --split 50,50 --parties 3", "--split: wanted 3 percentages, one for each party, got 2"),
+        (
+            "run --ledgers L --insecure-seed 1",
+            "--ledgers: wanted a run that guarantees something, got one of kind none: it has no price",
+        ),
+        (
+            "run --ledgers L",
+            "party hospital-1: ledger L/hospital-1.ledger: there is none, wanted one, or a --budget to make it with",
+        ),
+        (
+            "run --as-printed-insecure --calibration proven",
+            "--calibration: the steps as printed go with the noise as printed, --calibration paper",
+        ),
+        (
+            "run --dataset a9a",
+            "data file a9a/a9a.gz: wanted --data-dir or SMC_DP_DATA, the folder with the papers' data",
+        ),
+        ("run --party x= --bounds b.toml", "--party: wanted a file or name=file, got 'x='"),
+        (
+            "run --party a --party b --parties-by c --bounds b.toml",
+            "--parties-by: wanted one table, as a single --party, got 2",
+        ),
+        ("run --party a --bounds c.toml", "bounds file c.toml: wanted [label] column, or a --label"),
+        ("bench --key-bits 512", "--key-bits: wanted at least 2048, got 512"),
+        ("attack link-sender --key-bits 500", "--key-bits: wanted a multiple of 16 from 512 to 4096, got 500"),
+        (
+            "data prepare har",
+            "data set har: wanted --data-dir or SMC_DP_DATA, the folder with the papers' data; it cannot be fetched",
+        ),
+        ("compare --methods wsum --split 50,50 --parties 3", "--split: wanted 3 percentages, one for each party"),
+        ("ledger init x --budget 1 --delta 1e-200", "--delta: wanted a number from 1e-100 to 1000000.0, got '1e-200'"),
+        ("reproduce nothing", "figure: wanted one of pathak-fig2, "),
+    ],
+)  # fmt: skip
+def test_messages_of_the_library_name_options(
+    argv: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SMC_DP_DATA", raising=False)
+    (tmp_path / "b.toml").write_text('[columns]\nage = [0, 120]\n[label]\nclasses = ["no", "yes"]\ncolumn = "x"\n')
+    (tmp_path / "c.toml").write_text('[columns]\nage = [0, 120]\n[label]\nclasses = ["no", "yes"]\n')
+    assert main(argv.split()) == 2
+    assert capsys.readouterr().err.startswith(f"error: {line}")
+
+
+class Interrupted:
+    """Somebody presses Ctrl-C while this module is looked for."""
+
+    def __init__(self, module: str) -> None:
+        self.module = module
+
+    def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
+        """Interrupts, or leaves it to the next finder."""
+        if name == self.module:
+            raise KeyboardInterrupt
+        return None
+
+
+def test_an_interrupt_while_a_command_imports_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "smc_dp.run.simulation", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupted("smc_dp.run.simulation"), *sys.meta_path])
+    assert main(["run"]) == 130
+    assert capsys.readouterr() == ("", "interrupted\n")
