@@ -23,7 +23,7 @@ from pathlib import Path
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.diagram import arrows, mermaid
 from smc_dp.aggregation import ProtocolSettings
-from smc_dp.audit.run import links, report
+from smc_dp.audit.run import conformity, report
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.data import sources
 from smc_dp.errors import InputError
@@ -58,7 +58,7 @@ def main() -> None:
 
 def fault(evidence: Evidence) -> str | None:
     """The first thing that is wrong with how the lines hang together."""
-    found = report.audit_evidence(evidence, links.CHECKS).first_fault
+    found = report.audit_evidence(evidence, conformity.LINKS).first_fault
     return f"line {found.outcome.line} {found.outcome.detail}" if found else None
 
 

@@ -18,7 +18,7 @@ from smc_dp.aggregation import TEST_KEYS
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.hygiene import CHECKS as HYGIENE
-from smc_dp.audit.run.recomputation import CHECKS as REPLAY
+from smc_dp.audit.run.replay import CHECKS as REPLAY
 from smc_dp.audit.run.report import audit_evidence
 from support.sessions import Setup
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from smc_dp.audit.run import conformity, hygiene, leakage, privacy, publication, recomputation
+from smc_dp.audit.run import conformity, hygiene, leakage, privacy, replay
 from smc_dp.audit.run.check import Check
 
 CHECKS: tuple[Check, ...] = (
     *conformity.CHECKS,
-    *publication.CHECKS,
     *privacy.CHECKS,
     *hygiene.CHECKS,
-    *recomputation.CHECKS,
+    *replay.CHECKS,
     *leakage.CHECKS,
 )

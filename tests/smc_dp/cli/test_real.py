@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from smc_dp.audit.run import links
+from smc_dp.audit.run import conformity
 from smc_dp.audit.run.evidence import load
 from smc_dp.cli.main import main
 
@@ -53,7 +53,7 @@ def test_reports_are_those_of_the_run(options: tuple[str, ...], capsys: pytest.C
     folder = Path("r")
     record = lines("r")
     evidence = load(folder)
-    assert [check.run(evidence).status for check in links.CHECKS] == ["passed"] * len(links.CHECKS)
+    assert [check.run(evidence).status for check in conformity.LINKS] == ["passed"] * len(conformity.LINKS)
     assert all({"n", "from", "to", "kind", "size", "digest", "prev"} <= line.keys() for line in record)
     cost = report["cost"]
     assert [stage["stage"] for stage in cost["by_stage"]] == ["setup", "keys", "stage1", "stage2", "stage3"]

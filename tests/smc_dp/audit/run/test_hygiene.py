@@ -29,9 +29,8 @@ from protocols.pathak2010.messages import Blinded, Half, Indicator, Reshare, Sha
 from protocols.runtime import message as messages
 from protocols.runtime.channel import HELLO
 from protocols.runtime.claims import Mask
-from smc_dp.audit.run import secrecy
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.hygiene import CHECKS
+from smc_dp.audit.run.hygiene import CHECKS, secrecy
 from smc_dp.audit.run.report import audit_evidence
 
 NAMES = [check.name for check in CHECKS]

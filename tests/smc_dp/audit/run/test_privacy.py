@@ -18,9 +18,10 @@ from support.audited import Folders, toy_run
 
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010.values import PartyInput
-from smc_dp.audit.run import privacy, private_inputs, stated
+from smc_dp.audit.run import privacy, stated
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.privacy import private_inputs
 from smc_dp.learning.solver import minimise
 from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.privacy.sensitivity import logistic_constants

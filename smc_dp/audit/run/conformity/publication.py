@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
 from typing import Any
 
 from protocols.crypto.identity import SIGNATURE_BYTES
@@ -13,9 +12,9 @@ from protocols.runtime import message as messages
 from protocols.runtime.channel import STAGE_END, Envelope
 from protocols.runtime.network import LINKS, is_relayed
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.conformity.schedule import learn, walk
 from smc_dp.audit.run.evidence import MAX_BYTES, Evidence
-from smc_dp.audit.run.schedule import learn, walk
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT, agreed, opened
@@ -157,16 +156,3 @@ def _published(evidence: Evidence, envelope: Envelope) -> tuple[int, ...]:
 def _timings(evidence: Evidence) -> bytes | None:
     present = os.path.lexists(evidence.folder / TIMINGS)
     return reading.read_file(evidence.folder / TIMINGS, MAX_BYTES) if present else None
-
-
-def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Check:
-    return Check("conformity", name, asks, run)
-
-
-CHECKS: tuple[Check, ...] = (
-    _check("files", "Are the files those whose digests the release states?", files),
-    _check("shares", "Are the shares those that the participants published?", shares),
-    _check("release", "Are the released weights the sum of the shares?", release),
-    _check("agreed", "Did everybody agree on what the release states?", agreement),
-    _check("cost", "Is the stated cost that of the record?", cost),
-)

@@ -10,9 +10,9 @@ from protocols.runtime.message import Key, Message
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
 from smc_dp.aggregation import MIN_KEY_BITS, TEST_KEYS
+from smc_dp.audit.run.blame import blamed
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.links import blamed
 from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
 from smc_dp.errors import shown
 

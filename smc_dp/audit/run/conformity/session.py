@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from protocols.runtime.channel import HELLO, STAGE_END, Envelope
 from protocols.runtime.message import Kind, Route
 from protocols.runtime.network import TOPOLOGIES, is_relayed
 from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME
 from smc_dp.aggregation import AS_PRINTED, MIN_KEY_BITS, SEEDED, TEST_KEYS
-from smc_dp.audit.run import conversation, links
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.blame import blamed
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.conformity.schedule import body_bytes
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.schedule import body_bytes
 from smc_dp.errors import shown
 
 
@@ -61,7 +61,7 @@ def routes(evidence: Evidence) -> CheckOutcome:
     for n, e in evidence.envelopes.items():
         if not _is_routed(declared, people, e):
             what = f"no {shown(e.kind)} goes from {shown(e.sender)} to {shown(e.to)}"
-            return failed(what, n, links.blamed(evidence, n))
+            return failed(what, n, blamed(evidence, n))
         via = CURATOR_NAME if is_relayed(topology, e.sender, e.to) else None
         said = evidence.lines[n - 1].get("via")
         if said != via:
@@ -74,10 +74,10 @@ def sizes(evidence: Evidence) -> CheckOutcome:
     wanted = body_bytes(evidence.session)
     for n, e in evidence.envelopes.items():
         if e.kind not in wanted:
-            return failed(f"nobody can say how long a {shown(e.kind)} is", n, links.blamed(evidence, n))
+            return failed(f"nobody can say how long a {shown(e.kind)} is", n, blamed(evidence, n))
         if len(e.body) != wanted[e.kind]:
             return failed(
-                f"{e.kind} has a body of {len(e.body)} bytes, wanted {wanted[e.kind]}", n, links.blamed(evidence, n)
+                f"{e.kind} has a body of {len(e.body)} bytes, wanted {wanted[e.kind]}", n, blamed(evidence, n)
             )
         if evidence.lines[n - 1].get("size") != e.size:
             return failed(f"states {shown(evidence.lines[n - 1].get('size'))} bytes, has {e.size}", n)
@@ -91,17 +91,3 @@ def _is_routed(declared: Mapping[str, Route], people: Mapping[str, Kind], e: Env
     if e.kind in (HELLO, STAGE_END):
         return e.sender != PUBLIC_NAME and (e.to == PUBLIC_NAME) == (e.kind == STAGE_END)
     return e.kind in declared and declared[e.kind].allows(people[e.sender], people[e.to])
-
-
-def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Check:
-    return Check("conformity", name, asks, run)
-
-
-CHECKS: tuple[Check, ...] = (
-    *links.CHECKS,
-    _check("session", "Is the session the one that its protocol, parameters and identities give?", session),
-    _check("identities", "Are the identities those known from elsewhere?", identities),
-    _check("routes", "Does every message travel on a declared route?", routes),
-    _check("sizes", "Is every message as long as the public parameters say?", sizes),
-    *conversation.CHECKS,
-)

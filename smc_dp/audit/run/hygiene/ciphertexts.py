@@ -1,31 +1,20 @@
-"""Hygiene: ciphertexts and nonces in the mail that the given views open, whoever sent it; keys are in `keys.py`.
-
-Each line is opened by itself, with the link keys that follow from a view's coins, so these checks look at mail as well
-that the role itself refused or never came to read. A sender is named as the one to blame for what it signed alone: the
-key of a link is in two hands, so either of them could have sealed a line.
-"""
+"""The ciphertexts in the mail that the given views open, whoever sent it: units of their kind, unlike, and fresh."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from protocols.arithmetic import modular
 from protocols.crypto.dgk import BitCiphertext, DgkPublicKey, FreshBit
-from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.crypto.paillier import Ciphertext, Fresh
-from protocols.errors import DecodeError
-from protocols.runtime.channel import HELLO
 from protocols.runtime.message import Key
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
-from smc_dp.audit.run import secrecy
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.blame import blamed
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.keys import keys
-from smc_dp.audit.run.links import blamed
 from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
-from smc_dp.errors import shown
 
 Locked: TypeAlias = Ciphertext | BitCiphertext
 
@@ -152,56 +141,3 @@ def _numbered(letters: list[Letter]) -> Iterator[tuple[int, Letter]]:
     for letter in letters:
         count[letter.envelope.to] = count.get(letter.envelope.to, 0) + 1
         yield count[letter.envelope.to], letter
-
-
-def nonces(evidence: Evidence) -> CheckOutcome:
-    """No key is used twice with one nonce: the nonce of a message is its number on its link."""
-    numbers: dict[tuple[str, str], int] = {}
-    greetings: dict[str, bytes] = {}
-    for n, e in evidence.envelopes.items():
-        edge = e.sender, e.to
-        if e.number != numbers.get(edge, 0):
-            return failed(f"has number {e.number} on its link, wanted {numbers.get(edge, 0)}", n)
-        numbers[edge] = e.number + 1
-        if e.kind == HELLO:
-            public = e.body[:-SIGNATURE_BYTES]
-            if greetings.setdefault(e.sender, public) != public:
-                return failed(f"{shown(e.sender)} greets with another session key than before", n, blamed(evidence, n))
-    if len(set(greetings.values())) != len(greetings):
-        return failed("two participants greet with one session key")
-    links: dict[tuple[str, str], bytes] = {}
-    for role, again in evidence.recomputed.items():
-        if fault := _link_fault(again, evidence.session.names, links):
-            return failed(fault, None, role)
-    if len(set(links.values())) != len(links):
-        return failed("two links have one key")
-    what = f"{len(numbers)} links numbered without a gap, {len(greetings)} session keys"
-    return passed(f"{what}, {len(links)} link keys, no two alike" if links else f"{what}; link keys need views")
-
-
-def _link_fault(again: Recomputed, names: tuple[str, ...], links: dict[tuple[str, str], bytes]) -> str | None:
-    """Collects the keys of both directions of the owner's links; what is wrong with one, if anything."""
-    me = again.view.name
-    for edge in [edge for peer in names if peer != me for edge in ((me, peer), (peer, me))]:
-        try:
-            key = again.links.key(*edge)
-        except DecodeError:
-            return f"{shown(me)} has no key for its link from {shown(edge[0])} to {shown(edge[1])}"
-        if links.setdefault(edge, key) != key:
-            return f"both ends of the link from {shown(edge[0])} to {shown(edge[1])} have different keys"
-    return None
-
-
-def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Check:
-    return Check("hygiene", name, asks, run)
-
-
-CHECKS: tuple[Check, ...] = (
-    _check("keys", "Are all keys what they should be, and the secret ones those announced?", keys),
-    _check("units", "Is every ciphertext a unit of its kind?", units),
-    _check("repeats", "Is every ciphertext sent only once?", repeats),
-    _check("freshness", "Does every ciphertext carry new randomness?", freshness),
-    _check("nonces", "Is no key used twice with one nonce?", nonces),
-    _check("masks", "Are masks as wide as declared, and wide enough?", secrecy.masks),
-    _check("canaries", "Does nobody read a private number of somebody else?", secrecy.canaries),
-)

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from protocols.runtime.channel import Envelope
-from smc_dp.audit.run import links
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
+from smc_dp.audit.run.blame import blamed
+from smc_dp.audit.run.check import CheckOutcome, failed, passed
+from smc_dp.audit.run.conformity.schedule import Schedule, body_bytes, learn, places, walk
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.schedule import Schedule, body_bytes, learn, places, walk
 from smc_dp.errors import shown
 
 
 @dataclass(frozen=True)
-class _Given:
+class Given:
     """A record beside the schedule of its protocol; `sent`: the lines of each participant, in their order."""
 
     evidence: Evidence
@@ -31,14 +31,29 @@ class _Given:
         return [(n, e) for n, e in self.sent[name] if e.kind not in self.schedule.free]
 
 
-def order(given: _Given) -> CheckOutcome:
+def beside_schedule(check: Callable[[Given], CheckOutcome]) -> Callable[[Evidence], CheckOutcome]:
+    """The check on the record and its protocol's schedule; failed when the record is far too short for that."""
+
+    def run(evidence: Evidence) -> CheckOutcome:
+        schedule = learn(evidence.protocol, evidence.session.parameters, len(evidence.lines))
+        if schedule is None:
+            return failed(f"the record has {len(evidence.lines)} messages, less than half of what the protocol sends")
+        sent: dict[str, list[tuple[int, Envelope]]] = defaultdict(list)
+        for n, envelope in evidence.envelopes.items():
+            sent[envelope.sender].append((n, envelope))
+        return check(Given(evidence, schedule, sent))
+
+    return run
+
+
+def order(given: Given) -> CheckOutcome:
     """Each participant's messages are those of its role, one after the other, as far as the record goes."""
     for n, text in sorted(_disorders(given)):
-        return failed(text, n, links.blamed(given.evidence, n))
+        return failed(text, n, blamed(given.evidence, n))
     return passed(f"{len(given.evidence.envelopes)} messages, each the next one of its sender's role")
 
 
-def rounds(given: _Given) -> CheckOutcome:
+def rounds(given: Given) -> CheckOutcome:
     """Nothing was sent before all that its sender had to read for it, and the protocol's depth is the record's."""
     schedule = given.schedule
     found = walk(schedule.scripts, schedule.free, given.evidence.envelopes)
@@ -53,7 +68,7 @@ def rounds(given: _Given) -> CheckOutcome:
     return passed(f"{found.rounds} rounds{but}; every message stands after all that its sender had to read for it")
 
 
-def completeness(given: _Given) -> CheckOutcome:
+def completeness(given: Given) -> CheckOutcome:
     """Nothing is missing and nothing is there twice: every participant signed every stage and published once.
 
     Of a kind whose headers differ between toy runs too many show here, and too few do not.
@@ -76,7 +91,7 @@ def completeness(given: _Given) -> CheckOutcome:
     return passed(f"all {total} messages, and no other")
 
 
-def headers(given: _Given) -> CheckOutcome:
+def headers(given: Given) -> CheckOutcome:
     """What a reader of headers sees is the same whatever the data and coins are: in toy runs, and in this record."""
     schedule, session = given.schedule, given.evidence.session
     for kind in (k for k in session.program.kinds if k.__name__ in schedule.free):
@@ -98,7 +113,7 @@ def headers(given: _Given) -> CheckOutcome:
     )
 
 
-def _disorders(given: _Given) -> Iterator[tuple[int, str]]:
+def _disorders(given: Given) -> Iterator[tuple[int, str]]:
     """Of each participant the first message that is not the next one of its role, and free ones out of place."""
     for name in given.evidence.session.names:
         moves = given.schedule.sends(name)
@@ -117,24 +132,3 @@ def _disorders(given: _Given) -> Iterator[tuple[int, str]]:
 
 def _said(kind: str, to: str, stage: str) -> str:
     return f"{shown(kind)} to {shown(to)} in {shown(stage)}"
-
-
-def _check(name: str, asks: str, run: Callable[[_Given], CheckOutcome]) -> Check:
-    def look(evidence: Evidence) -> CheckOutcome:
-        schedule = learn(evidence.protocol, evidence.session.parameters, len(evidence.lines))
-        if schedule is None:
-            return failed(f"the record has {len(evidence.lines)} messages, less than half of what the protocol sends")
-        sent: dict[str, list[tuple[int, Envelope]]] = defaultdict(list)
-        for n, envelope in evidence.envelopes.items():
-            sent[envelope.sender].append((n, envelope))
-        return run(_Given(evidence, schedule, sent))
-
-    return Check("conformity", name, asks, look)
-
-
-CHECKS: tuple[Check, ...] = (
-    _check("order", "Did everybody send what its role sends, in that order?", order),
-    _check("rounds", "Was nothing sent before what it follows from?", rounds),
-    _check("completeness", "Is nothing missing and nothing there twice?", completeness),
-    _check("headers", "Do headers tell nothing about data or coins?", headers),
-)

@@ -11,7 +11,7 @@ import pytest
 from support import forgeries as f
 from support.audited import Folders, long_term, toy_run
 
-from smc_dp.audit.run import publication
+from smc_dp.audit.run import conformity
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import load
 from smc_dp.data.bounds import Bounds, NumericColumn
@@ -33,7 +33,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Folders:
 def outcomes(run: Path) -> dict[str, CheckOutcome]:
     """As `report.audit` runs them: a check that cannot work with the evidence has failed."""
     evidence, found = load(run), {}
-    for check in publication.CHECKS:
+    for check in conformity.PUBLICATION:
         try:
             found[check.name] = check.run(evidence)
         except InputError as error:
@@ -152,7 +152,7 @@ def test_an_altered_folder_fails_these_checks_and_no_others(name: str, honest: F
 
 
 def test_every_check_has_mutants_of_its_own() -> None:
-    for check in publication.CHECKS:
+    for check in conformity.PUBLICATION:
         assert sum(check.name in wanted for *_, wanted in MUTANTS.values()) >= 2, check.name
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from protocols.runtime.channel import HELLO, START, Envelope, is_signed
+from protocols.runtime.channel import START, Envelope, is_signed
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.transcript import canonical, link
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
+from smc_dp.audit.run.blame import blamed, is_public
+from smc_dp.audit.run.check import CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import shown
 
@@ -92,32 +93,14 @@ def signatures(evidence: Evidence) -> CheckOutcome:
         if e.sender not in identities:
             return failed(f"is from {shown(e.sender)}, whose identity nobody knows", n)
         last[e.sender] = n
-        if _is_public(e):
+        if is_public(e):
             signed += 1
             if not is_signed(identities[e.sender], e):
                 return failed(f"the signature is not by the stated identity of {e.sender}", n)
     for name in identities:
-        if name not in last or not _is_public(evidence.envelopes[last[name]]):
+        if name not in last or not is_public(evidence.envelopes[last[name]]):
             return failed(f"the record ends before {name} has signed what it sent", last.get(name))
     return passed(f"{signed} signatures; the last message of each participant is signed")
-
-
-def blamed(evidence: Evidence, line: int) -> str | None:
-    """Who sent this line, if a later signature by its stated identity, over an unbroken chain, says so; else None."""
-    sender = evidence.envelopes[line].sender
-    public = evidence.session.identities.get(sender)
-    before = START
-    for n, e in evidence.envelopes.items():
-        if e.sender != sender:
-            continue
-        if public is None or e.prev != before:
-            return None
-        if _is_public(e) and not is_signed(public, e):
-            return None
-        if n >= line and _is_public(e):
-            return sender
-        before = e.digest
-    return None
 
 
 def _break(chain: dict[str, bytes], numbers: dict[tuple[str, str], int], e: Envelope) -> str | None:
@@ -163,20 +146,3 @@ def _is_written(line: Mapping[str, Any], envelope: Envelope) -> bool:
     return (
         digests and chain and 0 <= line["number"] < 1 << 64 and base64.b64encode(envelope.body).decode() == line["body"]
     )
-
-
-def _is_public(e: Envelope) -> bool:
-    return e.kind == HELLO or e.to == PUBLIC_NAME
-
-
-def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Check:
-    return Check("conformity", name, asks, run)
-
-
-CHECKS: tuple[Check, ...] = (
-    _check("schema", "Is every line written exactly as a record writes it?", schema),
-    _check("hash-chain", "Does each line continue the digest of the line before?", hash_chain),
-    _check("participants", "Is every message between participants of the session?", participants),
-    _check("sender-chain", "Does each message continue its sender's own chain and count?", sender_chain),
-    _check("signatures", "Has each participant signed all that it sent?", signatures),
-)

@@ -24,7 +24,7 @@ from protocols.runtime import message as messages
 from protocols.runtime.channel import HELLO, STAGE_END, Envelope
 from protocols.runtime.message import PUBLIC, Kind
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.audit.run.toy_run import Move, Script, Scripts, ToyRun
+from smc_dp.audit.run.conformity.toy_run import Move, Script, Scripts, ToyRun
 
 _UNLIKELY = 1000  # one over the probability that a secret permutation is drawn alike in all toy runs
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support import forgeries as f
 from support.audited import toy_run
 
-from smc_dp.audit.run import conformity, links
+from smc_dp.audit.run.conformity import links, session
 from smc_dp.audit.run.evidence import load
 from smc_dp.errors import InputError
 from smc_dp.run.folder import TRANSCRIPT
@@ -49,7 +49,7 @@ def first_break(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Break:
             evidence = load(folder)
         except InputError:
             return 0
-        outcomes = [check(evidence) for check in (links.schema, links.hash_chain, conformity.sizes)]
+        outcomes = [check(evidence) for check in (links.schema, links.hash_chain, session.sizes)]
         return min((o.line or 0 for o in outcomes if o.status == "failed"), default=None)
 
     return found

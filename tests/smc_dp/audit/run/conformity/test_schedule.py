@@ -15,7 +15,7 @@ from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY, Message, message, public
 from protocols.runtime.session import Program
-from smc_dp.audit.run.schedule import Schedule, body_bytes, from_toy_runs, learn, walk
+from smc_dp.audit.run.conformity.schedule import Schedule, body_bytes, from_toy_runs, learn, walk
 
 HARDENED = PROTOCOLS[PROGRAM.name]
 

@@ -14,9 +14,9 @@ from protocols.runtime import message as messages
 from protocols.runtime.channel import HELLO, STAGE_END, Envelope, is_signed
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.view import Recomputed
+from smc_dp.audit.run.blame import blamed
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.links import blamed
 from smc_dp.audit.run.opened import NO_VIEWS, whose
 from smc_dp.errors import shown
 

@@ -12,7 +12,7 @@ from protocols.pathak2010 import as_printed
 from smc_dp.aggregation import AS_PRINTED, MIN_KEY_BITS, SEEDED, TEST_KEYS
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.private_inputs import models, noise
+from smc_dp.audit.run.privacy.private_inputs import models, noise
 from smc_dp.audit.run.stated import Stated, from_parameters
 from smc_dp.errors import shown
 from smc_dp.files import reading

@@ -25,7 +25,7 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.view import RecordedView
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.recomputation import CHECKS, settle
+from smc_dp.audit.run.replay import CHECKS, settle
 from smc_dp.audit.run.report import audit_evidence
 
 NAMES = [check.name for check in CHECKS]

@@ -1,0 +1,29 @@
+"""Hygiene: keys, ciphertexts, nonces and masks in the mail that the given views open, whoever sent it.
+
+Each line is opened by itself, with the link keys that follow from a view's coins, so these checks look at mail as well
+that the role itself refused or never came to read. A sender is named as the one to blame for what it signed alone: the
+key of a link is in two hands, so either of them could have sealed a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from smc_dp.audit.run.check import Check, CheckOutcome
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.hygiene import ciphertexts, keys, nonces, secrecy
+
+
+def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Check:
+    return Check("hygiene", name, asks, run)
+
+
+CHECKS: tuple[Check, ...] = (
+    _check("keys", "Are all keys what they should be, and the secret ones those announced?", keys.keys),
+    _check("units", "Is every ciphertext a unit of its kind?", ciphertexts.units),
+    _check("repeats", "Is every ciphertext sent only once?", ciphertexts.repeats),
+    _check("freshness", "Does every ciphertext carry new randomness?", ciphertexts.freshness),
+    _check("nonces", "Is no key used twice with one nonce?", nonces.nonces),
+    _check("masks", "Are masks as wide as declared, and wide enough?", secrecy.masks),
+    _check("canaries", "Does nobody read a private number of somebody else?", secrecy.canaries),
+)
