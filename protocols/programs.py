@@ -8,25 +8,31 @@ from types import MappingProxyType
 from protocols import pathak2010
 from protocols.errors import LocalError
 from protocols.pathak2010 import as_printed, ideal
+from protocols.pathak2010.limits import LIMITS
 from protocols.runtime.claims import Claim, Model
+from protocols.runtime.limits import Limits
 from protocols.runtime.session import Program
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """A program, its model for audits, and its claim; a protocol that is kept for its flaws claims nothing."""
+    """A program, its model for audits, its claim, and its limits.
+
+    A protocol that is kept for its flaws runs as printed in its paper; it claims nothing, and its claim is None.
+    """
 
     program: Program
     model: Model
     claim: Claim | None
+    limits: Limits
 
 
 PROTOCOLS = MappingProxyType(
     {
         protocol.program.name: protocol
         for protocol in (
-            Protocol(pathak2010.PROGRAM, ideal.MODEL, ideal.CLAIM),
-            Protocol(as_printed.PROGRAM, as_printed.MODEL, None),
+            Protocol(pathak2010.PROGRAM, ideal.MODEL, ideal.CLAIM, LIMITS),
+            Protocol(as_printed.PROGRAM, as_printed.MODEL, None, LIMITS),
         )
     }
 )

@@ -13,6 +13,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("protocols", "smc_dp")
 
+# What an auditor of any protocol sees: the rooms that know no protocol, and the list in which all are looked up.
+AUDITOR = (
+    *("smc_dp", "protocols.arithmetic", "protocols.crypto", "protocols.errors", "protocols.programs"),
+    "protocols.runtime",
+)
 # Folder or file -> what of ours it may import. The longest entry that fits decides; a folder is open to its own files.
 TABLE: dict[str, tuple[str, ...]] = {
     "protocols": (),
@@ -25,6 +30,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "protocols.pathak2010.ideal": ("ROLE", "protocols.comparison", "protocols.runtime.claims"),
     "protocols.pathak2010.as_printed": ("ROLE", "protocols.comparison", "protocols.runtime.claims"),
     "protocols.pathak2010.boundary": ("ROLE", "protocols.runtime.claims"),
+    "protocols.pathak2010.limits": ("protocols.runtime.limits",),
     "protocols.programs": ("protocols",),
     "smc_dp.data": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.files.reading", "smc_dp.unit_ball"),
     "smc_dp.learning": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.files.reading", "smc_dp.unit_ball"),
@@ -39,6 +45,11 @@ TABLE: dict[str, tuple[str, ...]] = {
     "smc_dp.files.reading": ("smc_dp.errors",),
     "smc_dp.arrays": (),
     "smc_dp.unit_ball": ("smc_dp.arrays",),
+    # The privacy of a run is that of the one method that runs a protocol, so its checks know that protocol.
+    "smc_dp.audit.run": AUDITOR,
+    "smc_dp.audit.code": (*AUDITOR, "protocols.comparison"),
+    "smc_dp.audit.run.privacy": ("smc_dp", "protocols"),
+    "smc_dp.audit.run.stated": ("smc_dp", "protocols"),
     "smc_dp": ("smc_dp", "protocols"),
 }
 # What a file of roles sees of us: numbers, keys, errors, and the half of the runtime that a role may know.
@@ -270,6 +281,9 @@ BROKEN = {
     **{f"role imports {name}": ("protocols.pathak2010.x", f"import {name}") for name in sorted(NEVER_IN_ROLES)},
     "role imports a part": ("protocols.pathak2010.x", "from concurrent.futures import Future"),
     "role imports inside": ("protocols.pathak2010.x", "def f():\n    import time"),
+    "an audit of a run knows a protocol": ("smc_dp.audit.run.evidence", "from protocols.pathak2010 import limits"),
+    "a group of checks knows a protocol": ("smc_dp.audit.run.hygiene.keys", "from protocols import pathak2010"),
+    "an audit of code knows a protocol": ("smc_dp.audit.code.matrix", "from protocols.pathak2010 import as_printed"),
     "pickle": ("smc_dp.data.x", "import pickle"),
     "pickle by name": ("protocols.runtime.state", "from pickle import loads"),
     "joblib": ("smc_dp.learning.x", "import joblib"),
@@ -337,6 +351,7 @@ FINE = {
     "the stream in privacy": ("smc_dp.privacy.x", "from protocols.arithmetic.rng import Stream"),
     "an option in the command line": ("smc_dp.cli.options", "raise ValueError('--split: wanted percentages')"),
     "dashes": ("smc_dp.data.x", "'A dash -- so -- and a rule ---, and a--b.'"),
+    "an auditor looks a protocol up": ("smc_dp.audit.run.evidence", "from protocols import programs"),
     "both halves": (
         "smc_dp.aggregation",
         "from protocols.pathak2010 import PROGRAM\nfrom smc_dp.privacy.grid import Grid",

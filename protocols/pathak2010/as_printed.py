@@ -297,7 +297,14 @@ MODEL = Model(
     ideal.MODEL.compared,
     ideal.MODEL.sample,
     ideal.MODEL.outcomes,
-    hygiene=Hygiene(SIGMA, masks, ("Indicator", "PrintedSelected"), lambda p: (p.sizes.bits, 0), agrees),
+    hygiene=Hygiene(
+        SIGMA,
+        masks,
+        ("Indicator", "PrintedSelected"),
+        lambda p: (p.sizes.bits, 0),
+        agrees,
+        lambda p: p.ring_bits,
+    ),
 )
 
 PROGRAM = Program(

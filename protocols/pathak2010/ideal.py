@@ -173,7 +173,7 @@ MODEL = Model(
     lambda p: tuple(f"n_{j}" for j in range(1, p.K + 1)),
     sample,
     outcomes,
-    hygiene=Hygiene(SIGMA, masks, ("Indicator",), lambda p: (p.sizes.bits, p.tie_bits), agrees),
+    hygiene=Hygiene(SIGMA, masks, ("Indicator",), lambda p: (p.sizes.bits, p.tie_bits), agrees, lambda p: p.ring_bits),
 )
 
 # How the claim is tried.

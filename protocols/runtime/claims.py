@@ -60,6 +60,7 @@ class Hygiene:
     `alike`: the kinds of which a sender sends one message to several peers, ciphertexts and all. `carried(p)`: (bits,
     shift) of the ring in which a compared unknown travels, followed by `shift` random bits. `agrees(p, inputs,
     published)`: whether the published messages give what the ideal functionality makes of everybody's inputs.
+    `ring_bits(p)`: the published numbers add up mod 2**ring_bits(p).
     """
 
     sigma: int
@@ -67,6 +68,7 @@ class Hygiene:
     alike: tuple[str, ...]
     carried: Callable[[Any], tuple[int, int]]
     agrees: Callable[[Any, Mapping[str, tuple[Any, ...]], Mapping[str, Any]], bool]
+    ring_bits: Callable[[Any], int]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from protocols.crypto.identity import PUBLIC_BYTES
 from protocols.errors import LocalError, ReplayError
 from protocols.programs import Protocol
 from protocols.runtime.channel import Envelope
+from protocols.runtime.limits import Limits
 from protocols.runtime.session import SESSION_BYTES, Session
 from protocols.runtime.transcript import Line, read_envelope
 from protocols.runtime.view import MAX_VIEW_BYTES, RecordedView, recompute
@@ -31,10 +32,8 @@ from smc_dp.run.folder import RELEASE, SHARES, TRANSCRIPT
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
 MAX_BYTES = 1 << 28  # of the record
 MAX_JSON_BYTES = 1 << 25  # of any other file but a view
-MAX_PARTIES, MAX_DIMENSION, MAX_KEY_BITS, MAX_RING_BITS = 1000, 100_000, 16384, 4096
-_MAX_KEY_BITS_TO_REPLAY = 6144  # keys are made again from a view, and longer ones would take minutes
 _MAX_LINES, _MAX_LINE_VALUES, _MAX_VALUES = 1 << 16, 64, 1 << 22
-_MAX_VIEWS, _MAX_VIEWS_BYTES = MAX_PARTIES + 1, 1 << 27
+_MAX_VIEWS_BYTES = 1 << 27
 _SHOWN = 300  # characters of what the protocol says of its parameters
 _HEXADECIMAL = re.compile("[0-9a-f]*")
 _HEAD = {
@@ -92,7 +91,7 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
     pinned = None if identities is None else read_identities(identities)
     return Evidence(
         folder, files, release, shares, text, head, lines, envelopes, protocol, session, pinned,
-        {} if views is None else _views(views, session),
+        {} if views is None else _views(views, session, protocol.limits),
     )  # fmt: skip
 
 
@@ -105,17 +104,12 @@ def read_identities(path: Path) -> dict[str, bytes]:
 def _session(head: dict[str, Any], where: str) -> tuple[Protocol, Session]:
     reading.keys(where, head, _HEAD)
     parameters = reading.mapping(f"{where}: parameters", head["parameters"])
-    _refuse_beyond(where, parameters)
+    protocol = _protocol(where, head["protocol"], head["version"])
+    _refuse_beyond(where, parameters, protocol.limits)
     stated = reading.mapping(f"{where}: identities", head["identities"])
     identities = {name: _bytes(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in stated.items()}
-    name, version = head["protocol"], head["version"]
-    if not isinstance(name, str) or type(version) is not int:
-        raise InputError(f"{where}: wanted a protocol's name and version, got {shown(name)} and {shown(version)}")
     try:
-        protocol = programs.find(name, version)
-        if protocol.program.parameters is None:
-            raise InputError(f"{where}: {name} has no parameters that could be read back")
-        made = protocol.program.parameters.from_dict(parameters)
+        made = _made(protocol, parameters)
         nonce = _bytes(f"{where}: nonce", head["nonce"], SESSION_BYTES)
         json.dumps(parameters, ensure_ascii=False).encode()  # not every text of JSON can be, and the id is a hash
         return protocol, Session(protocol.program, made, identities, nonce)
@@ -125,14 +119,29 @@ def _session(head: dict[str, Any], where: str) -> tuple[Protocol, Session]:
         raise InputError(f"{where}: holds a text that is no text of characters") from None
 
 
-def _refuse_beyond(where: str, parameters: dict[str, Any]) -> None:
+def _protocol(where: str, name: object, version: object) -> Protocol:
+    if not isinstance(name, str) or type(version) is not int:
+        raise InputError(f"{where}: wanted a protocol's name and version, got {shown(name)} and {shown(version)}")
+    try:
+        return programs.find(name, version)
+    except LocalError as error:
+        raise InputError(f"{where}: {str(error)[:_SHOWN]}") from None
+
+
+def _made(protocol: Protocol, parameters: Mapping[str, Any]) -> Any:
+    """The parameters as this protocol has them; raises `LocalError` for others."""
+    if protocol.program.parameters is None:
+        raise LocalError(f"{protocol.program.name} has no parameters that could be read back")
+    return protocol.program.parameters.from_dict(parameters)
+
+
+def _refuse_beyond(where: str, parameters: Mapping[str, Any], limits: Limits) -> None:
     """Figures so large that working with them would take all day are no run of anybody's."""
-    limits = {"dimension": MAX_DIMENSION, "key_bits": MAX_KEY_BITS, "ring_bits": MAX_RING_BITS}
-    for name, most in limits.items():
+    for name, most in limits.largest.items():
         if type(parameters.get(name)) is not int or not 1 <= parameters[name] <= most:
             raise InputError(f"{where}: {name}: wanted 1 to {most}, got {shown(parameters.get(name))}")
-    if len(reading.texts(f"{where}: parties", parameters.get("parties"))) > MAX_PARTIES:
-        raise InputError(f"{where}: wanted at most {MAX_PARTIES} parties")
+    if len(reading.texts(f"{where}: parties", parameters.get("parties"))) > limits.parties:
+        raise InputError(f"{where}: wanted at most {limits.parties} parties")
 
 
 def _bytes(where: str, value: object, length: int) -> bytes:
@@ -165,15 +174,16 @@ def _envelope(session: Session, line: Any) -> Envelope | None:
     return envelope
 
 
-def _views(folder: Path, session: Session) -> dict[str, RecordedView]:
+def _views(folder: Path, session: Session, limits: Limits) -> dict[str, RecordedView]:
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".view"))
     except OSError as error:
         raise InputError(f"{folder}: cannot be read: {error.strerror}") from None
-    if not names or len(names) > _MAX_VIEWS:
-        raise InputError(f"{folder}: wanted 1 to {_MAX_VIEWS} files that end in .view, got {len(names)}")
-    if session.parameters.key_bits > _MAX_KEY_BITS_TO_REPLAY:
-        raise InputError(f"{folder}: views are replayed up to {_MAX_KEY_BITS_TO_REPLAY} key_bits only")
+    most, keys = limits.parties + 1, limits.keys
+    if not names or len(names) > most:
+        raise InputError(f"{folder}: wanted 1 to {most} files that end in .view, got {len(names)}")
+    if keys is not None and keys.bits(session.parameters) > keys.replayed:
+        raise InputError(f"{folder}: views are replayed up to {keys.replayed} {keys.parameter} only")
     views: dict[str, RecordedView] = {}
     left = _MAX_VIEWS_BYTES
     for name in names:

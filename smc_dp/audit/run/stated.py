@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, get_args
 
+from protocols.pathak2010.limits import MAX_DIMENSION, MAX_PARTIES, MAX_RING_BITS
 from smc_dp.audit.run.check import CheckOutcome, failed
-from smc_dp.audit.run.evidence import MAX_DIMENSION, MAX_PARTIES, MAX_RING_BITS, Evidence
+from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.methods.pathak2010.curator import Settings

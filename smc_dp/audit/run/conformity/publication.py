@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import fields
 from typing import Any
 
 from protocols.crypto.identity import SIGNATURE_BYTES
@@ -20,7 +21,6 @@ from smc_dp.files import reading
 from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT, agreed, opened
 from smc_dp.run.simulation import REASONS
 
-_SHARED = ("parties", "dimension", "key_bits", "ring_bits", "comparison", "agreed")
 _COUNTED = ("messages", "bytes", "rounds")
 _COST = {*_COUNTED, "seconds", "by_stage"}
 _ADDED = {"agreed", "label", "center"}  # to the parameters of a release, after the parties agreed on the others
@@ -42,9 +42,12 @@ def files(evidence: Evidence) -> CheckOutcome:
 def shares(evidence: Evidence) -> CheckOutcome:
     """shares.json holds, name by name and number by number, what the participants signed and published."""
     stated = reading.mapping("shares", evidence.shares.get("shares"))
-    names, parameters = evidence.session.names, evidence.session.parameters
-    if evidence.shares.get("modulus") != str(1 << parameters.ring_bits):
-        return failed(f"modulus: wanted 2**{parameters.ring_bits}, got {shown(evidence.shares.get('modulus'))}")
+    names, hygiene = evidence.session.names, evidence.protocol.model.hygiene
+    if hygiene is None:
+        return not_possible("the protocol does not say in which ring its shares add up")
+    ring_bits = hygiene.ring_bits(evidence.session.parameters)
+    if evidence.shares.get("modulus") != str(1 << ring_bits):
+        return failed(f"modulus: wanted 2**{ring_bits}, got {shown(evidence.shares.get('modulus'))}")
     reading.keys("shares", stated, set(names))
     published = {e.sender: (n, e) for n, e in evidence.envelopes.items() if e.to == PUBLIC_NAME and e.kind != STAGE_END}
     for name in names:
@@ -57,7 +60,7 @@ def shares(evidence: Evidence) -> CheckOutcome:
             return failed(f"{name} published what is no share: {error}", line)
         if stated[name] != signed:
             return failed(f"the shares of {name} in {SHARES} are not those that it published", line)
-    return passed(f"{len(names)} shares of {parameters.dimension} numbers, as they were published")
+    return passed(f"{len(names)} shares of {len(stated[names[0]])} numbers, as they were published")
 
 
 def release(evidence: Evidence) -> CheckOutcome:
@@ -71,10 +74,11 @@ def release(evidence: Evidence) -> CheckOutcome:
 def agreement(evidence: Evidence) -> CheckOutcome:
     """The session is bound to parameters, bounds and grid of the release and to the marks, and both state the same."""
     found = opened(dict(evidence.release), dict(evidence.shares))
-    head, session, stated = evidence.head, evidence.session, evidence.session.parameters.as_dict()
-    said = {name: stated[name] for name in _SHARED} | {
+    head, parameters = evidence.head, evidence.session.parameters
+    stated = parameters.as_dict()
+    said = {field.name: stated[field.name] for field in fields(parameters)} | {
         "topology": head["topology"],
-        "as_printed": any(kind.as_printed for kind in session.program.kinds),
+        "as_printed": evidence.protocol.claim is None,
     }
     for name, value in said.items():
         got = found.parameters.get(name)

@@ -8,7 +8,7 @@ from protocols.runtime.channel import HELLO, STAGE_END, Envelope
 from protocols.runtime.message import Kind, Route
 from protocols.runtime.network import TOPOLOGIES, is_relayed
 from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME
-from smc_dp.aggregation import AS_PRINTED, MIN_KEY_BITS, SEEDED, TEST_KEYS
+from smc_dp.aggregation import AS_PRINTED, SEEDED, TEST_KEYS
 from smc_dp.audit.run.blame import blamed
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.conformity.schedule import body_bytes
@@ -30,8 +30,8 @@ def session(evidence: Evidence) -> CheckOutcome:
         return failed(f"topology: wanted one of {', '.join(TOPOLOGIES)}, got {shown(head['topology'])}", 0)
     marks = head["insecure"]
     due = {
-        TEST_KEYS: described.parameters.key_bits < MIN_KEY_BITS,
-        AS_PRINTED: any(kind.as_printed for kind in described.program.kinds),
+        TEST_KEYS: evidence.protocol.limits.are_test_keys(described.parameters),
+        AS_PRINTED: evidence.protocol.claim is None,
     }
     wanted = [
         mark for mark in (SEEDED, TEST_KEYS, AS_PRINTED) if due.get(mark, isinstance(marks, list) and mark in marks)

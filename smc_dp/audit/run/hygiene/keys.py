@@ -9,7 +9,7 @@ from protocols.runtime.claims import keys_of
 from protocols.runtime.message import Key, Message
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
-from smc_dp.aggregation import MIN_KEY_BITS, TEST_KEYS
+from smc_dp.aggregation import TEST_KEYS
 from smc_dp.audit.run.blame import blamed
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
@@ -19,8 +19,11 @@ from smc_dp.errors import shown
 
 def keys(evidence: Evidence) -> CheckOutcome:
     """Every key has the declared length and shape, its proof holds, and its secret part is the one in its view."""
-    bits = evidence.session.parameters.key_bits
-    if bits < MIN_KEY_BITS and TEST_KEYS not in evidence.head["insecure"]:
+    limits = evidence.protocol.limits
+    if limits.keys is None:
+        return not_possible("this protocol has no keys")
+    bits = limits.keys.bits(evidence.session.parameters)
+    if bits < limits.keys.shortest and TEST_KEYS not in evidence.head["insecure"]:
         return failed(f"keys of {bits} bits protect nothing, and the record is not marked with {TEST_KEYS}", 0)
     if not evidence.views:
         return not_possible(NO_VIEWS)

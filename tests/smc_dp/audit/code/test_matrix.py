@@ -12,6 +12,7 @@ from broken import matrix_mutants as mutants
 
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM, as_printed, ideal
+from protocols.pathak2010.limits import LIMITS
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import Program
 from smc_dp.audit.code import words
@@ -157,7 +158,7 @@ BROKEN: dict[str, tuple[Program, int, tuple[str, ...], str, str, str]] = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_mutant_changes_its_cell(name: str) -> None:
     program, K, members, smallest, secret, level = BROKEN[name]
-    rows = matrix(Protocol(program, ideal.MODEL, None), K, chosen=(members,)).rows
+    rows = matrix(Protocol(program, ideal.MODEL, None, LIMITS), K, chosen=(members,)).rows
     row = next(r for r in rows if r.smallest == smallest)
     assert (hardened(row, K)[secret], row.cells[secret].level) == ("nothing", level)
     assert row.cells[secret].beyond
@@ -165,12 +166,12 @@ def test_mutant_changes_its_cell(name: str) -> None:
 
 def test_a_relay_passed_on_as_it_came_shows_nothing_more() -> None:
     """Charlie reads a randomiser that only its sender knows, and with that sender he can open everything anyway."""
-    for row in matrix(Protocol(mutants.PASSING_ON, ideal.MODEL, None), 2).rows:
+    for row in matrix(Protocol(mutants.PASSING_ON, ideal.MODEL, None, LIMITS), 2).rows:
         assert levels(row) == hardened(row, 2)
 
 
 def test_printed_with_plain_blinding_shows_pi_2_to_all_parties() -> None:
-    protocol = Protocol(as_printed.PLAIN_BLINDING, as_printed.MODEL, None)
+    protocol = Protocol(as_printed.PLAIN_BLINDING, as_printed.MODEL, None, LIMITS)
     everybody = ("P1", "P2")
     assert {r.cells["pi_2"].level for r in matrix(protocol, 2, chosen=(everybody,)).rows} == {"all"}
     assert {r.cells["pi_2"].level for r in found(PRINTED, 2).rows if r.members == everybody} == {"partly"}
@@ -179,7 +180,7 @@ def test_printed_with_plain_blinding_shows_pi_2_to_all_parties() -> None:
 def test_a_protocol_whose_model_names_too_few_permutations_is_refused() -> None:
     model = replace(ideal.MODEL, permutations=("pi_1",))
     with pytest.raises(LocalError, match="a permutation that the model does not name"):
-        matrix(Protocol(PROGRAM, model, None), 2)
+        matrix(Protocol(PROGRAM, model, None, LIMITS), 2)
 
 
 # Worlds.

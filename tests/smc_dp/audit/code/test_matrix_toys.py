@@ -14,6 +14,7 @@ from protocols.crypto import paillier
 from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime.claims import Model, Unknown
+from protocols.runtime.limits import Limits
 from protocols.runtime.message import CURATOR, PARTY, Message, masked, message, under
 from protocols.runtime.session import Program
 from smc_dp.audit.code.matrix import SUM, matrix
@@ -66,7 +67,9 @@ def protocol(talk: Callable[..., Any], permutations: tuple[str, ...] = ()) -> Pr
             await me.stage(talk, *mine)
 
     model = Model(lambda p: p, inputs, permutations, lambda p: (), lambda K: Toy(), lambda p, j: {})
-    return Protocol(Program("toy", 1, {PARTY: party, CURATOR: idle}, (Word, Locked), ()), model, None)
+    return Protocol(
+        Program("toy", 1, {PARTY: party, CURATOR: idle}, (Word, Locked), ()), model, None, Limits({}, 3, None)
+    )
 
 
 async def shared(me: Any, x: Any, y: Any) -> None:

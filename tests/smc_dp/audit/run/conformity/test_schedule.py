@@ -99,7 +99,7 @@ def talking(stage: Any) -> Protocol:
         return await PROGRAM.roles[PARTY](me, p, mine)
 
     program: Program = replace(with_roles(PROGRAM, party=party), kinds=(*PROGRAM.kinds, Word, Phrase))
-    return Protocol(program, ideal.MODEL, None)
+    return Protocol(program, ideal.MODEL, None, HARDENED.limits)
 
 
 async def in_an_order_of_sizes(me: Endpoint, n: int) -> None:

@@ -1,0 +1,42 @@
+"""How large a record of a protocol may be, and how long its keys must be: what an audit asks before it reads one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class KeyLimits:
+    """How long the keys of a protocol are.
+
+    `parameter` names the parameter of line 0 that gives their length in bits. Keys of fewer than `shortest` bits are
+    test keys and protect nothing; longer ones than `replayed` are not made again from a view, which would take minutes.
+    """
+
+    parameter: str
+    shortest: int
+    replayed: int
+
+    def bits(self, p: Any) -> int:
+        """The length of the keys under these parameters."""
+        length: int = p.as_dict()[self.parameter]
+        return length
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Figures beyond which working with a record would take all day, so that it is no run of anybody's.
+
+    `largest` maps each integer that line 0 states and the rest follows from to the most that it may be; the least is 1.
+    `parties`: how many may take part, the curator apart. `keys` is None for a protocol without any.
+    """
+
+    largest: Mapping[str, int]
+    parties: int
+    keys: KeyLimits | None
+
+    def are_test_keys(self, p: Any) -> bool:
+        """Whether there are keys under these parameters, too short to protect anything."""
+        return self.keys is not None and self.keys.bits(p) < self.keys.shortest
