@@ -4,17 +4,11 @@
 parties' own (X, y), in a list or by name, and `fit(X, y)` deals the rows evenly to n_parties. Public rows (`auxiliary`
 of EnsembleClassifier, `public_X` of FeatureMethodClassifier) are routed too, but earlier steps of a pipeline do not
 transform them unless it is told to: `Pipeline(..., transform_input=["auxiliary"])`, in scikit-learn from 1.6. Nothing
-warns where that is forgotten. Parameters that all families have:
+warns where that is forgotten.
 
-* method: its name, as everywhere; epsilon: a float, taken as the decimal that it prints as, or inf for no noise and no
-  privacy; delta: for noise `gauss` only; calibration: `proven`, or `paper` for the printed scale of the noise: privacy_
-  states what that is proved to give at most; noise: `knorm`, `laplace` or `gauss`.
-* radius: the public bound, from 1e-150 to 1e150, to which rows are clipped before they are divided by it; bias: the
-  constant coordinate that is added then. Rows are clipped, not refused. radius must not come from private rows, and no
-  earlier step of a pipeline may be fitted on them: such a step is outside the guarantee. Public constants or a step
-  that was fitted on public rows and frozen are fine.
-* classes: the public list of classes; None reads them off the labels, which privacy_ then says.
-* insecure_seed: an integer makes the noise reproducible, and takes the guarantee away; for tests and demonstrations.
+The parameters stand at each class; those that all have are the same fields of one dataclass. Rows are clipped to the
+public radius, not refused, and no earlier step of a pipeline may be fitted on private rows: such a step is outside the
+guarantee. Public constants or a step that was fitted on public rows and frozen are fine.
 
 Settings that only some methods have (sites with epsilons of their own, the scale of features, the reading of OFPA, the
 repair of OFAA), and the methods wsum_ar, release_all and noisy_max, are reached through `smc_dp.METHODS`.

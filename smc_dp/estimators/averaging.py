@@ -2,55 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.checked import number
-from smc_dp.privacy.target import Calibration, NoiseName
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AveragingClassifier(FederatedClassifier):
-    """Two classes; each record is protected.
+    """Learn a linear classifier of two classes as an average of the parties' models, protecting each record.
 
-    method: `wsum`, the mean of the parties' models weighted by their sizes; `prr_mean`, the plain mean (Pathak, Rane
-    and Raj 2010); `local`, the mean of models that each party made noisy by itself; `central`, one model of all rows.
-    lam: the regulariser is lam |w|^2; a larger one needs less noise, so the default is ten times that of the methods.
-    calibration: `proven`, or `paper` for the printed scale of the noise; privacy_ states what that is proved to give at
-    most.
+    The average is computed in the clear: whoever computes it is trusted with the models, except in `local`.
 
-    The other parameters: help(smc_dp.estimators).
+    Parameters
+    ----------
+    method : {"wsum", "prr_mean", "local", "central"}, default="wsum"
+        What is released: `wsum`, the mean of the parties' models weighted by their sizes; `prr_mean`, the plain mean
+        (Pathak, Rane and Raj 2010); `local`, the mean of models that each party made noisy by itself; `central`, one
+        model of all rows. May be given by its place.
+    epsilon : float, default=1.0
+        The privacy loss of one fit, a pure number from 1e-9 to 1e6; inf asks for no noise and gives no privacy. A float
+        is taken as the decimal that it prints as, or as its binary value where that is smaller.
+    delta : float, default=1e-06
+        A probability, from 1e-100 to below 1; it counts with noise `gauss` only.
+    calibration : {"proven", "paper"}, default="proven"
+        What sets the scale of the noise: a proof, or what is printed (`prr_mean` and `central` have that). `privacy_`
+        states what the printed scale is proved to give at most.
+    noise : {"knorm", "laplace", "gauss"}, default="knorm"
+        The law of the noise: `knorm` and `laplace` give pure epsilon, `gauss` gives zCDP that implies (epsilon, delta).
+    lam : float, default=0.01
+        The weight of the regulariser `lam |w|^2` beside the mean log-loss, a pure number from 2^-29 to 1e6. A larger
+        one needs less noise, so the default is ten times that of the methods.
+    n_parties : int, default=5
+        How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
+    radius : float, default=1.0
+        The length, in the units of the columns and from 1e-150 to 1e150, to which rows are clipped before they are
+        divided by it. It is public and must not come from private rows.
+    bias : float, default=1.0
+        The constant coordinate that rows then get, in units of the radius, finite and not negative; 0 adds none.
+    classes : sequence or None, default=None
+        The public list of classes, two, each once; None reads them off the labels, which `privacy_` then says.
+    insecure_seed : int or None, default=None
+        Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
+        fresh noise from the operating system.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns the rows had, without the bias.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        What the columns were called; only where the rows came with names that are all texts.
+    privacy_ : PrivacyStatement
+        What the release guarantees, for whom and against whom, and what it does not cover.
+    model_ : Scored
+        What was released: a linear model with noise, `W` of shape (2, d + 1).
+    ball_ : Ball
+        How a row gets into the unit ball: the radius and the bias of the fit.
+
+    Raises
+    ------
+    InputError
+        A ValueError, from `fit` and `fit_parties`: a parameter, a party or a row is not what was wanted; the message
+        names it. Nothing is checked before a fit.
+    NotFittedError
+        From `predict` and its like before a fit, and after one that was refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from smc_dp import AveragingClassifier
+    >>> X, y = make_blobs(3000, centers=[[0.5, 0.1], [-0.5, 0.2]], cluster_std=0.2, random_state=4)
+    >>> hospital = np.repeat(["north", "south", "east"], 1000)
+    >>> model = AveragingClassifier("wsum", epsilon=1.0, classes=[0, 1]).fit(X, y, parties=hospital)
+    >>> model
+    AveragingClassifier(classes=[0, 1])
+    >>> model.privacy_.kind, model.privacy_.epsilon, model.privacy_.unit
+    ('pure', 1.0, 'record')
+    >>> model.score(X, y) > 0.9
+    True
+
+    References
+    ----------
+    * M. Pathak, S. Rane and B. Raj. Multiparty differential privacy via aggregation of locally trained classifiers.
+      NIPS 2010.
+
     """
 
     methods: ClassVar[tuple[str, ...]] = ("wsum", "prr_mean", "local", "central")
     binary: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        method: str = "wsum",
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        calibration: Calibration = "proven",
-        noise: NoiseName = "knorm",
-        lam: float = 1e-2,
-        n_parties: int = 5,
-        radius: float = 1.0,
-        bias: float = 1.0,
-        classes: Sequence[Any] | None = None,
-        insecure_seed: int | None = None,
-    ) -> None:
-        self.method = method
-        self.epsilon = epsilon
-        self.delta = delta
-        self.calibration = calibration
-        self.noise = noise
-        self.lam = lam
-        self.n_parties = n_parties
-        self.radius = radius
-        self.bias = bias
-        self.classes = classes
-        self.insecure_seed = insecure_seed
+    method: str = field(default="wsum", kw_only=False)
+    lam: float = 1e-2
 
     def _settings(self) -> dict[str, Any]:
         return {"lam": number("lam", self.lam)}

@@ -1,11 +1,11 @@
 """What all estimators share: from scikit-learn's arrays to a federation, a method's release, and predictions."""
 
-from __future__ import annotations
+# Annotations are not deferred here: families in other files inherit the fields, and would not find the types' names.
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
@@ -52,31 +52,29 @@ class Scored(Protocol):
         ...
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """Methods of `smc_dp.methods` behind scikit-learn's interface; each subclass is one family of them.
 
     A subclass names its `methods`, says whether they are `binary` and turns its parameters into a method's settings.
+    The fields are the parameters: those here belong to every family, and only `method` may be given by its place. They
+    are looked at in `fit` and not before, as scikit-learn wants it.
     """
 
     methods: ClassVar[tuple[str, ...]]
     binary: ClassVar[bool]
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"parties": True}
 
-    method: str
-    epsilon: float
-    delta: float
-    calibration: Calibration
-    noise: NoiseName
-    n_parties: int
-    radius: float
-    bias: float
-    classes: Sequence[Any] | None
-    insecure_seed: int | None
-
-    classes_: LabelArray
-    privacy_: PrivacyStatement
-    model_: Scored
-    ball_: Ball
+    method: str = field(kw_only=False)
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    calibration: Calibration = "proven"
+    noise: NoiseName = "knorm"
+    n_parties: int = 5
+    radius: float = 1.0
+    bias: float = 1.0
+    classes: Sequence[Any] | None = None
+    insecure_seed: int | None = None
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, parties: npt.ArrayLike | None = None) -> Self:
         """Train, draw noise, keep what is released and nothing else.
@@ -129,7 +127,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         if self.method not in self.methods:
             raise InputError(f"method: wanted one of {', '.join(self.methods)}, got {shown(self.method)}")
         kind: Any = find(self.method)
-        known, given = {field.name for field in fields(kind)}, {}
+        known, given = {setting.name for setting in fields(kind)}, {}
         for name, value in (self._settings() | settings).items():
             if value is not None and name not in known:
                 raise InputError(f"{name}: {self.method} has no such setting, wanted None, got {shown(value)}")
@@ -143,8 +141,8 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
 
     def _in_own_names(self, message: str) -> str:
         """A method's message about one of its fields, with the name that the parameter has here."""
-        field, colon, rest = message.partition(":")
-        return _FIELDS.get(field, field) + colon + rest
+        name, colon, rest = message.partition(":")
+        return _FIELDS.get(name, name) + colon + rest
 
     def _target(self) -> Target:
         delta = exact_number("delta", self.delta)
@@ -168,7 +166,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
         check_classification_targets(labels)
         check_target(self._target(), self._method())
-        self.classes_ = self._classes(labels)
+        self.classes_: LabelArray = self._classes(labels)
         self.ball_ = Ball(number("radius", self.radius), number("bias", self.bias))
         parts = self._parts(len(rows), parties)
         parts.check_finite(rows)
@@ -193,7 +191,8 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
             raise TypeError(f"{self.method} releases no model that scores rows")
         more = [(CLASSES_READ, self.classes is None), (DEALT, dealt), (ONE_FIT, True), (REFUSED, True)]
         caveats = (*release.privacy.caveats, *(caveat for caveat, holds in more if holds))
-        self.model_, self.privacy_ = release.model, replace(release.privacy, caveats=caveats)
+        self.model_: Scored = release.model
+        self.privacy_: PrivacyStatement = replace(release.privacy, caveats=caveats)
         return self
 
     def _rows(self, X: npt.ArrayLike) -> Array:

@@ -2,56 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.checked import number, whole_number
-from smc_dp.privacy.target import Calibration, NoiseName
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CollaborativeClassifier(FederatedClassifier):
-    """Two classes; each record is protected.
+    """Learn a logistic regression of two classes that the parties train in rounds, protecting each record.
 
-    method: `ofpa`, every party perturbs its objective; `ofaa`, a polynomial in place of the objective is perturbed;
-    `param_laplace`, every party adds noise to its model, which takes noise `laplace`. So do the printed forms, with
-    calibration `paper`; that of `ofpa` is not private, which privacy_ says. rounds: how often the server averages; a
-    round costs its share of epsilon in `ofpa`, and nothing in the proven `ofaa`. lam: the regulariser is
-    lam |theta|^2; None leaves it to the method, and `ofaa` has none. The methods have a bias of their own.
+    Rows get no bias here: the methods add a coordinate of their own.
 
-    The other parameters: help(smc_dp.estimators).
+    Parameters
+    ----------
+    method : {"ofpa", "ofaa", "param_laplace"}, default="ofpa"
+        What is perturbed: in `ofpa` every party's objective; in `ofaa` a polynomial in place of the objective; in
+        `param_laplace` every party's model. May be given by its place.
+    epsilon : float, default=1.0
+        The privacy loss of one fit, a pure number from 1e-9 to 1e6; inf asks for no noise and gives no privacy. A float
+        is taken as the decimal that it prints as, or as its binary value where that is smaller.
+    delta : float, default=1e-06
+        A probability, from 1e-100 to below 1; it counts with noise `gauss` only.
+    calibration : {"proven", "paper"}, default="proven"
+        What sets the scale of the noise: a proof, or what is printed (`ofpa` and `ofaa` have that, with noise
+        `laplace`; `ofpa` is then not private). `privacy_` states what the printed scale is proved to give at most.
+    noise : {"knorm", "laplace", "gauss"}, default="knorm"
+        The law of the noise: `knorm` and `laplace` give pure epsilon, `gauss` gives zCDP that implies (epsilon, delta).
+        The proven `ofpa` has `knorm` only, the proven `ofaa` all three, `param_laplace` and the printed forms
+        `laplace`.
+    rounds : int or None, default=None
+        How often the server averages, from 1 to 10,000 rounds; a round costs its share of epsilon in `ofpa`, and
+        nothing in the proven `ofaa`. None leaves it to the method, and `param_laplace` has none.
+    lam : float or None, default=None
+        The weight of the regulariser `lam |theta|^2` beside the mean log-loss, a pure number from 2^-29 to 1e6. None
+        leaves it to the method, and `ofaa` has none.
+    n_parties : int, default=5
+        How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
+    radius : float, default=1.0
+        The length, in the units of the columns and from 1e-150 to 1e150, to which rows are clipped before they are
+        divided by it. It is public and must not come from private rows.
+    classes : sequence or None, default=None
+        The public list of classes, two, each once; None reads them off the labels, which `privacy_` then says.
+    insecure_seed : int or None, default=None
+        Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
+        fresh noise from the operating system.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns the rows had, without the bias.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        What the columns were called; only where the rows came with names that are all texts.
+    privacy_ : PrivacyStatement
+        What the release guarantees, for whom and against whom, and what it does not cover.
+    model_ : Scored
+        What was released: logistic regression with noise, which scores rows.
+    ball_ : Ball
+        How a row gets into the unit ball: the radius and the bias of the fit.
+
+    Raises
+    ------
+    InputError
+        A ValueError, from `fit` and `fit_parties`: a parameter, a party or a row is not what was wanted; the message
+        names it. Nothing is checked before a fit.
+    NotFittedError
+        From `predict` and its like before a fit, and after one that was refused.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from smc_dp import CollaborativeClassifier
+    >>> X, y = make_blobs(6000, centers=[[0.5, 0.1], [-0.5, 0.2]], cluster_std=0.1, random_state=4)
+    >>> model = CollaborativeClassifier("ofaa", epsilon=1.0, n_parties=3, rounds=2, classes=[0, 1]).fit(X, y)
+    >>> model
+    CollaborativeClassifier(classes=[0, 1], method='ofaa', n_parties=3, rounds=2)
+    >>> model.privacy_.kind, model.privacy_.epsilon, model.privacy_.unit
+    ('pure', 1.0, 'record')
+    >>> model.score(X, y) > 0.9
+    True
+
+    References
+    ----------
+    * W. Du, A. Li and Q. Li. Privacy-preserving multiparty learning for logistic regression. SecureComm 2018.
+    * J. Zhang, Z. Zhang, X. Xiao, Y. Yang and M. Winslett. Functional mechanism: regression analysis under differential
+      privacy. VLDB 2012.
+
     """
 
     methods: ClassVar[tuple[str, ...]] = ("ofpa", "ofaa", "param_laplace")
     binary: ClassVar[bool] = True
-    bias: float = 0.0
 
-    def __init__(
-        self,
-        method: str = "ofpa",
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        calibration: Calibration = "proven",
-        noise: NoiseName = "knorm",
-        rounds: int | None = None,
-        lam: float | None = None,
-        n_parties: int = 5,
-        radius: float = 1.0,
-        classes: Sequence[Any] | None = None,
-        insecure_seed: int | None = None,
-    ) -> None:
-        self.method = method
-        self.epsilon = epsilon
-        self.delta = delta
-        self.calibration = calibration
-        self.noise = noise
-        self.rounds = rounds
-        self.lam = lam
-        self.n_parties = n_parties
-        self.radius = radius
-        self.classes = classes
-        self.insecure_seed = insecure_seed
+    method: str = field(default="ofpa", kw_only=False)
+    rounds: int | None = None
+    lam: float | None = None
+    bias: float = field(default=0.0, init=False)  # no parameter: the methods add a coordinate of their own
 
     def _settings(self) -> dict[str, Any]:
         return {

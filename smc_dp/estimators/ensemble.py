@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,66 +12,113 @@ from smc_dp.arrays import Array
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.checked import number, public_rows
 from smc_dp.methods.hamm2016.ensemble import Learner
-from smc_dp.privacy.target import Calibration, NoiseName
 
 _POINTS = 1000
 _POINTS_SEED = 0  # public
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class EnsembleClassifier(FederatedClassifier):
-    """Two classes or more; all rows of one party are protected together, so many parties are needed.
+    """Learn a classifier of two classes or more from the parties' own, protecting all rows of a party at once.
 
     The noise pays for all that a party can say, however many rows it has, and shrinks with the number of parties: five,
     the default so that the smallest tables can be dealt, teach little at epsilon 1. Where a table stands for
-    many small holders deal it to many: `EnsembleClassifier(n_parties=500)` for some thousand rows.
+    many small holders deal it to many: `EnsembleClassifier(n_parties=500)` for some thousand rows. Parties that a table
+    is dealt to stand for groups of its rows; a guarantee for real parties needs `parties` or `fit_parties`. Whoever
+    computes the release is trusted with what the parties send.
 
-    Each party trains a classifier of its own rows. method: `soft_ss`, `soft`, `vote`, `soft_aux` have these label
-    public auxiliary rows and train one model on the labels; `avg`, `avg_clip` average the parties' linear models.
-    learner: what a party trains, a scikit-learn classifier, a callable (X, y) -> predict, or one of them for each
-    party; None is logistic regression. It is given rows of the unit ball and class numbers 0, ..., C-1, places in
-    classes_, and must predict such numbers. lam: the regulariser is (lam/2) |w|^2. lam_global: that of `soft_ss` for
-    the common model, clip: the norm to which `avg_clip` clips; None leaves both to the method. Parties that a table is
-    dealt to stand for groups of its rows; a guarantee for real parties needs `parties` or `fit_parties`.
+    Parameters
+    ----------
+    method : {"soft_ss", "soft", "soft_aux", "vote", "avg", "avg_clip"}, default="soft_ss"
+        What is made of the parties' classifiers: in `soft_ss`, `soft`, `vote` and `soft_aux` they label public
+        auxiliary rows and one model is trained on the labels; `avg` and `avg_clip` average linear models. May be given
+        by its place.
+    epsilon : float, default=1.0
+        The privacy loss of one fit, a pure number from 1e-9 to 1e6; inf asks for no noise and gives no privacy. A float
+        is taken as the decimal that it prints as, or as its binary value where that is smaller.
+    delta : float, default=1e-06
+        A probability, from 1e-100 to below 1; it counts with noise `gauss` only.
+    calibration : {"proven", "paper"}, default="proven"
+        What sets the scale of the noise: a proof, or what is printed (`vote`, `soft`, `soft_aux` and `avg` have that).
+        `privacy_` states what the printed scale is proved to give at most.
+    noise : {"knorm", "laplace", "gauss"}, default="knorm"
+        The law of the noise: `knorm` and `laplace` give pure epsilon, `gauss` gives zCDP that implies (epsilon, delta).
+        `soft_ss` has no `laplace`.
+    lam : float, default=0.0001
+        The weight of the regulariser `(lam/2) |w|^2` beside the mean log-loss, a pure number from 2^-29 to 1e6.
+    lam_global : float or None, default=None
+        The same for the common model of `soft_ss`, which alone has it; None leaves it to the method.
+    clip : float or None, default=None
+        The length to which `avg_clip`, which alone has it, clips the parties' models, from 2^-20 to 1e6 in the units of
+        weights for rows of the unit ball; None leaves it to the method.
+    learner : classifier, callable, sequence of these or None, default=None
+        What a party trains: a scikit-learn classifier, a callable (X, y) -> predict, or one of them for each party;
+        None is logistic regression. It is given rows of the unit ball and class numbers 0, ..., C-1, places in
+        `classes_`, and must predict such numbers. `avg` and `avg_clip` have logistic regression only.
+    n_parties : int, default=5
+        How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
+    radius : float, default=1.0
+        The length, in the units of the columns and from 1e-150 to 1e150, to which rows are clipped before they are
+        divided by it. It is public and must not come from private rows.
+    bias : float, default=1.0
+        The constant coordinate that rows then get, in units of the radius, finite and not negative; 0 adds none.
+    classes : sequence or None, default=None
+        The public list of classes, at least two, each once; None reads them off the labels, which `privacy_` then says.
+    insecure_seed : int or None, default=None
+        Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
+        fresh noise from the operating system.
 
-    The other parameters: help(smc_dp.estimators).
+    Attributes
+    ----------
+    classes_ : ndarray of shape (C,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns the rows had, without the bias.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        What the columns were called; only where the rows came with names that are all texts.
+    privacy_ : PrivacyStatement
+        What the release guarantees, for whom and against whom, and what it does not cover.
+    model_ : Scored
+        What was released: a linear model with noise, `W` of shape (C, d + 1).
+    ball_ : Ball
+        How a row gets into the unit ball: the radius and the bias of the fit.
+
+    Raises
+    ------
+    InputError
+        A ValueError, from `fit` and `fit_parties`: a parameter, a party or a row is not what was wanted; the message
+        names it. Nothing is checked before a fit.
+    NotFittedError
+        From `predict` and its like before a fit, and after one that was refused.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from smc_dp import EnsembleClassifier
+    >>> X, y = make_blobs(3000, centers=[[0.5, 0.0], [-0.5, 0.3], [0.0, -0.5]], cluster_std=0.1, random_state=4)
+    >>> model = EnsembleClassifier("soft_ss", epsilon=1.0, n_parties=500, classes=[0, 1, 2])
+    >>> model.fit(X[300:], y[300:], auxiliary=X[:300])
+    EnsembleClassifier(classes=[0, 1, 2], n_parties=500)
+    >>> model.privacy_.kind, model.privacy_.epsilon, model.privacy_.unit
+    ('pure', 1.0, 'party')
+    >>> model.score(X, y) > 0.9
+    True
+
+    References
+    ----------
+    * J. Hamm, Y. Cao and M. Belkin. Learning privately from multiparty data. ICML 2016.
+
     """
 
     methods: ClassVar[tuple[str, ...]] = ("soft_ss", "soft", "soft_aux", "vote", "avg", "avg_clip")
     binary: ClassVar[bool] = False
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"auxiliary": True}
 
-    def __init__(
-        self,
-        method: str = "soft_ss",
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        calibration: Calibration = "proven",
-        noise: NoiseName = "knorm",
-        lam: float = 1e-4,
-        lam_global: float | None = None,
-        clip: float | None = None,
-        learner: Learner = None,
-        n_parties: int = 5,
-        radius: float = 1.0,
-        bias: float = 1.0,
-        classes: Sequence[Any] | None = None,
-        insecure_seed: int | None = None,
-    ) -> None:
-        self.method = method
-        self.epsilon = epsilon
-        self.delta = delta
-        self.calibration = calibration
-        self.noise = noise
-        self.lam = lam
-        self.lam_global = lam_global
-        self.clip = clip
-        self.learner = learner
-        self.n_parties = n_parties
-        self.radius = radius
-        self.bias = bias
-        self.classes = classes
-        self.insecure_seed = insecure_seed
+    method: str = field(default="soft_ss", kw_only=False)
+    lam: float = 1e-4
+    lam_global: float | None = None
+    clip: float | None = None
+    learner: Learner = None
 
     def fit(
         self,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy.typing as npt
@@ -14,54 +13,101 @@ from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.checked import few, labels_of, number, public_rows
 from smc_dp.estimators.rows import class_numbers
 from smc_dp.methods.feature_method import LossName
-from smc_dp.privacy.target import Calibration, NoiseName
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FeatureMethodClassifier(FederatedClassifier):
-    """Two classes; each record is protected, and nobody is trusted.
+    """Learn a classifier of two classes from those of sites that trust nobody, protecting each record.
 
-    Every party trains a classifier by objective perturbation. method: `feat_agg`, an aggregator learns how to combine
-    them from labelled rows of its own; `avg_agg`, their mean. lam: the regulariser is lam |f|^2. loss: `huber` or
-    `logistic`. aggregator: the label of the party whose rows `feat_agg` learns the combination from, and protects like
-    the others, where `fit` gets no public rows; None is the last one, if the parties are dealt.
+    Every party trains a classifier by objective perturbation, and all the rest is done with what it may show.
 
-    The other parameters: help(smc_dp.estimators).
+    Parameters
+    ----------
+    method : {"feat_agg", "avg_agg"}, default="feat_agg"
+        What is made of the parties' classifiers: in `feat_agg` an aggregator learns from labelled rows of its own how
+        to combine them; `avg_agg` is their mean. May be given by its place.
+    epsilon : float, default=1.0
+        The privacy loss of one fit, a pure number from 1e-9 to 1e6; inf asks for no noise and gives no privacy. A float
+        is taken as the decimal that it prints as, or as its binary value where that is smaller.
+    delta : float, default=1e-06
+        A probability, from 1e-100 to below 1; it counts with noise `gauss` only.
+    calibration : {"proven", "paper"}, default="proven"
+        What sets the scale of the noise: a proof, or what is printed (both methods have that). `privacy_` states what
+        the printed scale is proved to give at most.
+    noise : {"knorm", "laplace", "gauss"}, default="knorm"
+        The law of the noise: both methods have `knorm` only, which gives pure epsilon.
+    lam : float, default=0.01
+        The weight of the regulariser `lam |f|^2` beside the mean loss, a pure number from 2^-29 to 1e6.
+    loss : {"huber", "logistic"}, default="huber"
+        What a party's classifier minimises: the Huber loss or the log-loss of the margins.
+    aggregator : object, default=None
+        The label of the party whose rows `feat_agg` learns the combination from, and protects like the others, where
+        `fit` gets no public rows; None is the last one, if the parties are dealt.
+    n_parties : int, default=5
+        How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
+    radius : float, default=1.0
+        The length, in the units of the columns and from 1e-150 to 1e150, to which rows are clipped before they are
+        divided by it. It is public and must not come from private rows.
+    bias : float, default=1.0
+        The constant coordinate that rows then get, in units of the radius, finite and not negative; 0 adds none.
+    classes : sequence or None, default=None
+        The public list of classes, two, each once; None reads them off the labels, which `privacy_` then says.
+    insecure_seed : int or None, default=None
+        Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
+        fresh noise from the operating system.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns the rows had, without the bias.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        What the columns were called; only where the rows came with names that are all texts.
+    privacy_ : PrivacyStatement
+        What the release guarantees, for whom and against whom, and what it does not cover.
+    model_ : Scored
+        What was released: a linear model with noise, `W` of shape (2, d + 1).
+    ball_ : Ball
+        How a row gets into the unit ball: the radius and the bias of the fit.
+
+    Raises
+    ------
+    InputError
+        A ValueError, from `fit` and `fit_parties`: a parameter, a party or a row is not what was wanted; the message
+        names it. Nothing is checked before a fit.
+    NotFittedError
+        From `predict` and its like before a fit, and after one that was refused.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from smc_dp import FeatureMethodClassifier
+    >>> X, y = make_blobs(6000, centers=[[0.5, 0.1], [-0.5, 0.2]], cluster_std=0.1, random_state=4)
+    >>> model = FeatureMethodClassifier("feat_agg", epsilon=1.0, n_parties=3, classes=[0, 1])
+    >>> model.fit(X[500:], y[500:], public_X=X[:500], public_y=y[:500])
+    FeatureMethodClassifier(classes=[0, 1], n_parties=3)
+    >>> model.privacy_.kind, model.privacy_.epsilon, model.privacy_.unit
+    ('pure', 1.0, 'record')
+    >>> model.score(X, y) > 0.9
+    True
+
+    References
+    ----------
+    * The feature method, algorithm 1 of its paper, as `smc_dp.methods.feature_method` states it.
+    * K. Chaudhuri, C. Monteleoni and A. D. Sarwate. Differentially private empirical risk minimization. JMLR 12, 2011
+      (objective perturbation).
+
     """
 
     methods: ClassVar[tuple[str, ...]] = ("feat_agg", "avg_agg")
     binary: ClassVar[bool] = True
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"public_X": True, "public_y": True}
 
-    def __init__(
-        self,
-        method: str = "feat_agg",
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        calibration: Calibration = "proven",
-        noise: NoiseName = "knorm",
-        lam: float = 1e-2,
-        loss: LossName = "huber",
-        aggregator: object = None,
-        n_parties: int = 5,
-        radius: float = 1.0,
-        bias: float = 1.0,
-        classes: Sequence[Any] | None = None,
-        insecure_seed: int | None = None,
-    ) -> None:
-        self.method = method
-        self.epsilon = epsilon
-        self.delta = delta
-        self.calibration = calibration
-        self.noise = noise
-        self.lam = lam
-        self.loss = loss
-        self.aggregator = aggregator
-        self.n_parties = n_parties
-        self.radius = radius
-        self.bias = bias
-        self.classes = classes
-        self.insecure_seed = insecure_seed
+    method: str = field(default="feat_agg", kw_only=False)
+    lam: float = 1e-2
+    loss: LossName = "huber"
+    aggregator: object = None
 
     def fit(
         self,

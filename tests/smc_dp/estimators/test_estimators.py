@@ -162,12 +162,6 @@ def test_the_estimator_is_the_method_of_that_name(family: type[FederatedClassifi
     assert not np.allclose(estimator.model_.scores(X), scores(6), rtol=1e-3)
 
 
-def test_every_family_says_where_the_other_parameters_are() -> None:
-    for family in FAMILIES:
-        assert str(family.__doc__).rstrip().endswith("The other parameters: help(smc_dp.estimators).")
-        assert all(name in str(estimators.__doc__) for name in ("radius", "classes", "insecure_seed"))
-
-
 def test_parties_are_labels_or_a_list_or_dealt() -> None:
     names = sorted(set(WHO))
     by_label = AveragingClassifier(epsilon=math.inf).fit(BLOBS, LABELS, parties=WHO)
