@@ -14,16 +14,12 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from protocols.arithmetic.rng import Stream
 from protocols.runtime.transcript import line_of, link, read_envelope
 from protocols.runtime.view import RecordedView
-from smc_dp.aggregation import ProtocolSettings
-from smc_dp.audit.run import checks, report
+from smc_dp import audit_run, run_protocol
 from smc_dp.audit.run.evidence import load
 from smc_dp.cli import screen
 from smc_dp.data import sources
-from smc_dp.methods.pathak2010.curator import Settings
-from smc_dp.run.simulation import simulate_run
 
 
 def double_a_weight(run: Path, views: Path) -> None:
@@ -55,19 +51,18 @@ def tell_of_other_data(run: Path, views: Path) -> None:
 
 def main() -> None:
     """One honest run, audited; three copies of it, tampered with."""
-    case, settings = sources.dataset("breast_cancer", parties=3), Settings()
-    protocol = ProtocolSettings(dimension=case.bounds.dimension, ring_bits=settings.grid.ring_bits)
+    data = sources.dataset("breast_cancer", parties=3)
     with tempfile.TemporaryDirectory() as folder:
         run, views = Path(folder) / "run", Path(folder) / "views"
-        simulate_run(case, settings, protocol, Stream.from_system(), run, views=views)
-        honest = report.audit_evidence(load(run, views=views), checks.CHECKS)
+        run_protocol(data.federation, bounds=data.bounds, out=run, views=views)
+        honest = audit_run(run, views=views)
         screen.show_audit(honest)
         if not honest.passed:
             raise SystemExit("an honest run was accused")
         for tamper in (double_a_weight, cut_out_a_message, tell_of_other_data):
             there, theirs = (Path(shutil.copytree(path, f"{path}-{tamper.__name__}")) for path in (run, views))
             tamper(there, theirs)
-            found = report.audit_evidence(load(there, views=theirs), checks.CHECKS)
+            found = audit_run(there, views=theirs)
             caught = [finding.check.name for finding in found.findings if finding.outcome.status == "failed"]
             print(f"\n{tamper.__name__}: caught by {', '.join(caught)}")
             if found.first_fault is None:

@@ -20,16 +20,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from protocols.arithmetic.rng import Stream
 from protocols.runtime.diagram import arrows, mermaid
-from smc_dp.aggregation import ProtocolSettings
+from smc_dp import run_protocol
 from smc_dp.audit.run import conformity, report
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.data import sources
 from smc_dp.errors import InputError
-from smc_dp.methods.pathak2010.curator import Settings
 from smc_dp.run import folder as run_folder
-from smc_dp.run.simulation import simulate_run
 
 
 def main() -> None:
@@ -65,9 +62,8 @@ def fault(evidence: Evidence) -> str | None:
 def fresh_run(run: Path) -> Path:
     """A run made now."""
     print("Three hospitals run the protocol at 3072 bits ...", file=sys.stderr)
-    case, settings = sources.dataset("breast_cancer", parties=3), Settings()
-    protocol = ProtocolSettings(case.bounds.dimension, settings.grid.ring_bits)
-    simulate_run(case, settings, protocol, Stream.from_system(), run)
+    data = sources.dataset("breast_cancer", parties=3)
+    run_protocol(data.federation, bounds=data.bounds, test=data.test, out=run)
     return run
 
 

@@ -1,7 +1,9 @@
 """Differentially private learning by several parties, over the protocols of `protocols`.
 
-Ten names and the version are here; each is imported when it is first used.
+Thirteen names and the version are here; each is imported when it is first used.
 
+* `run_protocol`: everybody's rows in, through the protocol, a run folder and a report out; `predict`: new rows
+  classified with a run folder; `audit_run`: what somebody finds who was not there.
 * `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`, `CollaborativeClassifier`: scikit-learn
   estimators, one for each family of methods (`smc_dp.estimators`).
 * `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
@@ -18,6 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from smc_dp.audit.run.checks import audit_run
     from smc_dp.data.federation import Federation, Rows
     from smc_dp.errors import InputError
     from smc_dp.estimators import (
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from smc_dp.methods.registry import METHODS
     from smc_dp.privacy.statement import PrivacyStatement
     from smc_dp.privacy.target import Target
+    from smc_dp.run.prediction import predict
+    from smc_dp.run.protocol import run_protocol
 
 __version__ = "0.1.0"
 
@@ -44,6 +49,9 @@ __all__ = [
     "Rows",
     "Target",
     "__version__",
+    "audit_run",
+    "predict",
+    "run_protocol",
 ]
 
 
@@ -68,6 +76,18 @@ def __getattr__(name: str) -> object:
         from smc_dp.errors import InputError
 
         return InputError
+    if name == "run_protocol":
+        from smc_dp.run.protocol import run_protocol
+
+        return run_protocol
+    if name == "predict":
+        from smc_dp.run.prediction import predict
+
+        return predict
+    if name == "audit_run":
+        from smc_dp.audit.run.checks import audit_run
+
+        return audit_run
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -18,23 +18,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
+from support.clear import shared
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation import Contribution, ideal
+from smc_dp.aggregation import ideal
+from smc_dp.arrays import Array
 from smc_dp.data import sources
-from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.preprocess import Examples
+from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.data.partition import deal, parse_split
 from smc_dp.learning.solver import PUBLIC_TAU
-from smc_dp.methods.experiment import SPLITS, Trained, dealt, error, errors, pooled, train
-from smc_dp.methods.pathak2010.averages import Local, PathakMean, noise_of
-from smc_dp.methods.pathak2010.curator import Settings, classify, open_release
+from smc_dp.methods.model import LinearModel, Release, classify
+from smc_dp.methods.pathak2010.averages import Local, PathakMean, TrainedMean, noise_of
 from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteLaplace
+from smc_dp.privacy.output import GRID
 from smc_dp.privacy.pathak2010 import noise_for
 from smc_dp.privacy.sensitivity import logistic_constants
-from smc_dp.privacy.target import Calibration, Target
+from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 ACCEPT, REJECT = 1e-6, 1e-12
+SPLITS = {"even": "20,20,20,20,20", "15 %": "15,20,20,20,25", "10 %": "10,20,20,20,30"}
 DATA = Path(os.environ.get("SMC_DP_DATA", "/nowhere"))
 needs_a9a = pytest.mark.skipif(
     not (DATA / "a9a" / "a9a.gz").is_file(), reason="a9a is not there: SMC_DP_DATA names no folder with a9a/a9a.gz"
@@ -43,19 +47,19 @@ LAM, K, D = Fraction(1, 1000), 5, 123
 G = 1.856  # of logistic regression at mu = 0.002, to three digits
 MAJORITY = 3846 / 16281  # the published count of "earns much" in the test set
 
-Models = Callable[[Fraction, str], Trained]
+Models = Callable[[Fraction, str], TrainedMean]
 ONE_PLACE = "one place"
 
 
 @pytest.fixture(scope="module")
-def a9a() -> tuple[Examples, Examples]:
-    case = sources.dataset("a9a", DATA)
-    assert case.test is not None
-    return pooled(list(case.parties.values())), case.test
+def a9a() -> tuple[Rows, Rows]:
+    data = sources.dataset("a9a", DATA)
+    assert data.test is not None
+    return data.federation.pooled(), data.test
 
 
 @pytest.fixture(scope="module")
-def splits(a9a) -> dict[str, list[Examples]]:
+def splits(a9a) -> dict[str, list[Rows]]:
     return {name: dealt(a9a[0], split, seed=1) for name, split in SPLITS.items()}
 
 
@@ -64,14 +68,48 @@ def models(a9a, splits) -> Models:
     """Trains what a test asks for, once."""
 
     @cache
-    def model(lam: Fraction, split: str) -> Trained:
-        return train([a9a[0]] if split == ONE_PLACE else splits[split], Settings(lam=lam))
+    def model(lam: Fraction, split: str) -> TrainedMean:
+        return train([a9a[0]] if split == ONE_PLACE else splits[split], lam)
 
     return model
 
 
 def stream() -> Stream:
     return Stream.insecure_from_seed("the paper's experiment")
+
+
+def dealt(rows: Rows, split: str, seed: int) -> list[Rows]:
+    """The rows dealt to parties at random, by a public seed, in the percentages of the split."""
+    return [rows.take(part) for part in deal(len(rows), parse_split(split), seed)]
+
+
+def train(parties: Sequence[Rows], lam: Fraction) -> TrainedMean:
+    """Every party's model; a single party stands for the centralised w*."""
+    return PathakMean(float(lam)).train(Federation(tuple(parties), 2))
+
+
+def weights(trained: TrainedMean) -> Array:
+    """The mean model without noise."""
+    return direction(trained.release(Target(None), stream()))
+
+
+def direction(release: Release) -> Array:
+    assert isinstance(release.model, LinearModel)
+    return release.model.W[1] - release.model.W[0]
+
+
+def error(w: Array, test: Rows) -> float:
+    """The fraction of test rows that these weights misclassify."""
+    return float(np.mean(classify(w, test.X) != test.y))
+
+
+def errors(
+    trained: TrainedMean, test: Rows, epsilon: Fraction, calibration: Calibration, noise: NoiseName = "knorm",
+    *, repeats: int, rng: Stream,
+) -> Array:  # fmt: skip
+    """Test errors of so many releases of the same models with fresh noise."""
+    target = Target(epsilon, calibration, noise)
+    return np.array([error(direction(trained.release(target, rng)), test) for _ in range(repeats)])
 
 
 # Without noise.
@@ -84,7 +122,7 @@ def test_the_splits_have_the_sizes_of_the_paper(splits):
     assert [len(data) for data in splits["15 %"]] == [4884, 6512, 6512, 6512, 8141]
     assert [len(data) for data in splits["10 %"]] == [3256, 6512, 6512, 6512, 9769]
     for parties in splits.values():
-        assert sum(float((data.y > 0).sum()) for data in parties) == 7841
+        assert sum(float((data.y == 1).sum()) for data in parties) == 7841
 
 
 @needs_a9a
@@ -92,7 +130,7 @@ def test_the_splits_have_the_sizes_of_the_paper(splits):
 @pytest.mark.parametrize(("lam", "wanted", "tolerance"), [(Fraction(1), 0.2362, 0.0002), (LAM, 0.164, 0.001)])
 def test_error_of_w_star(a9a, models, lam, wanted, tolerance):
     rows, test = a9a
-    found = {split: error(models(lam, split).weights(), test) for split in (ONE_PLACE, *SPLITS)}
+    found = {split: error(weights(models(lam, split)), test) for split in (ONE_PLACE, *SPLITS)}
     assert all(abs(value - wanted) < tolerance for value in found.values())
     # scikit-learn minimises C sum log-loss + |w|^2/2, so C = 1/(2 lam n).
     oracle = LogisticRegression(C=1 / (2 * float(lam) * len(rows)), fit_intercept=False, tol=1e-8, max_iter=1000)
@@ -103,16 +141,16 @@ def test_error_of_w_star(a9a, models, lam, wanted, tolerance):
 @pytest.mark.slow
 def test_the_error_tells_lambda_from_half_of_it(a9a, models):
     """Broken twin of the above: lambda/2 |w|^2."""
-    assert abs(error(models(LAM / 2, ONE_PLACE).weights(), a9a[1]) - 0.164) > 0.001
+    assert abs(error(weights(models(LAM / 2, ONE_PLACE)), a9a[1]) - 0.164) > 0.001
 
 
 @needs_a9a
 @pytest.mark.slow
 def test_at_the_lambda_of_the_paper_w_star_gives_everybody_the_same_answer(a9a, models):
     test = a9a[1]
-    assert (classify(models(Fraction(1), ONE_PLACE).weights(), test.X) == -1).all()
-    assert error(models(Fraction(1), ONE_PLACE).weights(), test) == MAJORITY
-    assert len(set(classify(models(LAM, ONE_PLACE).weights(), test.X))) == 2
+    assert (classify(weights(models(Fraction(1), ONE_PLACE)), test.X) == -1).all()
+    assert error(weights(models(Fraction(1), ONE_PLACE)), test) == MAJORITY
+    assert len(set(classify(weights(models(LAM, ONE_PLACE)), test.X))) == 2
 
 
 # With noise.
@@ -125,14 +163,14 @@ def test_at_the_lambda_of_the_paper_w_star_gives_everybody_the_same_answer(a9a, 
     [(LAM, "paper", "0.5"), (LAM, "proven", "0.5"), (Fraction(1), "paper", "0.1"), (Fraction(1), "proven", "0.005")],
 )
 def test_the_smaller_the_smallest_party_the_larger_the_error(a9a, models, lam, calibration, epsilon):
-    def gaps(of: list[Trained]) -> NDArray[np.float64]:
+    def gaps(of: list[TrainedMean]) -> NDArray[np.float64]:
         means = [errors(model, a9a[1], Fraction(epsilon), calibration, repeats=80, rng=stream()).mean() for model in of]
         return np.diff(means)
 
     trained = [models(lam, split) for split in SPLITS]
     assert (gaps(trained) > 0.005).all()
     # broken twin: noise as if all parties were equal, whatever their sizes
-    assert (gaps([replace(model, smallest=6512) for model in trained]) < 0.005).all()
+    assert (gaps([replace(model, public=replace(model.public, sizes=(6512,) * K)) for model in trained]) < 0.005).all()
 
 
 @needs_a9a
@@ -252,12 +290,12 @@ def test_with_equal_parties_the_weighted_sum_and_the_mean_tie(averages):
 
 
 def float_errors(
-    model: NDArray[np.float64], test: Examples, radius: NDArray[np.float64], rng: np.random.Generator
+    model: NDArray[np.float64], test: Rows, radius: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Test errors of the mean model with noise in uniform directions and of these lengths, all in floats."""
     direction = rng.normal(size=(len(radius), D))
     noise = direction * (radius / np.linalg.norm(direction, axis=1))[:, np.newaxis]
-    return np.mean((test.X @ (model + noise).T > 0) != (test.y[:, np.newaxis] > 0), axis=0)
+    return np.mean((test.X @ (model + noise).T > 0) != (test.y[:, np.newaxis] == 1), axis=0)
 
 
 @needs_a9a
@@ -285,7 +323,7 @@ def test_errors_follow_the_law_of_float_noise_of_the_stated_scale(
     def p(found: NDArray[np.float64]) -> float:
         return float(scipy.stats.ks_2samp(found, wanted).pvalue)
 
-    assert models(LAM, split).smallest in (smallest, smallest + 1)
+    assert min(models(LAM, split).public.sizes) in (smallest, smallest + 1)
     assert p(errors(models(LAM, split), test, Fraction(1), calibration, repeats=200, rng=stream())) > ACCEPT
     too_large = errors(models(LAM, split), test, Fraction(1, K), calibration, repeats=200, rng=stream())
     assert p(too_large) < REJECT  # broken twin: K times the noise
@@ -295,14 +333,19 @@ def test_errors_follow_the_law_of_float_noise_of_the_stated_scale(
 # What the printed noise guarantees.
 
 
+def guaranteed(calibration: Calibration, noise: NoiseName) -> float | None:
+    target = Target(Fraction(1), calibration, noise)
+    return PathakMean(float(LAM)).statement(Public(K, D, 2), target, "secure").epsilon
+
+
 def test_the_paper_s_coordinate_wise_noise_is_not_quite_what_it_says():
     """Shift in L1 at most sqrt(d) G/(2 lambda n K), over the scale 2/(n epsilon lambda): sqrt(d) G/(4 K) epsilon."""
-    laplace = Settings(lam=LAM, calibration="paper", noise="laplace").guarantee(K, D).epsilon
-    knorm = Settings(lam=LAM, calibration="paper").guarantee(K, D).epsilon
+    laplace = guaranteed("paper", "laplace")
+    knorm = guaranteed("paper", "knorm")
     assert laplace == pytest.approx(math.sqrt(D) * G / (4 * K), rel=0.002)
     assert laplace == pytest.approx(1.03, abs=0.005)
     assert knorm == pytest.approx(G / (4 * K), rel=0.002)
-    assert Settings(lam=LAM, noise="laplace").guarantee(K, D).epsilon == 1.0
+    assert guaranteed("proven", "laplace") == 1.0
     # broken twin: the nominal figure
     assert laplace != pytest.approx(1.0, abs=0.005)
 
@@ -327,7 +370,7 @@ def of_models(parties: int, dimension: int = 1, calibration: Calibration = "pape
     """Our noise for a sum of this many models at their parameters."""
     law = noise_for(
         N_1, parties=parties, dimension=dimension, epsilon=Fraction(1, 2), lam=Fraction(1, 100), noise="laplace",
-        calibration=calibration, grid=Settings().grid, tau=PUBLIC_TAU,
+        calibration=calibration, grid=GRID, tau=PUBLIC_TAU,
     )  # fmt: skip
     if not isinstance(law, DiscreteLaplace):
         raise TypeError(f"wanted coordinate-wise noise, got {law.name}")
@@ -389,19 +432,22 @@ def test_what_that_noise_truly_gives_and_what_epsilon_needs():
 def test_a_tie_is_the_negative_class():
     X = np.array([[1.0, 0.0], [0.6, 0.8], [0.8, 0.6], [0.0, 0.0]])
     weights = [0.0, 0.0]
-    assert classify(weights, X).tolist() == [-1.0] * 4  # t = 1/2 everywhere
-    assert classify([0.0, 1e-300], X).tolist() == [-1.0, 1.0, 1.0, -1.0]
+    assert classify(weights, X).tolist() == [0] * 4  # t = 1/2 everywhere
+    assert classify([0.0, 1e-300], X).tolist() == [0, 1, 1, 0]
 
 
 @given(st.lists(st.integers(-(2**28), 2**28), min_size=3, max_size=3), st.integers(1, 2**20), st.integers(0, 99))
 def test_labels_do_not_change_when_all_shares_are_scaled(total, factor, seed):
-    settings = Settings()
     X = np.random.default_rng(seed).integers(-4, 5, size=(20, 3)) / 8.0
-    outcome = ideal([Contribution("a", 1, tuple(total), (0, 0, 0)), Contribution("b", 2, (0, 0, 0), (0, 0, 0))],
-                    settings.grid.ring_bits, Stream.insecure_from_seed(seed))  # fmt: skip
-    scaled = {name: [factor * share for share in shares] for name, shares in outcome.shares.items()}
-    before, after = (classify(open_release(shares, settings.grid), X) for shares in (outcome.shares, scaled))
-    exact = [1.0 if sum(Fraction(x) * w for x, w in zip(row, total, strict=True)) > 0 else -1.0 for row in X]
+    found = shared(total, ("a", "b", "charlie"), 64, Stream.insecure_from_seed(seed))
+    scaled = {name: [factor * share for share in shares] for name, shares in found.items()}
+    grid = Grid(40, 64)
+
+    def opened(shares: dict[str, list[int]]) -> list[float]:
+        return grid.decode([sum(column) for column in zip(*shares.values(), strict=True)], divisor=2)
+
+    before, after = (classify(opened(shares), X) for shares in (found, scaled))
+    exact = [int(sum(Fraction(x) * w for x, w in zip(row, total, strict=True)) > 0) for row in X]
     assert before.tolist() == after.tolist() == exact
 
 
@@ -409,15 +455,13 @@ def test_labels_do_not_change_when_all_shares_are_scaled(total, factor, seed):
 
 
 def test_an_error_of_the_experiment_is_that_of_a_release():
-    case, settings = sources.dataset("breast_cancer", parties=3), Settings()
-    assert case.test is not None
-    parties = list(case.parties.values())
-    trained = train(parties, settings)
-    noise = tuple(settings.noise_of(min(map(len, parties)), 3, 31).sample(stream()))
-    contributions = [
-        Contribution(name, len(data), tuple(train([data], settings).total), noise)
-        for name, data in case.parties.items()
-    ]
-    outcome = ideal(contributions, settings.grid.ring_bits, stream())
-    released = error(open_release(outcome.shares, settings.grid), case.test)
-    assert errors(trained, case.test, Fraction(1), "proven", repeats=1, rng=stream()).tolist() == [released]
+    data, method, target = sources.dataset("breast_cancer", parties=3), PathakMean(0.1), Target(1)
+    public = data.federation.public
+    parts = [method.part(rows, public, target, stream()) for rows in data.federation.parties]
+    noise = method.law(target, min(public.sizes or ()), public).sample(stream())
+    value = ideal(method.functionality(public, target), [replace(part, noise=tuple(noise)) for part in parts]).value
+    released = method.finish(value, public, target)
+    assert data.test is not None
+    trained = method.train(data.federation)
+    wanted = error(direction(released), data.test)
+    assert errors(trained, data.test, Fraction(1), "proven", repeats=1, rng=stream()).tolist() == [wanted]

@@ -14,7 +14,7 @@ from protocols.crypto.identity import Identity
 from protocols.runtime import replay
 from protocols.runtime.simulate import Setting
 from smc_dp.aggregation import Contribution
-from smc_dp.data.preprocess import Examples
+from smc_dp.data.federation import Rows
 
 CANARY = 271828182845904523
 
@@ -47,8 +47,8 @@ def test_keys_and_private_inputs() -> None:
     seen: list[Any] = [
         Stream.from_system(),
         Identity.generate(Stream.from_system()),
-        Contribution("north", CANARY, (CANARY,), (CANARY,)),
-        Examples(np.full((1, 1), 0.271828), np.ones(1)),
+        Contribution(CANARY, (CANARY,), (CANARY,)),
+        Rows(np.full((1, 1), 0.271828), np.ones(1, dtype=np.int64)),
         *(
             key,
             key.public,

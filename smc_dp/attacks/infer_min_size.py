@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from math import exp, log
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +20,8 @@ from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, play
 from smc_dp.attacks.synthetic import DIMENSION, like_adult
-from smc_dp.learning.solver import minimise
-from smc_dp.methods.pathak2010.curator import Settings
+from smc_dp.data.federation import Public
+from smc_dp.methods.pathak2010.averages import PathakMean, model_of
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.output import proven
 from smc_dp.privacy.target import Target
@@ -28,7 +29,7 @@ from smc_dp.privacy.target import Target
 FEWEST, MOST = 100, 1000  # the smallest party has between so many rows, uniform on a logarithmic scale
 OTHERS = (1500,)
 WITHIN = 0.16
-EPSILON, LAM = Fraction(1, 20), Fraction(1)
+EPSILON, LAM = Fraction(1, 20), 1.0
 
 
 def estimated(released: Sequence[int], length_for_one_row: float) -> float:
@@ -38,16 +39,18 @@ def estimated(released: Sequence[int], length_for_one_row: float) -> float:
 
 def _attacked(program: Program) -> Variant:
     printed = program is PRINTED
-    settings = Settings(EPSILON, LAM, calibration="paper" if printed else "proven", as_printed=printed)
+    method, target = PathakMean(LAM, as_printed=printed), Target(EPSILON, "paper" if printed else "proven")
+    public = Public(1 + len(OTHERS), DIMENSION, 2)
     copies = 1 + len(OTHERS) if printed else 1
 
     def trial(rng: Stream, key_bits: int) -> bool:
         n, w = _smallest(rng)
         secrets = [
-            PartySecret(size, model, settings.noise_of(size, 1 + len(OTHERS), DIMENSION).sample(rng))
+            PartySecret(size, model, method.law(target, size, public).sample(rng))
             for size, model in zip((n, *OTHERS), (w, *_other_models()), strict=True)
         ]
-        one_row = copies * DIMENSION * float(settings.noise_of(1, 1 + len(OTHERS), DIMENSION).scale)
+        law: Any = method.law(target, 1, public)
+        one_row = copies * DIMENSION * float(law.scale)
         return _is_near(estimated(play(program, secrets, key_bits, rng).lifted, one_row), n)
 
     name = "printed" if printed else "hardened"
@@ -58,7 +61,7 @@ def _attacked(program: Program) -> Variant:
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
     """The length of noise that no size enters, with the factor at which the same division does best."""
-    noise = proven(Target(EPSILON), DIMENSION, WeightedSum(float(LAM)).sensitivity)
+    noise = proven(Target(EPSILON), DIMENSION, WeightedSum(LAM).sensitivity)
     n, w = _smallest(rng)
     models = zip((n, *OTHERS), (w, *_other_models()), strict=True)
     weighted = [[size * x for x in model] for size, model in models]
@@ -83,8 +86,7 @@ def _other_models() -> tuple[tuple[int, ...], ...]:
 
 
 def _model(n: int, seed: int) -> tuple[int, ...]:
-    rows, settings = like_adult(max(MOST, *OTHERS), seed), Settings(EPSILON, LAM)
-    return tuple(settings.grid.encode(minimise(settings.objective, rows.X[:n], rows.y[:n]).weights.tolist()))
+    return tuple(model_of(like_adult(max(MOST, *OTHERS), seed).take(np.arange(n)), LAM))
 
 
 ATTACK = MeasuredAttack(

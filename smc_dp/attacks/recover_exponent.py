@@ -6,7 +6,7 @@ the two, and noise is a small number: baby steps and giant steps (Shanks 1971) f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from protocols.arithmetic import modular
@@ -19,12 +19,13 @@ from protocols.runtime.claims import View
 from protocols.runtime.session import CURATOR_NAME, Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, left_behind, mail_from, play
-from smc_dp.methods.pathak2010.curator import Settings
+from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import Grid
+from smc_dp.privacy.pathak2010 import noise_for
 
 SIZES = (300, 200, 100)
 RING_BITS = 64
-SETTINGS = Settings(Fraction(1, 2), Fraction(1), "paper", grid=Grid(22, RING_BITS), as_printed=True)
+GRID = Grid(22, RING_BITS)
 RANGE_BITS = 24  # noise of the paper's scale for 100 rows exceeds 2^24 steps of this grid with probability < 2^-80
 _KEY = (1 << 64) - 1  # so much of a power stands for it in the table
 
@@ -71,9 +72,17 @@ def giant_steps(base: int, power: int, modulus: int, babies: Mapping[int, int], 
     return None
 
 
+def _printed_noise(n: int, rng: Stream) -> Sequence[int]:
+    """What a party of n rows draws in one dimension at epsilon = 1/2 and lambda = 1: noise of the mean."""
+    return noise_for(
+        n, parties=1, dimension=1, epsilon=Fraction(1, 2), lam=Fraction(1),
+        calibration="paper", noise="knorm", grid=GRID, tau=PUBLIC_TAU,
+    ).sample(rng)  # fmt: skip
+
+
 def _attacked(program: Program, name: str, kind: type[PrintedSelected] | type[Selected]) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
-        secrets = [PartySecret(n, [7], SETTINGS.noise_of(n, len(SIZES), 1).sample(rng)) for n in SIZES]
+        secrets = [PartySecret(n, [7], _printed_noise(n, rng)) for n in SIZES]
         played = play(program, secrets, key_bits, rng)
         return noise_of(played.party(0), "P3", kind) == secrets[2].eta[0]
 

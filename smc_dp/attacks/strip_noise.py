@@ -18,17 +18,16 @@ from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, play
 from smc_dp.attacks.synthetic import DIMENSION, like_adult
-from smc_dp.data.federation import Federation, Rows
-from smc_dp.learning.solver import minimise
+from smc_dp.data.federation import Federation, Public
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.pathak2010.curator import Settings
+from smc_dp.methods.pathak2010.averages import PathakMean, model_of
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.output import GRID, proven
 from smc_dp.privacy.target import Target
 
 SIZES = (326, 450, 700, 1030)
-EPSILON, LAM = Fraction(1, 2), Fraction(1)
+EPSILON, LAM = Fraction(1, 2), 1.0
 
 
 def contributed(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: int) -> bool:
@@ -46,11 +45,11 @@ def stripped(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: in
 
 def _attacked(program: Program) -> Variant:
     printed = program is PRINTED
-    settings = Settings(EPSILON, LAM, calibration="paper" if printed else "proven", as_printed=printed)
+    method, target = PathakMean(LAM, as_printed=printed), Target(EPSILON, "paper" if printed else "proven")
 
     def trial(rng: Stream, key_bits: int) -> bool:
         K = len(SIZES)
-        noise = [settings.noise_of(n, K, DIMENSION).sample(rng) for n in SIZES]
+        noise = [method.law(target, n, Public(K, DIMENSION, 2)).sample(rng) for n in SIZES]
         secrets = [PartySecret(n, w, eta) for n, w, eta in zip(SIZES, _models(), noise, strict=True)]
         S = play(program, secrets, key_bits, rng).lifted
         copies = K if printed else 1  # the printed steps multiply the noise by K
@@ -63,7 +62,7 @@ def _attacked(program: Program) -> Variant:
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
     """No party draws the noise of a weighted sum; each tries with noise of the same law, as it would have offered."""
-    method, target = WeightedSum(float(LAM)), Target(EPSILON)
+    method, target = WeightedSum(LAM), Target(EPSILON)
     n = sum(SIZES)
     model = _trained().release(target, rng).model
     if not isinstance(model, LinearModel):
@@ -80,16 +79,13 @@ def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
 @cache
 def _models() -> tuple[tuple[int, ...], ...]:
     """The parties' models on the grid; the same in every trial, which only draws noise."""
-    objective, grid = Settings(EPSILON, LAM).objective, Settings().grid
-    parties = [like_adult(n, seed) for seed, n in enumerate(SIZES, start=1)]
-    return tuple(tuple(grid.encode(minimise(objective, x.X, x.y).weights.tolist())) for x in parties)
+    return tuple(tuple(model_of(like_adult(n, seed), LAM)) for seed, n in enumerate(SIZES, start=1))
 
 
 @cache
 def _trained() -> Trained:
-    parties = [like_adult(n, seed) for seed, n in enumerate(SIZES, start=1)]
-    rows = tuple(Rows(x.X, (x.y > 0).astype(np.int64)) for x in parties)
-    return WeightedSum(float(LAM)).train(Federation(rows, 2))
+    rows = tuple(like_adult(n, seed) for seed, n in enumerate(SIZES, start=1))
+    return WeightedSum(LAM).train(Federation(rows, 2))
 
 
 ATTACK = MeasuredAttack(

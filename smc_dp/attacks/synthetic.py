@@ -11,7 +11,6 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Rows
-from smc_dp.data.preprocess import Examples
 
 GROUPS = (5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41)
 """How many indicators each of the 14 columns of a9a has: 123 in all, of which a row has 14."""
@@ -20,8 +19,8 @@ _SHORTER = 1 - 2.0**-40  # so that no row is longer than 1 after rounding
 
 
 @cache
-def like_adult(n: int, seed: int) -> Examples:
-    """Rows of one law, 14 indicators of 123 scaled to the unit ball; about a quarter of the labels are +1."""
+def like_adult(n: int, seed: int) -> Rows:
+    """Rows of one law, 14 indicators of 123 scaled to the unit ball; about a quarter of the rows are of class 1."""
     rng, common = np.random.default_rng(seed), np.random.default_rng(0)
     X = np.zeros((n, DIMENSION))
     first = 0
@@ -30,8 +29,7 @@ def like_adult(n: int, seed: int) -> Examples:
         X[np.arange(n), first + chosen] = _SHORTER / np.sqrt(len(GROUPS))
         first += group
     scores = X @ common.normal(scale=8, size=DIMENSION)
-    y = np.where(scores + rng.logistic(size=n) > np.quantile(scores, 0.75), 1.0, -1.0)
-    return Examples(X, y)
+    return Rows(X, (scores + rng.logistic(size=n) > np.quantile(scores, 0.75)).astype(np.int64))
 
 
 def in_the_ball(n: int, d: int, rng: Stream) -> Rows:

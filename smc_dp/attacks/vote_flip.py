@@ -58,7 +58,7 @@ def _trained(method: str, side: int) -> Trained:
     voted = Vote(LAM).train_from(parties)
     if method == "vote":
         return voted
-    return replace(voted, sensitivity=Soft(LAM).sensitivity(2, PARTIES))
+    return replace(voted, noise=Soft(LAM).noise(voted.public))
 
 
 def ensemble(side: int) -> Ensemble:

@@ -17,13 +17,14 @@ from typing import Any
 
 import phe
 
+from protocols import pathak2010
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
 from protocols.crypto import dgk
 from protocols.pathak2010 import minimum
 from protocols.pathak2010.parameters import Parameters
-from smc_dp.aggregation import Contribution, Outcome, ProtocolSettings, secure
+from smc_dp.aggregation import Contribution, Outcome, SumWithSmallestNoise, participants, secure
 
 Seconds = dict[str, float]
 
@@ -62,21 +63,20 @@ def bench_protocol(parties: int, dimension: int, key_bits: int, hear: Callable[[
     rng = Stream.from_system()
     contributions = [
         Contribution(
-            f"P{j + 1}",
             1000 + j,
             tuple(rng.bits(42) for _ in range(dimension)),
             tuple(rng.bits(44) - (1 << 43) for _ in range(dimension)),
         )
         for j in range(parties)
     ]
-    settings = ProtocolSettings(dimension, 64, key_bits, insecure_test_keys=True)
+    parameters = Parameters(tuple(f"P{j + 1}" for j in range(parties)), dimension, key_bits)
     hear("running the protocol")
-    outcome = secure(contributions, settings, rng=rng)
+    session = participants(pathak2010.PROGRAM, parameters, rng)
+    outcome = secure(SumWithSmallestNoise(), contributions, session, rng=rng)
     megabytes = _peak_megabytes()
     hear("running the port on phe")
-    naive, total = _naive(contributions, settings, rng)
-    modulus = outcome.modulus
-    if [sum(column) % modulus for column in zip(*outcome.shares.values(), strict=True)] != [x % modulus for x in total]:
+    naive, total = _naive(contributions, parameters, rng)
+    if parameters.weights.vector(outcome.value) != tuple(total):
         raise RuntimeError("the protocol and the port on phe disagree")
     ours = _ours(outcome)
     keys = ours.pop("keys")
@@ -94,18 +94,17 @@ def _peak_megabytes() -> float | None:
 
 
 def _ours(outcome: Outcome) -> Seconds:
-    if outcome.cost is None:
+    if outcome.execution is None or outcome.execution.cost is None:
         raise RuntimeError("the protocol did not report its cost")
-    return {stage.stage: sum(stage.seconds.values()) for stage in outcome.cost.by_stage}
+    return {stage.stage: sum(stage.seconds.values()) for stage in outcome.execution.cost.by_stage}
 
 
-def _naive(contributions: list[Contribution], settings: ProtocolSettings, rng: Stream) -> tuple[Seconds, list[int]]:
+def _naive(contributions: list[Contribution], p: Parameters, rng: Stream) -> tuple[Seconds, list[int]]:
     """The paper's steps on phe: processor seconds by stage, and the released sum."""
-    K, d = len(contributions), settings.dimension
-    p = Parameters(tuple(c.name for c in contributions), d, settings.key_bits)
-    xi_public, xi = phe.generate_paillier_keypair(n_length=settings.key_bits)
-    zeta_public, zeta = phe.generate_paillier_keypair(n_length=settings.key_bits)
-    compare = dgk.generate(settings.key_bits, p.u, rng)
+    K, d = p.K, p.dimension
+    xi_public, xi = phe.generate_paillier_keypair(n_length=p.key_bits)
+    zeta_public, zeta = phe.generate_paillier_keypair(n_length=p.key_bits)
+    compare = dgk.generate(p.key_bits, p.u, rng)
     seconds: Seconds = {}
     with _clock(seconds, "stage1"):
         halves = [p.sizes.split(minimum.with_tie_bits(c.size, p.tie_bits, rng), rng) for c in contributions]
@@ -117,7 +116,7 @@ def _naive(contributions: list[Contribution], settings: ProtocolSettings, rng: S
             p.sizes.reduce(xi.decrypt(c)) for c in pi2([c + xi_public.encrypt(x) for c, x in zip(a, r, strict=True)])
         ]
         b_tilde = pi2([p.sizes.subtract(x, y) for x, y in zip(b, r, strict=True)])
-        search = minimum.search(settings.comparison, K)
+        search = minimum.search(p.comparison, K)
         while not search.found:
             search = search.after([_less(p, compare, a_tilde, b_tilde, i, j, rng) for i, j in search.pairs])
     with _clock(seconds, "stage2"):

@@ -53,12 +53,10 @@ def audit(
     if run_folder is None:
         raise InputError("RUN: wanted a run folder, or a protocol with --matrix, got neither")
 
-    from smc_dp.audit.run import checks, report
-    from smc_dp.audit.run.evidence import load
+    from smc_dp.audit.run.checks import audit_run
 
-    evidence = load(run_folder, identities, views)
     with screen.status() as hear:
-        found = report.audit_evidence(evidence, checks.CHECKS, hear)
+        found = audit_run(run_folder, identities=identities, views=views, progress=hear)
     if as_json:
         print(json.dumps(found.as_dict(), allow_nan=False))
     else:

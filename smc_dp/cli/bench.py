@@ -31,17 +31,16 @@ def bench(
       smc-dp bench
       smc-dp bench --parties 3 --dimension 31 --key-bits 2048 --json
     """
-    from smc_dp.aggregation import MIN_KEY_BITS, ProtocolSettings
     from smc_dp.bench.protocol import bench_protocol
     from smc_dp.bench.start import start_seconds
-    from smc_dp.methods.pathak2010.curator import RING_BITS
+    from smc_dp.run.agreement import check_keys, shortest_keys
 
     K, d, bits = whole("--parties", parties), whole("--dimension", dimension), whole("--key-bits", key_bits)
     if not 2 <= K <= 1000 or not 1 <= d <= 100_000:
         raise InputError(f"--parties, --dimension: wanted 2 to 1000 and 1 to 100000, got {K} and {d}")
-    if bits < MIN_KEY_BITS:  # nobody should time them
-        raise InputError(f"--key-bits: wanted at least {MIN_KEY_BITS}, got {bits}")
-    ProtocolSettings(dimension=d, ring_bits=RING_BITS, key_bits=bits)  # refuses what else no key can have
+    if bits < (least := shortest_keys("pathak2010")):  # nobody should time them
+        raise InputError(f"--key-bits: wanted at least {least}, got {bits}")
+    check_keys("pathak2010", bits)
     with screen.status() as hear:
         measured = bench_protocol(K, d, bits, hear)
         hear("starting the command line")

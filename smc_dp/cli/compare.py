@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import Cache, DataDir, choice, count, new_run_folder, positive, several, whole
+from smc_dp.cli.options import Cache, DataDir, choice, count, positive, several, whole
 from smc_dp.errors import InputError
 from smc_dp.privacy.target import Calibration, NoiseName
 
@@ -172,8 +172,9 @@ def _seed(text: str | None) -> int | None:
 
 def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | None, jobs: int | None) -> int | None:
     from smc_dp.compare import page, runner, words
+    from smc_dp.files.writing import fresh_folder
 
-    folder = new_run_folder() if out is None else out
+    folder = fresh_folder() if out is None else out
     start = time.perf_counter()
     with _going_on(folder), screen.grid() as hear:
         made = (lambda: print(f"results go to {folder}", file=sys.stderr)) if out is None else None

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import functools
 import re
-import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -140,8 +138,3 @@ def refuse(options: Mapping[str, object], why: str) -> None:
     for option, value in options.items():
         if value is not None:
             raise InputError(f"{option}: {why}")
-
-
-def new_run_folder() -> Path:
-    """A folder in runs/ that no other run takes."""
-    return Path("runs") / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"

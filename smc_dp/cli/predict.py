@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from smc_dp.cli.options import AsJson
-from smc_dp.errors import InputError, one_line
+from smc_dp.errors import one_line
 
 
 def predict(
@@ -28,24 +28,14 @@ def predict(
       smc-dp predict runs/first --data new.csv
       smc-dp predict runs/first --data new.parquet --json
     """
-    from smc_dp.data.preprocess import encode, labels
-    from smc_dp.data.tables import read_table
-    from smc_dp.methods.pathak2010.curator import accuracy, classify
-    from smc_dp.run import folder
+    from smc_dp.run import prediction
 
-    published = folder.read(run_folder)
-    table = read_table(data, f"data file {data}")
-    if not table.rows:
-        raise InputError(f"{table.source}: has no rows, wanted at least one")
-    signs = classify(published.weights, encode(table, published.bounds))
-    names = [published.bounds.classes[int(sign > 0)] for sign in signs]
-    for reason in published.insecure:
+    found = prediction.predict(run_folder, data)
+    for reason in found.insecure:
         print(f"warning: this release is insecure: {one_line(reason)}", file=sys.stderr)
     if as_json:
-        print(json.dumps({"predictions": names}))
+        print(json.dumps({"predictions": list(found.labels)}))
         return
-    label = published.bounds.label
-    known = labels(table, published.bounds, label) if label is not None and label in table.columns else None
-    print("\n".join(names))
-    if known is not None:
-        print(f"accuracy {accuracy(signs, known):.3f} on {table.rows} rows")
+    print("\n".join(found.labels))
+    if found.accuracy is not None:
+        print(f"accuracy {found.accuracy:.3f} on {len(found.labels)} rows")

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.identities import of_run
 from smc_dp.cli.ledger import limit
-from smc_dp.cli.options import AsJson, DataDir, choice, new_run_folder, positive, refuse, whole
+from smc_dp.cli.options import AsJson, DataDir, choice, positive, refuse, whole
 from smc_dp.errors import InputError
 
 if TYPE_CHECKING:
-    from smc_dp.aggregation import ProtocolSettings
-    from smc_dp.data.sources import Case
-    from smc_dp.methods.pathak2010.curator import Settings
+    from smc_dp.data.sources import Prepared
     from smc_dp.run.ledgers import Ledgers
 
+METHOD = "prr_mean"
+NOISES: tuple[Literal["knorm", "laplace"], ...] = ("knorm", "laplace")
+TOPOLOGIES = ("mesh", "star")
+LINKS = ("lan", "wan", "none")
 DATASETS = "breast_cancer|a9a|bank|credit_default|covtype|kdd99|mnist37"
 
 
@@ -51,6 +52,9 @@ def run(
     split: Annotated[
         str | None, typer.Option(metavar="15,20,...", help="Each party's percentage of a data set.")
     ] = None,
+    method: Annotated[
+        str, typer.Option(metavar="prr_mean", help="What is learned: the mean of the parties' models.")
+    ] = METHOD,
     epsilon: Annotated[str, typer.Option(help="Privacy: smaller is more private.")] = "1",
     lam: Annotated[str, typer.Option("--lambda", help="Regularisation of the local classifiers.")] = "0.1",
     calibration: Annotated[
@@ -113,17 +117,21 @@ def run(
       smc-dp run --epsilon 0.5 --ledgers ledgers --budget 2 --identities identities
     """
     from protocols.arithmetic.rng import Stream
-    from smc_dp.run import folder as published_folder
+    from smc_dp.files.writing import fresh_folder, refuse_existing
+    from smc_dp.run.agreement import Agreement
     from smc_dp.run.simulation import simulate_run
 
-    settings = _settings(epsilon, lam, calibration, noise, as_printed=as_printed_insecure)
-    protocol = _protocol(
-        *(settings, key_bits, comparison, topology, link), insecure_test_keys=insecure_test_keys
-    )  # refuses bad options before any file is read
+    terms = _terms(
+        *(method, epsilon, lam, calibration, noise, key_bits, comparison),
+        as_printed=as_printed_insecure,
+        test_keys=insecure_test_keys,
+        seeded=insecure_seed is not None,
+    )
+    mail, network = choice("--topology", topology, TOPOLOGIES), choice("--link", link, LINKS)
     seed = None if insecure_seed is None else whole("--insecure-seed", insecure_seed)
-    folder = new_run_folder() if out is None else out
+    folder = fresh_folder() if out is None else out
     books = _books(ledgers, budget)
-    published_folder.refuse_existing(folder)
+    refuse_existing(folder)
     own = {"--label": label, "--bounds": bounds, "--test": test, "--parties-by": parties_by}
     dealt = {"--dataset": dataset, "--parties": parties, "--split": split}
     if party:
@@ -133,48 +141,43 @@ def run(
         refuse(own, "goes with --party, and none was given")
         found = _dealt(dataset, data_dir, parties, split, strict=strict_bounds)
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
-    known = None if identities is None else of_run(identities, list(found.parties))
-    protocol = replace(protocol, dimension=found.bounds.dimension)
+    agreement = Agreement(parties=found.federation.names, bounds=found.bounds, **terms)
+    known = None if identities is None else of_run(identities, list(agreement.parties))
     with screen.progress(quiet=as_json) as hear:
         report = simulate_run(
-            *(found, settings, protocol, rng, folder, hear), identities=known, views=record_views, ledgers=books
-        )
+            found, agreement, rng, folder, hear,
+            topology=mail, link=network, identities=known, views=record_views, ledgers=books,
+        )  # fmt: skip
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
     else:
         screen.show_run(report)
 
 
-def _settings(epsilon: str, lam: str, calibration: str | None, noise: str, *, as_printed: bool) -> Settings:
-    from smc_dp.methods.pathak2010.curator import Settings
-    from smc_dp.privacy.pathak2010 import Calibration, PureNoiseName
+def _terms(
+    method: str, epsilon: str, lam: str, calibration: str | None, noise: str, key_bits: str, comparison: str,
+    *, as_printed: bool, test_keys: bool, seeded: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """What is agreed on whoever takes part, refused before any file is read."""
+    from smc_dp.privacy.target import Calibration, Target
+    from smc_dp.run.agreement import BY_PROTOCOL, ComparisonName, check, marks, secure_form
 
+    hardened, printed = BY_PROTOCOL.get(method, BY_PROTOCOL[METHOD])
+    protocol = printed if as_printed else hardened
     named = None if calibration is None else choice("--calibration", calibration, get_args(Calibration))
-    return Settings(
-        epsilon=positive("--epsilon", epsilon),
-        lam=positive("--lambda", lam),
-        calibration=named or ("paper" if as_printed else "proven"),
-        noise=choice("--noise", noise, get_args(PureNoiseName)),
-        as_printed=as_printed,
-    )
-
-
-def _protocol(
-    settings: Settings, key_bits: str, comparison: str, topology: str, link: str, *, insecure_test_keys: bool
-) -> ProtocolSettings:
-    """With a dimension of 1, until the rows are known."""
-    from smc_dp.aggregation import ComparisonName, LinkName, ProtocolSettings, TopologyName
-
-    return ProtocolSettings(
-        dimension=1,
-        ring_bits=settings.grid.ring_bits,
-        key_bits=whole("--key-bits", key_bits),
-        comparison=choice("--comparison", comparison, get_args(ComparisonName)),
-        topology=choice("--topology", topology, get_args(TopologyName)),
-        link=choice("--link", link, get_args(LinkName)),
-        as_printed=settings.as_printed,
-        insecure_test_keys=insecure_test_keys,
-    )
+    settings = secure_form(method, protocol)(lam=float(positive("--lambda", lam)), as_printed=as_printed)
+    default: Calibration = "paper" if as_printed else "proven"
+    target = Target(positive("--epsilon", epsilon), named or default, choice("--noise", noise, NOISES))
+    bits = whole("--key-bits", key_bits)
+    check(settings, target, protocol, bits, test_keys=test_keys)
+    return {
+        "method": settings,
+        "target": target,
+        "protocol": protocol,
+        "key_bits": bits,
+        "comparison": choice("--comparison", comparison, get_args(ComparisonName)),
+        "marks": marks(protocol, bits, seeded=seeded),
+    }
 
 
 def _books(ledgers: Path | None, budget: str | None) -> Ledgers | None:
@@ -188,7 +191,7 @@ def _books(ledgers: Path | None, budget: str | None) -> Ledgers | None:
 
 def _own_files(
     party: list[str], bounds: Path | None, label: str | None, test: Path | None, by: str | None, *, strict: bool
-) -> Case:
+) -> Prepared:
     from smc_dp.data import sources
 
     if bounds is None:
@@ -196,7 +199,9 @@ def _own_files(
     return sources.own_files(party, bounds, label=label, test=test, parties_by=by, strict=strict)
 
 
-def _dealt(name: str | None, data_dir: Path | None, parties: str | None, split: str | None, *, strict: bool) -> Case:
+def _dealt(
+    name: str | None, data_dir: Path | None, parties: str | None, split: str | None, *, strict: bool
+) -> Prepared:
     from smc_dp.data import sources
 
     count = None if parties is None else whole("--parties", parties)

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from smc_dp.bench.protocol import Bench
     from smc_dp.bench.training import TrainingBench
     from smc_dp.data.catalogue import CatalogueEntry
-    from smc_dp.run.simulation import HearProgress, Report
+    from smc_dp.run.report import Report
+    from smc_dp.run.simulation import HearProgress
 
 _QUIET_SECONDS = 15.0  # between two plain lines of progress
 _MOST_ROWS = 80  # of a table of means on the screen
@@ -136,7 +137,7 @@ def show_run(report: Report) -> None:
     show_lines(words.warnings(report))
     if report.cost:
         show_table(words.HEADINGS, words.costs(report.cost), words.HEADINGS[1:], max(100, _width()))
-        show_lines(words.legend(report.protocol))
+        show_lines(words.legend(report.simulated))
     show_lines(words.result(report, _width()))
 
 

@@ -18,17 +18,8 @@ from matplotlib.lines import Line2D
 
 from smc_dp.compare.results import Summary, Trial, summary
 from smc_dp.compare.study import MEASURES, Panel, PaperFigure, Study, point_of
+from smc_dp.methods.registry import METHODS
 
-COLOURS = MappingProxyType(
-    {
-        **{"batch": "#222222", "indiv": "#777777", "vote": "#d62728", "soft": "#1f77b4", "avg": "#2ca02c"},
-        **{"soft_ss": "#9467bd", "avg_clip": "#ff7f0e", "soft_aux": "#17becf", "prr_mean": "#1f77b4"},
-        **{"wsum": "#9467bd", "wsum_ar": "#e377c2", "local": "#2ca02c", "central": "#222222"},
-        **{"feat_agg": "#1f77b4", "avg_agg": "#d62728", "ofpa": "#1f77b4", "ofaa": "#d62728"},
-        **{"param_laplace": "#8c564b", "release_all": "#bcbd22", "noisy_max": "#8c564b"},
-    }
-)
-"""The colour of a method, the same in every figure."""
 _OTHERS = ("#bcbd22", "#17becf", "#e377c2", "#8c564b", "#7f7f7f")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _STAR = Line2D([], [], marker="*", markersize=11, color="white", markeredgecolor="black", linestyle="none",
@@ -247,7 +238,8 @@ def _finish(axes: Axes, panel: Panel, places: _Places) -> None:
 
 def colour_of(method: str) -> str:
     """The method's colour; one of a few, always the same, for a method without one."""
-    return COLOURS.get(method) or _OTHERS[sum(method.encode()) % len(_OTHERS)]
+    known = METHODS.get(method)
+    return _OTHERS[sum(method.encode()) % len(_OTHERS)] if known is None else known.colour
 
 
 def shade(colour: str, step: int) -> tuple[float, float, float]:

@@ -17,6 +17,7 @@ from smc_dp.compare.results import Trial, summary
 from smc_dp.compare.runner import ExperimentGrid
 from smc_dp.compare.study import ClaimVerdict, Point, Study, judge_claim, judge_number, point_of
 from smc_dp.data.facts import FACTS
+from smc_dp.methods.registry import METHODS
 
 _CHANGED = {
     "replace": "one record, replaced",
@@ -156,11 +157,19 @@ def _made(study: Study, grid: ExperimentGrid, seconds: float) -> list[str]:
         f"{len(grid.trials)} trials over {plan.repeats} deals of the rows by public seeds; noise from {seed}.",
         f"The last run of the command took {seconds:.0f} s (finished cells are kept from earlier runs). Training and "
         f"release, added up over the trials as if each had trained anew: {work:.0f} s.",
-        "λ multiplies |w|² in the methods with noise for records (prr_mean, central, local, wsum, wsum_ar, feat_agg, "
-        "avg_agg, ofpa, param_laplace), and |w|²/2 in those with noise for parties and in the baselines.",
+        _lambdas(),
         f"Plan: SHA-256 {plan.digest}, in plan.json.",
         f"Python {platform.python_version()}, " + ", ".join(f"{name} {_version(name)}" for name in _LIBRARIES) + ".",
     ]
+
+
+def _lambdas() -> str:
+    """What λ multiplies, and in which methods."""
+    named: dict[str, list[str]] = {}
+    for name, method in METHODS.items():
+        if method.lambda_multiplies:
+            named.setdefault(method.lambda_multiplies, []).append(name)
+    return "λ multiplies " + ", and ".join(f"{what} in {', '.join(names)}" for what, names in named.items()) + "."
 
 
 def _version(name: str) -> str:

@@ -31,6 +31,27 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Public:
+    """What is announced before anybody trains: how many parties, features d and classes, and the public rows.
+
+    `sizes`: the number of rows of each party where they are constants of the neighbourhood and known, else None.
+    `unlabelled`, `labelled`, `names`: as in `Federation`.
+    """
+
+    parties: int
+    dimension: int
+    classes: int
+    sizes: tuple[int, ...] | None = None
+    unlabelled: Array | None = None
+    labelled: Rows | None = None
+    names: tuple[str, ...] = ()
+
+    def name(self, party: int) -> str:
+        """What to call the party with this number (from 0) in a message."""
+        return _name(self.names, party)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Federation:
     """Each party's rows, and what is public: the number of classes, auxiliary rows, the parties' names.
 
@@ -66,12 +87,25 @@ class Federation:
 
     def name(self, party: int) -> str:
         """What to call the party with this number (from 0) in a message."""
-        return f"party {plain_name(self.names[party])}" if self.names else f"party {party + 1}"
+        return _name(self.names, party)
+
+    @property
+    def by_name(self) -> dict[str, Rows]:
+        """Each party's rows by its name, which it must have."""
+        return dict(zip(self.names, self.parties, strict=True))
 
     @property
     def dimension(self) -> int:
         """Number of features d."""
         return int(self.parties[0].X.shape[1])
+
+    @property
+    def public(self) -> Public:
+        """What whoever holds all of it could announce, the sizes of the parties among it."""
+        sizes = tuple(self.sizes.tolist())
+        return Public(
+            len(self.parties), self.dimension, self.classes, sizes, self.unlabelled, self.labelled, self.names
+        )
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -81,6 +115,10 @@ class Federation:
     def pooled(self) -> Rows:
         """All private rows in one place: no party may see this, only a simulation."""
         return Rows(np.concatenate([r.X for r in self.parties]), np.concatenate([r.y for r in self.parties]))
+
+
+def _name(names: tuple[str, ...], party: int) -> str:
+    return f"party {plain_name(names[party])}" if names else f"party {party + 1}"
 
 
 def check_rows(rows: Rows, classes: int, width: tuple[int, ...], whose: str) -> None:

@@ -1,13 +1,14 @@
-"""Tables to rows in the unit ball and labels of +1 and -1, by public bounds alone."""
+"""Tables to rows in the unit ball and class numbers, by public bounds alone."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, canonical
+from smc_dp.data.federation import Rows
 from smc_dp.data.tables import Table
 from smc_dp.errors import InputError, shown
 from smc_dp.unit_ball import into_ball, with_bias
@@ -15,29 +16,18 @@ from smc_dp.unit_ball import into_ball, with_bias
 _BLOCK = 8192  # rows at a time
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Examples:
-    """X: (n, d), each row's norm at most 1 exactly; y: (n,), each +1.0 or -1.0."""
-
-    X: NDArray[np.float64]
-    y: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-
-def examples(table: Table, bounds: Bounds, label: str, *, strict: bool = False) -> Examples:
-    """The encoded rows and labels of a table with rows; raises InputError naming table, column and row."""
+def labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = False) -> Rows:
+    """The encoded rows and classes of a table with rows; raises InputError naming table, column and row."""
     if not table.rows:
         raise InputError(f"{table.source}: has no rows, wanted at least one")
-    return Examples(encode(table, bounds, strict=strict), labels(table, bounds, label))
+    return Rows(encode(table, bounds, strict=strict), class_numbers(table, bounds, label))
 
 
-def training_examples(table: Table, bounds: Bounds, label: str, *, strict: bool = False) -> Examples:
-    """As `examples`, and both classes must occur: a party with one class has nothing to learn from."""
-    found = examples(table, bounds, label, strict=strict)
-    if abs(found.y.sum()) == len(found):
-        only = bounds.classes[int(found.y[0] > 0)]
+def training_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = False) -> Rows:
+    """As `labelled_rows`, and both classes must occur: a party with one class has nothing to learn from."""
+    found = labelled_rows(table, bounds, label, strict=strict)
+    if (found.y == found.y[0]).all():
+        only = bounds.classes[int(found.y[0])]
         raise InputError(
             f"{table.source}: column {shown(label)}: all {len(found)} rows are {shown(only)}, "
             f"wanted both {shown(bounds.classes[0])} and {shown(bounds.classes[1])}"
@@ -61,11 +51,6 @@ def encode(table: Table, bounds: Bounds, *, strict: bool = False) -> NDArray[np.
         block = X[start : start + _BLOCK]
         block[:] = with_bias(into_ball(np.ascontiguousarray(block[:, :width]), bounds.clip), bounds.bias)
     return X
-
-
-def labels(table: Table, bounds: Bounds, label: str) -> NDArray[np.float64]:
-    """Column `label` as +1.0 (the second class) and -1.0, shape (n,); 1 and 1.0 are the same label."""
-    return np.array([-1.0, 1.0])[class_numbers(table, bounds, label)]
 
 
 def class_numbers(table: Table, bounds: Bounds, label: str) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 
 from smc_dp.data import datasets
 from smc_dp.data.bounds import Bounds, read_bounds
+from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import check_names, deal, even, group, parse_split
-from smc_dp.data.preprocess import Examples, examples, training_examples
+from smc_dp.data.preprocess import labelled_rows, training_rows
 from smc_dp.data.tables import Table, read_table
 from smc_dp.errors import InputError, shown
 
@@ -24,28 +26,28 @@ _MAX_PARTIES = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
-    """Each party's rows by its name, the rows to test on if any, the public bounds; `bounds.label` is set."""
+class Prepared:
+    """Everybody's rows, the parties named, the rows to test on if any, the public bounds; `bounds.label` is set."""
 
-    parties: dict[str, Examples]
-    test: Examples | None
+    federation: Federation
+    test: Rows | None
     bounds: Bounds
 
 
 def own_files(
     parties: Sequence[str],
-    bounds: Path,
+    bounds: str | PathLike[str] | Bounds,
     *,
     label: str | None = None,
     test: Path | None = None,
     parties_by: str | None = None,
     strict: bool = False,
-) -> Case:
-    """A case from files: `parties` are paths or name=path, or one table that the column `parties_by` groups.
+) -> Prepared:
+    """Everybody's rows from files: `parties` are paths or name=path, or one table that the column `parties_by` groups.
 
     Raises InputError naming the party or file and the field; every row of every party has then been checked.
     """
-    public = read_bounds(bounds)
+    public = bounds if isinstance(bounds, Bounds) else read_bounds(Path(bounds))
     try:
         public = replace(public, label=label or public.label)
     except InputError as error:
@@ -53,9 +55,9 @@ def own_files(
     if public.label is None:
         raise InputError(f"bounds file {bounds}: wanted [label] column, or a `label`")
     tables = _grouped(parties, parties_by) if parties_by is not None else _one_file_each(parties)
-    data = {name: training_examples(t, public, public.label, strict=strict) for name, t in tables.items()}
-    held_out = None if test is None else examples(read_table(test, f"test file {test}"), public, public.label)
-    return Case(data, held_out, public)
+    data = {name: training_rows(t, public, public.label, strict=strict) for name, t in tables.items()}
+    held_out = None if test is None else labelled_rows(read_table(test, f"test file {test}"), public, public.label)
+    return _prepared(data, held_out, public)
 
 
 def dataset(
@@ -66,8 +68,8 @@ def dataset(
     split: str | None = None,
     strict: bool = False,
     seed: int = PUBLIC_SEED,
-) -> Case:
-    """A case from a data set, dealt at random by a public seed: evenly, or in the percentages of `split`.
+) -> Prepared:
+    """Everybody's rows from a data set, dealt at random by a public seed: evenly, or in the percentages of `split`.
 
     A data set without a test set of its own has 20 % held out first. Raises InputError as `own_files` does.
     """
@@ -82,8 +84,12 @@ def dataset(
         train, test = train.take(kept, name), train.take(held_out, f"held-out rows of {name}")
     names = [f"{source.holder}-{j}" for j in range(1, len(shares) + 1)]
     tables = _dealt(train, dict(zip(names, deal(train.rows, shares, seed + 1), strict=True)))
-    data = {party: training_examples(table, source.bounds, label, strict=strict) for party, table in tables.items()}
-    return Case(data, examples(test, source.bounds, label), source.bounds)
+    data = {party: training_rows(table, source.bounds, label, strict=strict) for party, table in tables.items()}
+    return _prepared(data, labelled_rows(test, source.bounds, label), source.bounds)
+
+
+def _prepared(parties: dict[str, Rows], test: Rows | None, bounds: Bounds) -> Prepared:
+    return Prepared(Federation(tuple(parties.values()), 2, names=tuple(parties)), test, bounds)
 
 
 def _shares(parties: int | None, split: str | None) -> list[Fraction]:

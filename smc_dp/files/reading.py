@@ -17,8 +17,11 @@ from typing import Any
 
 from smc_dp.errors import InputError, shown
 
+MAX_JSON_BYTES = 1 << 25
+"""Of a file of JSON objects that is read whole."""
 _MAX_BYTES = 1 << 30
 _MAX_VALUES = 1 << 21  # of a JSON text: each becomes an object of some eighty bytes
+_HEXADECIMAL = re.compile("[0-9a-f]*")
 _DECIMAL = re.compile(r"0|[1-9][0-9]{0,1299}")  # long enough for 4096 bits, short enough for Python to read
 
 
@@ -89,6 +92,13 @@ def texts(where: str, value: object) -> list[str]:
     return found
 
 
+def text(where: str, value: object) -> str:
+    """A text; raises InputError otherwise."""
+    if not isinstance(value, str):
+        raise InputError(f"{where}: wanted a text, got {shown(value)}")
+    return value
+
+
 def numbers(where: str, value: object) -> list[float]:
     """A list of finite numbers of at most 1e300 each."""
     for item in (found := items(where, value)):
@@ -102,6 +112,13 @@ def integer(where: str, text: object) -> int:
     if not isinstance(text, str) or not _DECIMAL.fullmatch(text):
         raise InputError(f"{where}: wanted a whole number as a text of digits, got {shown(text)}")
     return int(text)
+
+
+def hexadecimal(where: str, value: object, length: int) -> bytes:
+    """So many bytes, written as small hexadecimal digits; raises InputError otherwise."""
+    if isinstance(value, str) and len(value) == 2 * length and _HEXADECIMAL.fullmatch(value):
+        return bytes.fromhex(value)
+    raise InputError(f"{where}: wanted {2 * length} hexadecimal digits, got {shown(value)}")
 
 
 def pair(where: str, found: list[Any]) -> tuple[Any, Any]:

@@ -1,9 +1,59 @@
-"""Files that are still there after a power cut."""
+"""Files and folders that are there whole or not at all, and still there after a power cut."""
 
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
+
+from smc_dp.errors import InputError
+
+
+def fresh_folder() -> Path:
+    """A folder in runs/ that no other run takes; it is not made yet."""
+    return Path("runs") / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+def refuse_existing(folder: Path) -> None:
+    """Raises InputError when `folder` exists, or when it could not be made where it is wanted."""
+    if os.path.lexists(folder):
+        raise InputError(f"run folder {folder}: exists already, wanted a new one")
+    above = next(parent for parent in folder.absolute().parents if parent.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise InputError(f"run folder {folder}: cannot be made, {above} is not a folder that can be written to")
+
+
+def write_folder(folder: Path, contents: Mapping[str, bytes], mode: int) -> None:
+    """Write the files under a temporary name beside the folder, then rename it: it is there whole or not at all.
+
+    Raises InputError when the folder exists by now or cannot be written.
+    """
+    partial = folder.parent / f".{folder.name}.{secrets.token_hex(4)}.partial"
+    try:
+        partial.parent.mkdir(parents=True, exist_ok=True)
+        partial.mkdir(mode)
+        try:
+            for name, content in contents.items():
+                write_file(partial / name, content, mode & 0o666)
+            sync(partial)
+            refuse_existing(folder)  # an empty folder made since then would be replaced silently
+            partial.rename(folder)
+            sync(folder.parent)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    except OSError as error:
+        raise InputError(f"run folder {folder}: cannot be written: {error.strerror}") from error
+
+
+def write_file(path: Path, content: bytes, mode: int) -> None:
+    """A new file with these bytes and rights, on the disk before this returns; OSError if there is one already."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def sync(folder: Path) -> None:

@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
-from smc_dp.data.preprocess import Examples
+from smc_dp.data.federation import Rows
 from smc_dp.errors import InputError
 from smc_dp.files.writing import sync
 from smc_dp.ledger import storage
@@ -75,7 +75,7 @@ class Ledger:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def dataset(self, rows: Examples) -> str:
+    def dataset(self, rows: Rows) -> str:
         """What this ledger calls a data set: see `smc_dp.ledger.dataset`."""
         with self._transaction("BEGIN") as (key, _):
             return identity(key, rows)

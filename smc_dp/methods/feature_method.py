@@ -12,6 +12,7 @@ Theorem 1 of the paper gives orders of magnitude with an unspecified constant C_
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal, get_args
@@ -19,17 +20,28 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation.functionality import Central, EachPublishes
 from smc_dp.arrays import Array
-from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError, shown
 from smc_dp.learning.perturbed import Huber, Logistic, Loss, minimise, minimise_perturbed
 from smc_dp.learning.solver import PUBLIC_TAU
-from smc_dp.methods.method import check_modulus, check_sizes, check_target, two_classes
+from smc_dp.methods.method import (
+    Trust,
+    announced_sizes,
+    check_modulus,
+    check_own_size,
+    check_sizes,
+    check_target,
+    released,
+    two_classes,
+)
 from smc_dp.methods.model import LinearModel, Release
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, labelled, own_noise
 from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
 from smc_dp.privacy.output import nothing
-from smc_dp.privacy.statement import PrivacyStatement, round_up
+from smc_dp.privacy.statement import PrivacyStatement, Unit, round_up
 from smc_dp.privacy.statement import short_figure as figure
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 from smc_dp.unit_ball import into_ball
@@ -54,6 +66,7 @@ EXTRA = (
 
 _TINY = float(np.finfo(float).tiny)
 Labels = np.ndarray[tuple[int], np.dtype[np.int64]]
+Perturbation = tuple[ObjectivePerturbation, Stream]
 
 
 @dataclass(frozen=True)
@@ -68,11 +81,36 @@ class AverageMethod:
     loss: LossName = "huber"
     site_epsilons: tuple[float, ...] | None = None
     name: ClassVar[str] = "avg_agg"
+    protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    lambda_multiplies: ClassVar[str] = "|w|²"
+    colour: ClassVar[str] = "#d62728"
 
     def __post_init__(self) -> None:
         _check_settings(self)
+
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """A record of one site of many, each of which publishes a classifier."""
+        return own_noise(cls(STRONG))
+
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """The worst epsilon of all who add noise, and what holds for the rows of each site."""
+        return _statement(self, public, target, None, ())
+
+    def functionality(self, public: Public, target: Target) -> EachPublishes:
+        """Every site publishes its own classifier."""
+        return EachPublishes()
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array:
+        """The site's classifier f_i, perturbed."""
+        return _part(self, rows, public, target, rng)
+
+    def finish(self, value: Sequence[Array], public: Public, target: Target) -> Release:
+        """The mean of the classifiers."""
+        return Release(_model(np.array(value).mean(axis=0)), self.statement(public, target))
 
     def train(self, federation: Federation) -> TrainedSites:
         """Checks only: the noise is part of the training, which happens at the release. One class is enough."""
@@ -97,8 +135,12 @@ class FeatureMethod:
     scale: Scale = "none"
     private_labelled: bool = False
     name: ClassVar[str] = "feat_agg"
+    protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    lambda_multiplies: ClassVar[str] = "|w|²"
+    colour: ClassVar[str] = "#1f77b4"
 
     def __post_init__(self) -> None:
         _check_settings(self)
@@ -107,11 +149,56 @@ class FeatureMethod:
         if not isinstance(self.private_labelled, bool):
             raise InputError(f"private_labelled: wanted True or False, got {shown(self.private_labelled)}")
 
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """A record of one site of many, each of which publishes a classifier."""
+        return own_noise(cls(STRONG), public=labelled(1, 0))
+
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """The worst epsilon of all who add noise, and what holds for the rows of each site."""
+        own = self.law_of_aggregator(public, target)
+        return _statement(self, public, target, own, (PRIVATE if self.private_labelled else PUBLIC,))
+
+    def functionality(self, public: Public, target: Target) -> EachPublishes | Central:
+        """Every site publishes its own classifier; private rows are with an aggregator, which is trusted with them."""
+        if not self.private_labelled:
+            return EachPublishes()
+        law = self.law_of_aggregator(public, target)
+        return Central(lambda parts, rng: self._combination(np.array(parts), public, _coins(law, rng)))
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array:
+        """The site's classifier f_i, perturbed."""
+        return _part(self, rows, public, target, rng)
+
+    def finish(self, value: Sequence[Array] | Array, public: Public, target: Target) -> Release:
+        """The combination of the classifiers that public rows teach; an aggregator with private rows has made it."""
+        if not self.private_labelled:
+            value = self._combination(np.array(value), public, None)
+        return Release(_model(np.asarray(value)), self.statement(public, target))
+
+    def _combination(self, M: Array, public: Public, perturbation: Perturbation | None) -> Array:
+        """M' omega: (d,)."""
+        if self.scale == "unit":
+            M = M / np.maximum(np.linalg.norm(M, axis=1, keepdims=True), _TINY)
+        if self.private_labelled:
+            M = M / max(float(np.linalg.norm(M)), _TINY)
+        rows = _labelled(self, public)
+        features = rows.X @ M.T
+        if self.private_labelled:
+            features = into_ball(features, 1.0)  # where they are but for rounding
+        return np.asarray(M.T @ _minimiser(Logistic(), features, rows.y, 2 * self.lam, perturbation))
+
+    def law_of_aggregator(self, public: Public, target: Target) -> ObjectivePerturbation | None:
+        """How the aggregator perturbs its objective; None for no noise, and where its rows are public."""
+        if not self.private_labelled:
+            return None
+        n = len(_labelled(self, public))
+        return _law(self.lam, target, Fraction(1), n, Logistic().largest_curvature, public.parties)
+
     def train(self, federation: Federation) -> TrainedSites:
         """Checks only, as for `AverageMethod`; InputError without labelled rows of the aggregator."""
         _check_sites(self, federation)
-        if federation.labelled is None:
-            raise InputError(f"the public labelled rows: {self.name} wants some at the aggregator, got none")
+        _labelled(self, federation)
         return TrainedSites(self, federation)
 
 
@@ -125,67 +212,20 @@ class TrainedSites:
     def classifiers(self, target: Target, rng: Stream) -> Array:
         """What the sites send: (N, d), f_i in row i; without noise for epsilon None."""
         check_target(target, self.method)
-        loss, modulus = _loss(self.method), 2 * self.method.lam
-        parties = zip(self.federation.parties, self.laws(target), strict=True)
-        return np.array([_minimiser(loss, rows.X, rows.y, modulus, law, rng) for rows, law in parties])
-
-    def combine(self, M: Array, target: Target, rng: Stream) -> Array:
-        """What the aggregator makes of the classifiers: (d,)."""
-        if isinstance(self.method, AverageMethod) or self.federation.labelled is None:
-            return np.asarray(M.mean(axis=0))
-        if self.method.scale == "unit":
-            M = M / np.maximum(np.linalg.norm(M, axis=1, keepdims=True), _TINY)
-        labelled, law = self.federation.labelled, self.law_of_aggregator(target)
-        if self.method.private_labelled:
-            M = M / max(float(np.linalg.norm(M)), _TINY)
-        features = labelled.X @ M.T
-        if self.method.private_labelled:
-            features = into_ball(features, 1.0)  # where they are but for rounding
-        return np.asarray(M.T @ _minimiser(Logistic(), features, labelled.y, 2 * self.method.lam, law, rng))
+        parties = zip(self.federation.parties, laws(self.method, self.federation.public, target), strict=True)
+        return np.array([_classifier(self.method, rows, _coins(law, rng)) for rows, law in parties])
 
     def release(self, target: Target, rng: Stream) -> Release:
         """New noise at every site, then the mean or the aggregator's combination."""
-        weights = self.combine(self.classifiers(target, rng), target, rng)
-        model = LinearModel.from_coordinates(weights[np.newaxis], 2)
-        return Release(model, self._statement(target, rng))
+        return released(self.method, list(self.classifiers(target, rng)), self.federation.public, target, rng)
 
-    def laws(self, target: Target) -> list[ObjectivePerturbation | None]:
-        """For each site, how it perturbs its objective; None for no noise."""
-        shares = self.method.site_epsilons or (1.0,) * len(self.federation.parties)
-        c, d = _loss(self.method).largest_curvature, self.federation.dimension
-        return [
-            _law(self.method.lam, target, Fraction(share), int(n), c, d)
-            for share, n in zip(shares, self.federation.sizes, strict=True)
-        ]
 
-    def law_of_aggregator(self, target: Target) -> ObjectivePerturbation | None:
-        """How the aggregator perturbs its objective; None for no noise, and where its rows are public."""
-        labelled = self.federation.labelled
-        if labelled is None or isinstance(self.method, AverageMethod) or not self.method.private_labelled:
-            return None
-        N = len(self.federation.parties)
-        return _law(self.method.lam, target, Fraction(1), len(labelled), Logistic().largest_curvature, N)
-
-    def _statement(self, target: Target, rng: Stream) -> PrivacyStatement:
-        """The worst epsilon of all who add noise."""
-        if target.epsilon is None:
-            return nothing("record", "replace", "No noise was asked for (epsilon = inf).")
-        if rng.insecure:
-            return nothing("record", "replace", "All randomness comes from a seed: whoever guesses it has the noise.")
-        each = [law.epsilon for law in self.laws(target) if law is not None]
-        own = self.law_of_aggregator(target)
-        worst = round_up(max([*each, *([] if own is None else [own.epsilon])]))
-        caveats: tuple[str, ...] = (SIZES,)
-        if isinstance(self.method, FeatureMethod):
-            caveats += (PUBLIC if own is None else PRIVATE,)
-        if self.method.site_epsilons is not None:
-            listed = ", ".join(f"{self.federation.name(j)} {figure(round_up(e))}" for j, e in enumerate(each))
-            caveats += (f"For the rows of each site alone epsilon is: {listed}.",)
-        if target.calibration == "paper":
-            nominal = figure(float(target.epsilon))
-            true = f"its nominal epsilon is {nominal}, what it is proved to give is at most {figure(worst)}"
-            caveats += (f"The noise is the paper's: {true}. {EXTRA}",)
-        return PrivacyStatement("pure", worst, 0.0, "record", "replace", ADVERSARY, caveats)
+def laws(method: AverageMethod | FeatureMethod, public: Public, target: Target) -> list[ObjectivePerturbation | None]:
+    """For each site, how it perturbs its objective; None for no noise."""
+    _check_shares(method, public.parties)
+    shares = method.site_epsilons or (1.0,) * public.parties
+    sizes = announced_sizes(public, method)
+    return [_law_of_site(method, public, target, share, n) for share, n in zip(shares, sizes, strict=True)]
 
 
 def printed_error(model: LinearModel, test: Rows) -> float:
@@ -211,10 +251,69 @@ def _check_settings(method: AverageMethod | FeatureMethod) -> None:
 def _check_sites(method: AverageMethod | FeatureMethod, federation: Federation) -> None:
     two_classes(federation, method)
     check_sizes(federation)
-    if method.site_epsilons is not None and len(method.site_epsilons) != len(federation.parties):
-        raise InputError(
-            f"site_epsilons: wanted {len(federation.parties)}, one for each party, got {len(method.site_epsilons)}"
-        )
+    _check_shares(method, len(federation.parties))
+
+
+def _check_shares(method: AverageMethod | FeatureMethod, parties: int) -> None:
+    if method.site_epsilons is not None and len(method.site_epsilons) != parties:
+        raise InputError(f"site_epsilons: wanted {parties}, one for each party, got {len(method.site_epsilons)}")
+
+
+def _statement(
+    method: AverageMethod | FeatureMethod,
+    public: Public,
+    target: Target,
+    of_aggregator: ObjectivePerturbation | None,
+    caveats: tuple[str, ...],
+) -> PrivacyStatement:
+    if target.epsilon is None:
+        return nothing("record", "replace", "No noise was asked for (epsilon = inf).")
+    each = [law.epsilon for law in laws(method, public, target) if law is not None]
+    worst = round_up(max([*each, *([] if of_aggregator is None else [of_aggregator.epsilon])]))
+    caveats = (SIZES, *caveats)
+    if method.site_epsilons is not None:
+        listed = ", ".join(f"{public.name(j)} {figure(round_up(e))}" for j, e in enumerate(each))
+        caveats += (f"For the rows of each site alone epsilon is: {listed}.",)
+    if target.calibration == "paper":
+        nominal = figure(float(target.epsilon))
+        true = f"its nominal epsilon is {nominal}, what it is proved to give is at most {figure(worst)}"
+        caveats += (f"The noise is the paper's: {true}. {EXTRA}",)
+    return PrivacyStatement("pure", worst, 0.0, "record", "replace", ADVERSARY, caveats)
+
+
+def _part(method: AverageMethod | FeatureMethod, rows: Rows, public: Public, target: Target, rng: Stream) -> Array:
+    """One site's classifier, made at home, where it is not known which of several figures is the site's."""
+    two_classes(public, method)
+    check_own_size(rows)
+    shares = set(method.site_epsilons or (1.0,))
+    if len(shares) > 1:
+        raise InputError(f"site_epsilons: at home wanted one figure for all sites, got {shown(method.site_epsilons)}")
+    law = _law_of_site(method, public, target, shares.pop(), len(rows))
+    return _classifier(method, rows, _coins(law, rng))
+
+
+def _classifier(method: AverageMethod | FeatureMethod, rows: Rows, perturbation: Perturbation | None) -> Array:
+    return _minimiser(_loss(method), rows.X, rows.y, 2 * method.lam, perturbation)
+
+
+def _coins(law: ObjectivePerturbation | None, rng: Stream) -> Perturbation | None:
+    return None if law is None else (law, rng)
+
+
+def _labelled(method: FeatureMethod, public: Public | Federation) -> Rows:
+    if public.labelled is None:
+        raise InputError(f"the public labelled rows: {method.name} wants some at the aggregator, got none")
+    return public.labelled
+
+
+def _model(f: Array) -> LinearModel:
+    return LinearModel.from_coordinates(f[np.newaxis], 2)
+
+
+def _law_of_site(
+    method: AverageMethod | FeatureMethod, public: Public, target: Target, share: float, n: int
+) -> ObjectivePerturbation | None:
+    return _law(method.lam, target, Fraction(share), n, _loss(method).largest_curvature, public.dimension)
 
 
 def _loss(method: AverageMethod | FeatureMethod) -> Loss:
@@ -228,11 +327,10 @@ def _law(lam: float, target: Target, share: Fraction, n: int, c: Fraction, d: in
     return rule(share * target.epsilon, n, 2 * lam, c, d, PUBLIC_TAU)
 
 
-def _minimiser(
-    loss: Loss, X: Array, y: Labels, modulus: float, law: ObjectivePerturbation | None, rng: Stream
-) -> Array:
-    """The classifier of these rows, as it may leave their owner: private if there is a law."""
+def _minimiser(loss: Loss, X: Array, y: Labels, modulus: float, perturbation: Perturbation | None) -> Array:
+    """The classifier of these rows, as it may leave their owner: private if it is perturbed."""
     signs: Array = 2.0 * y.astype(np.float64) - 1
-    if law is None:
+    if perturbation is None:
         return minimise(loss, X, signs, modulus)
+    law, rng = perturbation
     return law.release(minimise_perturbed(loss, X, signs, law.total, law.linear(rng)), rng)

@@ -1,37 +1,44 @@
-"""What every method has in common: public settings, a part without noise, and a release of it.
+"""What all methods have in common: what a party does at home, what is computed of the parts, what is made of that.
 
-A method is a frozen dataclass of public settings, whose fields have defaults and are checked when it is made.
-`train` does what depends on the rows alone and may be slow; what it returns is secret. `release` adds noise for one
-target and may be called again and again, which an experiment does and nobody else should: budgets add up.
+A method states its guarantee before anybody trains (`statement`). Each party turns its rows into a part (`part`), a
+functionality of all parts is computed (`smc_dp.aggregation`), and anybody makes the release of its value (`finish`). A
+method only draws noise at home, or names a law for the functionality to draw from.
+
+Experiments train once and release many times: `train` returns what is known before noise, `Trained.release` one release
+under a target. A target of epsilon None asks for no noise.
 """
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import ClassVar, Protocol
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.data.federation import Federation
+from smc_dp.aggregation.functionality import Functionality
+from smc_dp.aggregation.in_the_clear import ideal
+from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError, shown
 from smc_dp.methods.model import Release
+from smc_dp.methods.neighbours import NeighbourPair
+from smc_dp.privacy.output import nothing
 from smc_dp.privacy.pathak2010 import LARGEST_N
+from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
+
+Trust: TypeAlias = Literal["aggregator", "secure"]
+"""Who computes the functionality: somebody who is trusted with all parts, or a protocol among the parties."""
+
+R = TypeVar("R", bound=Release)
+R_co = TypeVar("R_co", bound=Release, covariant=True)
 
 TRUSTED = (
     "anyone who sees the release, but not the one who computed it: in this form a trusted aggregator holds what the "
     "parties send"
 )
-
-
-_ONLY: MappingProxyType[tuple[str, Calibration], NoiseName] = MappingProxyType(
-    {
-        **{(name, "paper"): "knorm" for name in ("vote", "soft", "soft_aux", "avg")},
-        **{("ofpa", "paper"): "laplace", ("ofaa", "paper"): "laplace", ("ofpa", "proven"): "knorm"},
-    }
-)
-"""Where a calibration has one noise, although the method has several."""
+SEEDED = "All randomness comes from a seed: whoever guesses it has the noise."
 
 
 class Trained(Protocol):
@@ -43,25 +50,80 @@ class Trained(Protocol):
 
 
 class Method(Protocol):
-    """One method with its public settings."""
+    """One method with its public settings.
+
+    The facts that other rooms need of it stand here: the calibrations that it has, the noises of `proven` and those of
+    `paper`, its own first; whose data it protects; what its lambda multiplies, empty without one; the colour of its
+    curves in every figure; and two neighbours on which its epsilon is audited.
+    """
 
     name: ClassVar[str]
+    protects: ClassVar[Unit]
     calibrations: ClassVar[tuple[Calibration, ...]]
     noises: ClassVar[tuple[NoiseName, ...]]
+    printed_noises: ClassVar[tuple[NoiseName, ...]]
+    lambda_multiplies: ClassVar[str]
+    colour: ClassVar[str]
+
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """Two neighbours that move its release nearly as far as can be."""
+        ...
+
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """What a release under this target guarantees, whatever the rows are."""
+        ...
+
+    def functionality(self, public: Public, target: Target) -> Functionality:
+        """What is computed of the parts."""
+        ...
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Any:
+        """One party's part, made at home of its own rows; raises InputError for rows that void the theorem."""
+        ...
+
+    def finish(self, value: Any, public: Public, target: Target) -> Release:
+        """What anybody makes of the functionality's value: post-processing, which costs no privacy."""
+        ...
 
     def train(self, federation: Federation) -> Trained:
         """Everything that needs no noise; raises InputError for data that void the theorem, naming the party."""
         ...
 
 
+class Finishing(Method, Protocol[R_co]):
+    """A method whose releases are of this type."""
+
+    def finish(self, value: Any, public: Public, target: Target) -> R_co:
+        """As in `Method`."""
+        ...
+
+
+def released(
+    method: Finishing[R],
+    parts: Sequence[Any],
+    public: Public,
+    target: Target,
+    rng: Stream,
+    functionality: Functionality | None = None,
+) -> R:
+    """The release of these parts in the clear; it guarantees nothing where the seed of the noise can be guessed.
+
+    `functionality`: the method's own, where what it does before it draws noise has been done already.
+    """
+    check_target(target, method)
+    value = ideal(functionality or method.functionality(public, target), parts, rng).value
+    release = method.finish(value, public, target)
+    if rng.insecure and release.privacy.kind != "none":
+        return replace(release, privacy=nothing(release.privacy.unit, release.privacy.adjacency, SEEDED))
+    return release
+
+
 def laws(method: Method | type[Method], calibration: Calibration) -> tuple[NoiseName, ...]:
-    """The noises of this calibration of the method, its own first: no paper here has Gaussian noise."""
+    """The noises of this calibration of the method, its own first; none for a calibration that it does not have."""
     if calibration not in method.calibrations:
         return ()
-    only = _ONLY.get((method.name, calibration))
-    if only is not None:
-        return (only,)
-    return tuple(noise for noise in method.noises if calibration == "proven" or noise != "gauss")
+    return method.printed_noises if calibration == "paper" else method.noises
 
 
 def check_target(target: Target, method: Method) -> None:
@@ -79,7 +141,7 @@ def check_target(target: Target, method: Method) -> None:
         )
 
 
-def two_classes(federation: Federation, method: Method) -> None:
+def two_classes(federation: Federation | Public, method: Method) -> None:
     """Raises InputError unless there are exactly two classes."""
     if federation.classes != 2:
         raise InputError(f"classes: {method.name} is for two classes, got {federation.classes}")
@@ -90,6 +152,19 @@ def check_sizes(federation: Federation) -> None:
     for j, n in enumerate(federation.sizes):
         if n > LARGEST_N:
             raise InputError(f"{federation.name(j)}: wanted at most {LARGEST_N} rows, got {n}")
+
+
+def check_own_size(rows: Rows) -> None:
+    """As `check_sizes`, by a party at home."""
+    if len(rows) > LARGEST_N:
+        raise InputError(f"wanted at most {LARGEST_N} rows, got {len(rows)}")
+
+
+def announced_sizes(public: Public, method: Method) -> tuple[int, ...]:
+    """The number of rows of each party; InputError, in the name of the method, where they are not public."""
+    if public.sizes is None:
+        raise InputError(f"sizes: {method.name} needs the number of rows of each party, got none")
+    return public.sizes
 
 
 def check_modulus(lam: object, name: str = "lambda") -> None:

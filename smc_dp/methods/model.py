@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from smc_dp.arrays import Array
+from smc_dp.arrays import Array, IntArray
 from smc_dp.data.federation import Rows
 from smc_dp.learning.classes import code
 from smc_dp.privacy.statement import PrivacyStatement
@@ -82,3 +83,13 @@ def area_under_curve(scores: Array, y: npt.NDArray[np.int64]) -> float:
     above = (ranks * of_class).sum(axis=0) - inside * (inside + 1) / 2
     present = inside > 0
     return float(np.mean(above[present] / (inside * outside)[present]))
+
+
+def classify(weights: Sequence[float] | Array, X: Array) -> IntArray:
+    """The testing phase of Pathak, Rane and Raj (section 3.3) for weights of d numbers; X: (n, d), result: (n,).
+
+    Class 0 where t = 1/(1 + e^(-w.x)) is at most 1/2, else 1.
+    t <= 1/2 if and only if w.x <= 0. The sign is looked at, because t itself rounds to 1/2 for tiny
+    positive w.x.
+    """
+    return np.asarray(np.asarray(X) @ np.asarray(weights) > 0, dtype=np.int64)

@@ -6,20 +6,36 @@ party has that does not take part. Both exist in simulations only, and take no e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.data.federation import Federation, Rows
+from smc_dp.aggregation.functionality import Central
+from smc_dp.arrays import Array
+from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError
+from smc_dp.learning.black_box import Predictor
 from smc_dp.learning.classes import code
+from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.softmax import certified, one_hot
-from smc_dp.methods.hamm2016.ensemble import Ensemble, Learner, ensemble
-from smc_dp.methods.method import Method, check_modulus
-from smc_dp.methods.model import LinearModel, Release, ReleasedModel, area_under_curve
+from smc_dp.learning.solver import minimise
+from smc_dp.methods.hamm2016.ensemble import (
+    Classifiers,
+    Ensemble,
+    Learner,
+    classifier,
+    ensemble,
+    together,
+    votes,
+)
+from smc_dp.methods.method import Trust, check_modulus, released
+from smc_dp.methods.model import LinearModel, Release, area_under_curve, classify
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
 from smc_dp.privacy.output import nothing
+from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 MOST_SCORES = 2**26
@@ -32,18 +48,44 @@ class Batch:
 
     lam: float = 1e-4
     name: ClassVar[str] = "batch"
+    protects: ClassVar[Unit] = "party"
     calibrations: ClassVar[tuple[Calibration, ...]] = ()
     noises: ClassVar[tuple[NoiseName, ...]] = ()
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
+    lambda_multiplies: ClassVar[str] = "|V|²/2"
+    colour: ClassVar[str] = "#222222"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
 
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """The only party."""
+        return one_party(cls(STRONG))
+
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """None."""
+        return nothing("party", "party", "The model is trained on everybody's rows in one place, without noise.")
+
+    def functionality(self, public: Public, target: Target) -> Central:
+        """Somebody has all rows and trains."""
+        return Central(lambda parts, _: self._minimiser(parts, public.classes))
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Rows:
+        """The rows themselves."""
+        return rows
+
+    def finish(self, value: Array, public: Public, target: Target) -> Release:
+        """The model as it is."""
+        return Release(LinearModel.from_coordinates(value, public.classes), self.statement(public, target))
+
     def train(self, federation: Federation) -> WithoutNoise:
         """The minimiser over all parties' rows."""
-        rows = federation.pooled()
-        V = certified(rows.X, one_hot(rows.y, federation.classes), self.lam)
-        model = LinearModel.from_coordinates(V, federation.classes)
-        return WithoutNoise(self, model, "The model is trained on everybody's rows in one place, without noise.")
+        return WithoutNoise(self, self._minimiser(federation.parties, federation.classes), federation.public)
+
+    def _minimiser(self, parts: Sequence[Rows], classes: int) -> Array:
+        X, y = np.concatenate([rows.X for rows in parts]), np.concatenate([rows.y for rows in parts])
+        return certified(X, one_hot(y, classes), self.lam)
 
 
 @dataclass(frozen=True)
@@ -53,11 +95,37 @@ class Individual:
     lam: float = 1e-4
     learner: Learner = None
     name: ClassVar[str] = "indiv"
+    protects: ClassVar[Unit] = "party"
     calibrations: ClassVar[tuple[Calibration, ...]] = ()
     noises: ClassVar[tuple[NoiseName, ...]] = ()
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
+    lambda_multiplies: ClassVar[str] = "|V|²/2"
+    colour: ClassVar[str] = "#777777"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
+
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """The only party."""
+        return one_party(cls(STRONG))
+
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """None."""
+        why = "Each party keeps its own classifier; the figures over all of them are published without noise."
+        return nothing("party", "party", why)
+
+    def functionality(self, public: Public, target: Target) -> Central:
+        """Somebody has all classifiers and takes the mean of figures."""
+        return Central(lambda parts, _: Each(together(parts), public))
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array | Predictor:
+        """The party's own classifier."""
+        return classifier(rows, public, self.lam, self.learner)
+
+    def finish(self, value: Each, public: Public, target: Target) -> Release:
+        """All of them, as what figures are taken of."""
+        return Release(value, self.statement(public, target))
 
     def train(self, federation: Federation) -> WithoutNoise:
         """Every party's classifier."""
@@ -65,38 +133,39 @@ class Individual:
 
     def train_from(self, ensemble: Ensemble) -> WithoutNoise:
         """Classifiers that are there already."""
-        why = "Each party keeps its own classifier; the figures over all of them are published without noise."
-        return WithoutNoise(self, Each(ensemble), why)
+        public = ensemble.federation.public
+        return WithoutNoise(self, Each(ensemble.classifiers, public), public)
 
 
 @dataclass(frozen=True, eq=False)
 class Each:
     """All the parties' classifiers: every figure is the mean over the parties."""
 
-    ensemble: Ensemble
+    classifiers: Classifiers
+    public: Public
 
     def accuracy(self, test: Rows) -> float:
         """The mean over the parties of the fraction of rows that are classified correctly."""
-        counts = self.ensemble.votes(test.X)
+        counts = votes(self.classifiers, test.X, self.public)
         right = counts[np.arange(len(test)), test.y].sum()
-        return float(right) / (len(test) * len(self.ensemble.classifiers))
+        return float(right) / (len(test) * len(self.classifiers))
 
     def auc(self, test: Rows) -> float:
         """The mean area under the ROC curve; nan for black boxes, which have no scores, and above MOST_SCORES."""
-        V = self.ensemble.classifiers
+        V = self.classifiers
         if not isinstance(V, np.ndarray) or len(V) * len(test) > MOST_SCORES:
             return float("nan")
-        B = code(self.ensemble.federation.classes)
+        B = code(self.public.classes)
         return float(np.mean([area_under_curve(test.X @ v.T @ B.T, test.y) for v in V]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WithoutNoise:
-    """A model that is not private, and why."""
+    """What is published as it is: the model of all rows, or every party's classifier."""
 
-    method: Method
-    model: ReleasedModel
-    why: str
+    method: Batch | Individual
+    value: Any
+    public: Public
 
     def release(self, target: Target, rng: Stream) -> Release:
         """The model as it is; InputError for a target that wants privacy."""
@@ -104,4 +173,16 @@ class WithoutNoise:
             raise InputError(
                 f"epsilon: {self.method.name} is not private, wanted inf (no noise), got {float(target.epsilon):g}"
             )
-        return Release(self.model, nothing("party", "party", self.why))
+        return released(self.method, [None], self.public, target, rng, Central(lambda _parts, _rng: self.value))
+
+
+def alone(rows: Rows, lam: float, test: Rows) -> float:
+    """Test accuracy of a model of these rows alone, minimising the mean log-loss plus lam |w|^2, without noise."""
+    weights = minimise(RegularisedLogistic(lam), rows.X, 2.0 * rows.y - 1).weights
+    return float(np.mean(classify(weights, test.X) == test.y))
+
+
+def majority(federation: Federation, test: Rows) -> float:
+    """Test accuracy of always answering the class that most training rows have; of equals, the first."""
+    counts = sum(np.bincount(rows.y, minlength=federation.classes) for rows in federation.parties)
+    return float(np.mean(test.y == np.argmax(counts)))

@@ -67,21 +67,17 @@ def on_grid(values: Array) -> list[int]:
     return GRID.encode(values.ravel().tolist())
 
 
-def statement(
+def stated(
     noise: Calibrated | None,
     target: Target,
     unit: Unit,
     adjacency: Adjacency,
     adversary: str,
     caveats: tuple[str, ...] = (),
-    *,
-    rng: Stream,
 ) -> PrivacyStatement:
-    """What a release with this noise guarantees; nothing without noise, and nothing when its seed can be guessed."""
+    """What a release with this noise guarantees; nothing without noise."""
     if noise is None:
         return nothing(unit, adjacency, "No noise was asked for (epsilon = inf).")
-    if rng.insecure:
-        return nothing(unit, adjacency, "All randomness comes from a seed: whoever guesses it has the noise.")
     if isinstance(noise.law, DiscreteGaussian):
         rho = noise.law.rho(noise.sensitivity)
         implied, delta = round_up(_implied(rho, target)), round_up(target.delta)

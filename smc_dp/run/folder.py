@@ -9,24 +9,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
-import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from protocols.runtime.session import CURATOR_NAME
 from protocols.runtime.transcript import canonical
-from smc_dp.aggregation import CURATOR, MIN_KEY_BITS, Outcome
+from smc_dp.aggregation import Execution, Outcome
+from smc_dp.aggregation.functionality import Vector, added
 from smc_dp.data.bounds import Bounds, CategoricalColumn, Column, NumericColumn
 from smc_dp.data.partition import check_names
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
-from smc_dp.files.writing import sync
-from smc_dp.methods.pathak2010.curator import open_release
-from smc_dp.privacy.grid import Grid
+from smc_dp.files.writing import write_folder
+from smc_dp.privacy.output import GRID
 from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.run.agreement import REASONS, Agreement
 
 SHARES, RELEASE, TRANSCRIPT, TIMINGS = "shares.json", "release.json", "transcript.jsonl", "timings.json"
 _DIGESTED = (SHARES, TRANSCRIPT, TIMINGS)
@@ -42,95 +41,59 @@ _KEYS = {
     "classes",
     "digests",
 }
-_MAX_RING_BITS, _MAX_FRACTION_BITS = 4096, 1024
+SIMULATED = ("topology", "link")
+"""How a run was simulated: beside the parameters of a release, and nothing that the parties agreed on."""
+_ADDED = {*SIMULATED, "agreed", "label", "center"}  # to the parameters that the parties agreed on
 
 
 @dataclass(frozen=True)
 class PublishedRelease:
     """What Dave needs to classify: the weights (d floats), the public bounds; and what is guaranteed.
 
-    `privacy` and `parameters` are JSON objects; `insecure` holds the reasons why the run protects nobody,
-    if any.
+    `agreement` is what the parties agreed on. `privacy` and `parameters` are JSON objects; `insecure` holds the reasons
+    why the run protects nobody, if any.
     """
 
     weights: tuple[float, ...]
-    bounds: Bounds
+    agreement: Agreement
     privacy: Mapping[str, Any]
     parameters: Mapping[str, Any]
     insecure: tuple[str, ...] = ()
 
+    @property
+    def bounds(self) -> Bounds:
+        """What is publicly known of the columns; the label is set."""
+        return self.agreement.bounds
 
-def make(
-    outcome: Outcome, grid: Grid, bounds: Bounds, privacy: PrivacyStatement, parameters: Mapping[str, Any],
-    insecure: Sequence[str] = (),
-) -> PublishedRelease:  # fmt: skip
-    """The release of an outcome: the shares are added, as anybody may."""
+
+def make(outcome: Outcome, agreement: Agreement, simulated: Mapping[str, str]) -> PublishedRelease:
+    """The release of an outcome, as anybody may make it; `simulated`: how the run was simulated, SIMULATED by name."""
+    bounds = agreement.bounds
     return PublishedRelease(
-        weights=tuple(open_release(outcome.shares, grid)),
-        bounds=bounds,
-        privacy=privacy.as_dict(),
-        parameters={**parameters, "label": bounds.label, "center": bounds.center},
-        insecure=tuple(insecure),
+        weights=agreement.weights(outcome.value),
+        agreement=agreement,
+        privacy=agreement.statement.as_dict(),
+        parameters={
+            **agreement.parameters,
+            **{name: simulated[name] for name in SIMULATED},
+            **{"agreed": agreement.digest, "label": bounds.label, "center": bounds.center},
+        },
+        insecure=tuple(REASONS[mark] for mark in agreement.marks),
     )
 
 
-def agreed(parameters: Mapping[str, Any], bounds: Bounds, fraction_bits: int, marks: Sequence[str] = ()) -> str:
-    """The digest of all that the parties agreed on, as hexadecimals: `fraction_bits` of their grid and the `marks` of
-    an insecure run included.
-
-    It enters the session, so that no two of them can mean different things, and nobody can take a mark off later.
-    """
-    everything = {
-        "parameters": dict(parameters),
-        "bounds": asdict(bounds),
-        "fraction_bits": fraction_bits,
-        "insecure": list(marks),
-    }
-    return hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()
+def write(folder: Path, release: PublishedRelease, execution: Execution) -> None:
+    """Write the run folder, whole or not at all; raises InputError when it exists by now or cannot be written."""
+    write_folder(folder, _contents(release, execution), 0o777)
 
 
-def refuse_existing(folder: Path) -> None:
-    """Raises InputError when `folder` exists, or when it could not be made where it is wanted."""
-    if os.path.lexists(folder):
-        raise InputError(f"run folder {folder}: exists already, wanted a new one")
-    above = next(parent for parent in folder.absolute().parents if parent.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        raise InputError(f"run folder {folder}: cannot be made, {above} is not a folder that can be written to")
-
-
-def write(folder: Path, release: PublishedRelease, outcome: Outcome, fraction_bits: int) -> None:
-    """Write the run folder under a temporary name beside it, then rename it: it is there whole or not at all.
-
-    Raises InputError when the folder exists by now or cannot be written.
-    """
-    _write_folder(folder, _contents(release, outcome, fraction_bits), 0o777)
-
-
-def write_views(folder: Path, outcome: Outcome) -> None:
+def write_views(folder: Path, execution: Execution) -> None:
     """Write each participant's view into a folder of its own that nobody else may read, whole or not at all.
 
     Files are numbered, because names of parties are no names of files. Raises InputError as `write` does.
     """
-    views = [outcome.views[name] for name in outcome.views]
-    _write_folder(folder, {f"{number}.view": view for number, view in enumerate(views, start=1)}, 0o700)
-
-
-def _write_folder(folder: Path, contents: Mapping[str, bytes], mode: int) -> None:
-    partial = folder.parent / f".{folder.name}.{secrets.token_hex(4)}.partial"
-    try:
-        partial.parent.mkdir(parents=True, exist_ok=True)
-        partial.mkdir(mode)
-        try:
-            for name, content in contents.items():
-                _write_file(partial / name, content, mode & 0o666)
-            sync(partial)
-            refuse_existing(folder)  # an empty folder made since then would be replaced silently
-            partial.rename(folder)
-            sync(folder.parent)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-    except OSError as error:
-        raise InputError(f"run folder {folder}: cannot be written: {error.strerror}") from error
+    views = execution.views.values()
+    write_folder(folder, {f"{number}.view": view for number, view in enumerate(views, start=1)}, 0o700)
 
 
 def read(folder: Path) -> PublishedRelease:
@@ -146,16 +109,16 @@ def read(folder: Path) -> PublishedRelease:
         raise InputError(f"run folder {folder}: {error}") from error
 
 
-def _contents(release: PublishedRelease, outcome: Outcome, fraction_bits: int) -> dict[str, bytes]:
+def _contents(release: PublishedRelease, execution: Execution) -> dict[str, bytes]:
     shares = {
-        "modulus": str(outcome.modulus),
-        "fraction_bits": fraction_bits,
-        "shares": {name: [str(share) for share in values] for name, values in outcome.shares.items()},
+        "modulus": str(execution.modulus),
+        "fraction_bits": GRID.fraction_bits,
+        "shares": {name: [str(share) for share in values] for name, values in execution.shares.items()},
     }
-    timings = outcome.cost.as_dict() if outcome.cost else {}
+    timings = execution.cost.as_dict() if execution.cost else {}
     files = {
         SHARES: _json(shares),
-        TRANSCRIPT: b"".join(canonical(line) + b"\n" for line in outcome.transcript or []),
+        TRANSCRIPT: b"".join(canonical(line) + b"\n" for line in execution.transcript),
         TIMINGS: _json(timings),
     }
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
@@ -199,29 +162,33 @@ def opened(document: dict[str, Any], shares: dict[str, Any]) -> PublishedRelease
     agree.
     """
     reading.keys(RELEASE, document, _KEYS, optional={"insecure"})
-    parameters = reading.mapping("parameters", document["parameters"])
-    bounds = _bounds(document, parameters)
-    weights = reading.numbers("weights", document["weights"])
-    parties = reading.texts("parties", parameters.get("parties"))
-    by_name, grid = _shares(shares, parties)
+    agreement = agreed(document, shares)
+    bounds, weights = agreement.bounds, reading.numbers("weights", document["weights"])
+    by_name, total = _sum_of(shares, agreement)
     if {len(values) for values in by_name.values()} != {bounds.dimension} or len(weights) != bounds.dimension:
         raise InputError(f"wanted {bounds.dimension} weights and as many numbers in each share")
-    try:
-        total = open_release(by_name, grid)
-    except OverflowError:
-        raise InputError("shares: their sum is too large for a weight") from None
-    if total != weights:
+    if list(agreement.weights(total)) != weights:
         raise InputError(f"the weights in {RELEASE} are not the sum of the shares in {SHARES}")
-    insecure = reading.texts("insecure", document.get("insecure", []))
     privacy = _privacy(reading.mapping("privacy", document["privacy"]))
-    if not insecure and (parameters.get("as_printed") or _has_test_keys(parameters)):
-        raise InputError("insecure: is missing, though the parameters are those of an insecure run")
-    return PublishedRelease(tuple(weights), bounds, privacy, parameters, tuple(insecure))
+    parameters, insecure = document["parameters"], tuple(document.get("insecure", []))
+    return PublishedRelease(tuple(weights), agreement, privacy, parameters, insecure)
 
 
-def _has_test_keys(parameters: Mapping[str, Any]) -> bool:
-    key_bits = parameters.get("key_bits")
-    return isinstance(key_bits, int) and key_bits < MIN_KEY_BITS
+def agreed(document: Mapping[str, Any], shares: Mapping[str, Any]) -> Agreement:
+    """What the parties agreed on, as the release and the grid of the shares state it; InputError if that cannot be."""
+    parameters = reading.mapping("parameters", document.get("parameters"))
+    bounds = _bounds(document, parameters)
+    check_names(reading.texts("parties", parameters.get("parties")))
+    reasons = reading.texts("insecure", document.get("insecure", []))
+    known = {reason: mark for mark, reason in REASONS.items()}
+    if unknown := [reason for reason in reasons if reason not in known]:
+        raise InputError(f"insecure: wanted known reasons, got {shown(unknown[0])}")
+    record = {
+        "parameters": {name: value for name, value in parameters.items() if name not in _ADDED},
+        "fraction_bits": shares.get("fraction_bits"),
+        "insecure": [known[reason] for reason in reasons],
+    }
+    return Agreement.from_dict(record, bounds)
 
 
 def _privacy(document: dict[str, Any]) -> dict[str, Any]:
@@ -234,27 +201,27 @@ def _privacy(document: dict[str, Any]) -> dict[str, Any]:
         raise InputError(f"privacy: {str(error)[:200]}") from None
 
 
-def _shares(document: dict[str, Any], parties: list[str]) -> tuple[dict[str, list[int]], Grid]:
-    check_names(parties)
+def _sum_of(document: dict[str, Any], agreement: Agreement) -> tuple[dict[str, list[int]], Vector]:
+    """Every participant's share, and their sum as integers nearest to zero."""
     reading.keys(SHARES, document, {"modulus", "fraction_bits", "shares"})
-    modulus, fraction_bits = reading.integer("modulus", document["modulus"]), document["fraction_bits"]
-    ring_bits = modulus.bit_length() - 1
-    if modulus != 1 << ring_bits or not 2 <= ring_bits <= _MAX_RING_BITS:
-        raise InputError(f"modulus: wanted a power of two, at most 2**{_MAX_RING_BITS}, got {shown(modulus)}")
-    if type(fraction_bits) is not int or not 0 <= fraction_bits <= _MAX_FRACTION_BITS:
-        raise InputError(f"fraction_bits: wanted 0 to {_MAX_FRACTION_BITS}, got {shown(fraction_bits)}")
+    modulus = reading.integer("modulus", document["modulus"])
+    if modulus != 1 << agreement.ring_bits:
+        raise InputError(f"modulus: wanted 2**{agreement.ring_bits}, got {shown(modulus)}")
     by_name = reading.mapping("shares", document["shares"])
-    reading.keys("shares", by_name, {*parties, CURATOR})
+    reading.keys("shares", by_name, {*agreement.parties, CURATOR_NAME})
     shares = {
         name: [reading.integer(f"shares of {name}", text) for text in reading.items(f"shares of {name}", values)]
         for name, values in by_name.items()
     }
     if any(share >= modulus for values in shares.values() for share in values):
         raise InputError("shares: wanted numbers below the modulus")
-    return shares, Grid(fraction_bits, ring_bits)
+    if len({len(values) for values in shares.values()}) > 1:
+        return shares, ()
+    half = modulus // 2
+    return shares, tuple((total + half) % modulus - half for total in added(list(shares.values())))
 
 
-def _bounds(document: dict[str, Any], parameters: dict[str, Any]) -> Bounds:
+def _bounds(document: Mapping[str, Any], parameters: Mapping[str, Any]) -> Bounds:
     names = reading.texts("columns", document["columns"])
     categories = reading.mapping("categories", document["categories"])
     ranges = reading.mapping("bounds", document["bounds"])
@@ -273,13 +240,6 @@ def _bounds(document: dict[str, Any], parameters: dict[str, Any]) -> Bounds:
     clip, bias = reading.numbers("clip and bias", [document["clip"], document["bias"]])
     classes = reading.pair("classes", reading.texts("classes", document["classes"]))
     return Bounds(tuple(columns), classes, label, clip, bias, center)
-
-
-def _write_file(path: Path, content: bytes, mode: int) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _json(value: object) -> bytes:

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.identity import SEED_BYTES, Identity
-from smc_dp.aggregation import CURATOR
-from smc_dp.audit.run.evidence import read_identities
+from protocols.crypto.identity import PUBLIC_BYTES, SEED_BYTES, Identity
+from protocols.runtime.session import CURATOR_NAME
 from smc_dp.data.federation import plain_name
 from smc_dp.data.partition import check_names
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
+from smc_dp.files.writing import write_file
 
 PUBLIC_FILE = "identities.json"
 _ENDING = ".key"
@@ -33,13 +33,14 @@ def create(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes
     without it was not finished.
     """
     check_names(parties)
-    made = {name: Identity.generate(rng.fork(f"identity {name}")) for name in (*parties, CURATOR)}
+    made = {name: Identity.generate(rng.fork(f"identity {name}")) for name in (*parties, CURATOR_NAME)}
     public = {name: identity.public for name, identity in made.items()}
     try:
         folder.mkdir(mode=0o700, parents=True)
         for number, identity in enumerate(made.values(), start=1):  # names of parties are no names of files
-            _write(folder / f"{number}{_ENDING}", identity.seed.hex(), 0o600)
-        _write(folder / PUBLIC_FILE, json.dumps({name: key.hex() for name, key in public.items()}, indent=2), 0o644)
+            write_file(folder / f"{number}{_ENDING}", f"{identity.seed.hex()}\n".encode(), 0o600)
+        document = json.dumps({name: key.hex() for name, key in public.items()}, indent=2)
+        write_file(folder / PUBLIC_FILE, f"{document}\n".encode(), 0o644)
     except FileExistsError:
         raise InputError(f"identities {folder}: exists already, wanted a new folder") from None
     except OSError as error:
@@ -50,6 +51,12 @@ def create(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes
 def public(folder: Path) -> dict[str, bytes]:
     """Names and public halves; InputError when there are none that can be read."""
     return read_identities(folder / PUBLIC_FILE)
+
+
+def read_identities(path: Path) -> dict[str, bytes]:
+    """Pinned identities: a JSON object of names and public keys of 64 hexadecimal digits."""
+    document = reading.parse_object(reading.read_file(path, reading.MAX_JSON_BYTES), str(path))
+    return {name: reading.hexadecimal(f"{path}: {shown(name)}", key, PUBLIC_BYTES) for name, key in document.items()}
 
 
 def load(folder: Path) -> dict[str, Identity]:
@@ -74,11 +81,11 @@ def load(folder: Path) -> dict[str, Identity]:
 def of_run(folder: Path, parties: Sequence[str]) -> dict[str, Identity]:
     """The identities of a run; InputError unless they are those of its parties and of the curator, and no others."""
     found = load(folder)
-    for name in (*parties, CURATOR):
+    for name in (*parties, CURATOR_NAME):
         if name not in found:
             raise InputError(f"identities {folder}: there is no key of {plain_name(name)}, who takes part in the run")
     for name in found:
-        if name not in (*parties, CURATOR):
+        if name not in (*parties, CURATOR_NAME):
             raise InputError(f"identities {folder}: {plain_name(name)} does not take part in the run")
     return found
 
@@ -107,10 +114,3 @@ def _seed(path: Path) -> bytes:
     if len(seed) != SEED_BYTES or content.removesuffix(b"\n") != seed.hex().encode():
         raise InputError(f"{path}: wanted one line of {2 * SEED_BYTES} hexadecimal digits")
     return seed
-
-
-def _write(path: Path, line: str, mode: int) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-        file.write(f"{line}\n".encode())
-        file.flush()
-        os.fsync(file.fileno())

@@ -22,8 +22,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from protocols.errors import ProtocolError
-from smc_dp.data.federation import plain_name
-from smc_dp.data.preprocess import Examples
+from smc_dp.data.federation import Rows, plain_name
 from smc_dp.errors import InputError
 from smc_dp.files import reading
 from smc_dp.ledger.guarantee import Guarantee
@@ -67,7 +66,7 @@ class Ledgers:
                 with self._opened(party) as ledger:
                     ledger.check(guarantee)
 
-    def reserve(self, parties: Mapping[str, Examples], mechanism: str, guarantee: Guarantee, run: str) -> Reserved:
+    def reserve(self, parties: Mapping[str, Rows], mechanism: str, guarantee: Guarantee, run: str) -> Reserved:
         """Charge every party, or, whatever stops it, nobody.
 
         `run`: a digest of what the parties agreed on. Raises InputError, naming the first party that cannot or will not

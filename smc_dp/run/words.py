@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from statistics import mean
 from typing import TYPE_CHECKING
 
 from protocols.runtime.network import LINKS
-from smc_dp.aggregation import CURATOR, Cost, ProtocolSettings
+from protocols.runtime.session import CURATOR_NAME
+from smc_dp.aggregation import Cost
 from smc_dp.ledger.words import budgets
 
 if TYPE_CHECKING:
-    from smc_dp.run.simulation import Comparison, Report
+    from smc_dp.run.report import Comparison, Report
 
-HEADINGS = ("stage", "messages", "bytes", "rounds", f"{CURATOR} s", "party s", "slowest s")
+HEADINGS = ("stage", "messages", "bytes", "rounds", f"{CURATOR_NAME} s", "party s", "slowest s")
 _WIDEST = 100
 
 
@@ -26,17 +27,17 @@ def warnings(report: Report) -> list[str]:
 def costs(cost: Cost) -> Iterator[tuple[str, ...]]:
     """A row of text under `HEADINGS` for every stage, and one for all."""
     for stage in cost.by_stage:
-        parties = [seconds for role, seconds in stage.seconds.items() if role != CURATOR] or [0.0]
-        seconds = (stage.seconds.get(CURATOR, 0.0), mean(parties), max(parties))
+        parties = [seconds for role, seconds in stage.seconds.items() if role != CURATOR_NAME] or [0.0]
+        seconds = (stage.seconds.get(CURATOR_NAME, 0.0), mean(parties), max(parties))
         yield stage.stage, *_figures(stage.messages, stage.bytes, stage.rounds), *(f"{s:.2f}" for s in seconds)
     yield "all", *_figures(cost.messages, cost.bytes, cost.rounds), "", "", f"{cost.seconds:.2f}"
 
 
-def legend(protocol: ProtocolSettings) -> list[str]:
+def legend(simulated: Mapping[str, str]) -> list[str]:
     """What the seconds of the table mean."""
     return [
         "party s: the parties' mean; slowest s: the slowest party, in the last row from start to end, all",
-        f"participants computing at the same time, {_described(protocol)}.",
+        f"participants computing at the same time, {_described(simulated)}.",
         "",
     ]
 
@@ -57,13 +58,14 @@ def _figures(messages: int, size: int, rounds: int) -> tuple[str, str, str]:
     return f"{messages:,}", f"{size:,}", f"{rounds:,}"
 
 
-def _described(protocol: ProtocolSettings) -> str:
-    link = LINKS[protocol.link]
-    if protocol.link == "none":
+def _described(simulated: Mapping[str, str]) -> str:
+    name = simulated["link"]
+    link = LINKS[name]
+    if name == "none":
         return "no time on the links"
-    relayed = ", all mail through Charlie" if protocol.topology == "star" else ""
+    relayed = ", all mail through Charlie" if simulated["topology"] == "star" else ""
     speed = f"{link.latency * 1000:g} ms one way, {link.bandwidth / 1e6:g} MB/s"
-    return f"over simulated links ({protocol.link}: {speed}{relayed})"
+    return f"over simulated links ({name}: {speed}{relayed})"
 
 
 def _compared(compared: Comparison | None) -> Iterator[str]:

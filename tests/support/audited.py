@@ -10,12 +10,14 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from smc_dp.aggregation import CURATOR, ProtocolSettings
+from protocols.runtime.session import CURATOR_NAME
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.data.bounds import Bounds, NumericColumn
-from smc_dp.data.preprocess import Examples
-from smc_dp.data.sources import Case
-from smc_dp.methods.pathak2010.curator import RING_BITS, Settings
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.sources import Prepared
+from smc_dp.methods.pathak2010.averages import PathakMean
+from smc_dp.privacy.target import Target
+from smc_dp.run.agreement import BY_PROTOCOL, Agreement, marks
 from smc_dp.run.simulation import simulate_run
 
 KEY_BITS = 512
@@ -31,15 +33,35 @@ class Folders(NamedTuple):
         return load(self.run, views=self.views if views else None)
 
 
-def hospitals(sizes: tuple[int, ...], d: int, seed: int = 0) -> Case:
+def hospitals(sizes: tuple[int, ...], d: int, seed: int = 0) -> Prepared:
     """Parties of these sizes with d made-up features in [-1, 1]."""
     rng = np.random.default_rng(seed)
     columns = tuple(NumericColumn(f"x{i}", -1.0, 1.0) for i in range(d))
     parties = {}
     for j, n in enumerate(sizes):
         X = rng.uniform(-1, 1, (n, d)) / np.sqrt(2 * d)
-        parties[f"north-{j}"] = Examples(X, np.where(np.arange(n) % 2, 1.0, -1.0))
-    return Case(parties, None, Bounds(columns, ("no", "yes"), "outcome", bias=0.0, center=False))
+        parties[f"north-{j}"] = Rows(X, np.arange(n) % 2)
+    bounds = Bounds(columns, ("no", "yes"), "outcome", bias=0.0, center=False)
+    return Prepared(Federation(tuple(parties.values()), 2, names=tuple(parties)), None, bounds)
+
+
+def agreement(
+    data: Prepared,
+    target: Target | None = None,
+    lam: float = 0.1,
+    *,
+    as_printed: bool = False,
+    key_bits: int = KEY_BITS,
+    seeded: bool = True,
+    **options: Any,
+) -> Agreement:
+    """What the parties agree on, epsilon = 1 unless said otherwise. `options`: of `Agreement`."""
+    protocol = BY_PROTOCOL["prr_mean"][as_printed]
+    wanted = target or Target(Fraction(1), "paper" if as_printed else "proven")
+    found = marks(protocol, key_bits, seeded=seeded)
+    method = PathakMean(lam, as_printed)
+    parties = data.federation.names
+    return Agreement(method, wanted, parties, data.bounds, protocol, key_bits, marks=found, **options)
 
 
 def toy_run(
@@ -48,24 +70,20 @@ def toy_run(
     d: int = 2,
     *,
     seed: int = 1,
-    settings: Settings | None = None,
     identities: dict[str, Identity] | None = None,
-    key_bits: int = KEY_BITS,
+    link: str = "none",
+    topology: str = "mesh",
     **options: Any,
 ) -> Folders:
-    """One run with its views; everything follows from the seeds. `options`: of `ProtocolSettings`."""
-    protocol = ProtocolSettings(d, RING_BITS, key_bits, insecure_test_keys=True, **options)
-    printed = protocol.as_printed
-    settings = settings or Settings(
-        Fraction(1), Fraction(1, 10), calibration="paper" if printed else "proven", as_printed=printed
-    )
-    made = Folders(folder / "run", folder / "views")
+    """One run with its views; everything follows from the seeds. `options`: of `agreement`."""
+    data, made = hospitals(sizes, d, seed), Folders(folder / "run", folder / "views")
     rng = Stream.insecure_from_seed(f"audited {seed}")
-    simulate_run(hospitals(sizes, d, seed), settings, protocol, rng, made.run, identities=identities, views=made.views)
+    agreed = agreement(data, **options)
+    simulate_run(data, agreed, rng, made.run, link=link, topology=topology, identities=identities, views=made.views)
     return made
 
 
 def long_term(names: tuple[str, ...], seed: int = 0) -> dict[str, Identity]:
     """Identities that outlive a run."""
     root = Stream.insecure_from_seed(f"long term {seed}")
-    return {name: Identity.generate(root.fork(name)) for name in (*names, CURATOR)}
+    return {name: Identity.generate(root.fork(name)) for name in (*names, CURATOR_NAME)}

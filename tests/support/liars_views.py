@@ -14,12 +14,12 @@ from protocols.runtime.process import Process, processes
 from protocols.runtime.session import Session
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView, recompute
-from smc_dp.aggregation import TEST_KEYS
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.hygiene import CHECKS as HYGIENE
 from smc_dp.audit.run.replay import CHECKS as REPLAY
 from smc_dp.audit.run.report import audit_evidence
+from smc_dp.run.agreement import TEST_KEYS
 from support.sessions import Setup
 
 

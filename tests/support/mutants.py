@@ -16,7 +16,6 @@ from unittest.mock import patch
 from broken import pathak_mutants
 from broken.liars import Lie, swapped
 
-from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import Differences
 from protocols.crypto.identity import Identity
@@ -32,12 +31,14 @@ from protocols.pathak2010.messages import (
     Selected,
     Slot,
 )
+from protocols.programs import PROTOCOLS
 from protocols.runtime.channel import HELLO, STAGE_END
 from protocols.runtime.session import Program
 from protocols.runtime.view import RecordedView
 from smc_dp.audit.run import checks
 from smc_dp.audit.run.check import Check
 from smc_dp.cli.main import main
+from smc_dp.run import agreement
 from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from support import forgeries
 from support.audited import Folders, long_term, toy_run
@@ -208,7 +209,8 @@ def played(program: Program) -> Callable[[Bench, Path], Folders]:
     """A run in which participants follow another program than the one that its record names."""
 
     def make(bench: Bench, folder: Path) -> Folders:
-        with patch.object(pathak2010, "PROGRAM", program):
+        protocols = {**PROTOCOLS, program.name: replace(PROTOCOLS[program.name], program=program)}
+        with patch.object(agreement, "PROTOCOLS", protocols):
             return toy_run(
                 folder, SIZES, DIMENSION, seed=5, identities=dict(bench.identities), key_bits=MUTANT_KEY_BITS
             )

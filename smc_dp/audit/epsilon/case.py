@@ -13,12 +13,11 @@ from smc_dp.arrays import Array
 from smc_dp.audit.epsilon import scores
 from smc_dp.audit.epsilon.bounds import Worlds
 from smc_dp.audit.epsilon.one_run import Guesses
+from smc_dp.methods.neighbours import Score
 from smc_dp.privacy.statement import PrivacyStatement
 
 Tick: TypeAlias = Callable[[int], None]
 """Hears how many draws more there are."""
-Score: TypeAlias = Callable[[Array], Array]
-"""Of outputs (draws, width): (draws,)."""
 
 _BLOCK = 500  # draws between two ticks
 

@@ -10,7 +10,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import twice
-from smc_dp.audit.epsilon.neighbours import NeighbourPair, Parties, pair
+from smc_dp.audit.epsilon.neighbours import pair
 from smc_dp.audit.epsilon.one_run import Guesses, guess
 from smc_dp.audit.epsilon.twins import TwinName
 from smc_dp.data.federation import Rows
@@ -20,6 +20,7 @@ from smc_dp.methods.feature_method import TrainedSites
 from smc_dp.methods.hamm2016.per_query import Committee, Service
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
+from smc_dp.methods.neighbours import NeighbourPair, Parties
 from smc_dp.methods.registry import find
 from smc_dp.privacy.target import Target
 

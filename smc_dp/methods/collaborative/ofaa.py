@@ -12,31 +12,46 @@ noise at least; `trim` adds that much to all and drops those still not positive 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import sqrt
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation.functionality import EachPublishes, Functionality, Rounds, Sum, Vector, added
 from smc_dp.arrays import Array
-from smc_dp.data.federation import Federation
+from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError, shown
 from smc_dp.methods.collaborative.quadratics import descend, minimiser, projected, trimmed
 from smc_dp.methods.collaborative.rounds import (
     SERVER,
     SIZES,
+    Answer,
     BiasedModel,
     RoundsRelease,
-    average,
+    Upload,
     check_rounds,
+    download,
     for_plain_rows,
+    made_of,
     pure,
     scaled,
     with_one,
 )
-from smc_dp.methods.method import TRUSTED, check_sizes, check_target, two_classes
+from smc_dp.methods.method import (
+    TRUSTED,
+    Trust,
+    check_own_size,
+    check_sizes,
+    check_target,
+    released,
+    two_classes,
+)
+from smc_dp.methods.neighbours import NeighbourPair, only_record
 from smc_dp.privacy.functional import (
     L2_SENSITIVITY,
     UNIT_BITS,
@@ -47,8 +62,8 @@ from smc_dp.privacy.functional import (
     quadratic,
 )
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import Calibrated, Law, nothing, statement
-from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.privacy.output import Calibrated, Law, nothing, stated
+from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 _RIDGE = 4.0  # standard deviations of a coefficient's noise
@@ -69,8 +84,12 @@ class Ofaa:
     trust: Literal["central", "local"] = "central"
     repair: Literal["project", "trim"] = "project"
     name: ClassVar[str] = "ofaa"
+    protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
+    lambda_multiplies: ClassVar[str] = ""
+    colour: ClassVar[str] = "#d62728"
 
     def __post_init__(self) -> None:
         check_rounds(self.rounds, self.epochs, self.reading)
@@ -79,13 +98,79 @@ class Ofaa:
         if self.repair not in ("project", "trim"):
             raise InputError(f"repair: wanted project or trim, got {shown(self.repair)}")
 
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """The only record of the only party."""
+        return only_record(cls())
+
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """As printed at most the sum of all rounds; with a proof what was asked for, whatever the rounds are."""
+        if target.calibration == "paper":
+            return printed_statement(target, public.dimension, self.rounds)
+        adversary = SERVER if self.trust == "local" else TRUSTED
+        return stated(self._noise(public, target), target, "record", "replace", adversary, (SIZES,))
+
+    def functionality(self, public: Public, target: Target) -> Functionality:
+        """As printed rounds of uploads; with a proof noisy coefficients of each party, or one noise on their sum."""
+        if target.calibration == "paper":
+            return Rounds(EachPublishes(), self.rounds)
+        if self.trust == "local":
+            return EachPublishes()
+        noise = self._noise(public, target)
+        return Sum(None if noise is None else noise.law)
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer | Vector:
+        """As printed the party's uploads, with new noise in each round; with a proof its coefficients."""
+        two_classes(public, self)
+        check_own_size(rows)
+        if target.calibration == "paper":
+            return self.answer(plain(rows), public, target, rng)
+        return self.sent(inside(rows), public, target, rng)
+
+    def finish(self, value: Any, public: Public, target: Target) -> RoundsRelease:
+        """As printed the server's average of the last round; with a proof the minimiser of the sum, repaired."""
+        if target.calibration == "paper":
+            return made_of(value, public, self, target)
+        local, noise = self.trust == "local", self._noise(public, target)
+        total: Vector = added(value) if local else value
+        ridge = 0.0 if noise is None else _RIDGE * deviation(noise.law) * sqrt(public.parties if local else 1)
+        repaired = projected if ridge and self.repair == "project" else trimmed
+        theta = for_plain_rows(repaired(*quadratic(_reals(total), public.dimension + 1), ridge))
+        # Every round minimises the same polynomial, so every round is the same.
+        uploads = np.tile(theta, (self.rounds, 1, 1))
+        return RoundsRelease(BiasedModel(theta), self.statement(public, target), uploads, 0)
+
+    def answer(self, c: Vector, public: Public, target: Target, rng: Stream) -> Answer:
+        """What a party with these coefficients uploads after it has seen all uploads of the rounds before."""
+
+        def upload(history: Sequence[Sequence[Upload]]) -> Upload:
+            noisy = _reals(_printed(c, public.dimension, target, rng))
+            return self._minimise(noisy, download(history, public, self))
+
+        return upload
+
+    def sent(self, c: Vector, public: Public, target: Target, rng: Stream) -> Vector:
+        """The coefficients of a party as they leave it: with its own noise where nobody is trusted."""
+        noise = self._noise(public, target) if self.trust == "local" else None
+        return c if noise is None else added([c, noise.law.sample(rng)])
+
     def train(self, federation: Federation) -> TrainedPolynomials:
         """Every party's coefficients, for rows as printed and for rows of the unit ball."""
         two_classes(federation, self)
         check_sizes(federation)
-        plain = tuple(tuple(coefficients(with_one(rows.X), rows.y)) for rows in federation.parties)
-        inside = tuple(tuple(coefficients(scaled(rows.X), rows.y)) for rows in federation.parties)
-        return TrainedPolynomials(self, federation, plain, inside)
+        parties = federation.parties
+        return TrainedPolynomials(self, tuple(map(plain, parties)), tuple(map(inside, parties)), federation.public)
+
+    def _noise(self, public: Public, target: Target) -> Calibrated | None:
+        return None if target.epsilon is None else polynomial_noise(target, public.dimension + 1)
+
+    def _minimise(self, values: Array, start: Array) -> Upload:
+        """What a party uploads, and whether its polynomial has a minimum."""
+        b, M = quadratic(values, len(start))
+        lowest = minimiser(b, M)
+        if self.reading == "truncated":
+            return descend(b, M, start, self.epochs), lowest is not None
+        return (start, False) if lowest is None else (lowest, True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,45 +178,35 @@ class TrainedPolynomials:
     """plain, inside: K times p integers, for rows (x, 1) and (x, 1)/sqrt 2."""
 
     method: Ofaa
-    federation: Federation
-    plain: tuple[tuple[int, ...], ...]
-    inside: tuple[tuple[int, ...], ...]
+    plain: tuple[Vector, ...]
+    inside: tuple[Vector, ...]
+    public: Public
 
     def release(self, target: Target, rng: Stream) -> RoundsRelease:
         """Perturb, minimise, average."""
         check_target(target, self.method)
-        return self._as_printed(target, rng) if target.calibration == "paper" else self._once(target, rng)
+        return released(self.method, self._parts(target, rng), self.public, target, rng)
 
-    def _as_printed(self, target: Target, rng: Stream) -> RoundsRelease:
-        d, rounds = self.federation.dimension, self.method.rounds
-        theta, uploads, unsolved = np.zeros(d + 1), [], 0
-        for _ in range(rounds):
-            found = [self._minimise(_reals(_printed(c, d, target, rng)), theta) for c in self.plain]
-            uploads.append([w for w, _ in found])
-            unsolved += sum(not solved for _, solved in found)
-            theta = average(np.array(uploads[-1]), self.federation)
-        return RoundsRelease(BiasedModel(theta), printed_statement(target, d, rounds, rng), np.array(uploads), unsolved)
+    def _parts(self, target: Target, rng: Stream) -> Sequence[Answer | Vector]:
+        if target.calibration == "paper":
+            return [self.method.answer(c, self.public, target, rng) for c in self.plain]
+        if self.method.trust == "central":
+            return [self._total]
+        return [self.method.sent(c, self.public, target, rng) for c in self.inside]
 
-    def _minimise(self, values: Array, start: Array) -> tuple[Array, bool]:
-        """What a party uploads, and whether its polynomial has a minimum."""
-        b, M = quadratic(values, len(start))
-        lowest = minimiser(b, M)
-        if self.method.reading == "truncated":
-            return descend(b, M, start, self.method.epochs), lowest is not None
-        return (start, False) if lowest is None else (lowest, True)
+    @cached_property
+    def _total(self) -> Vector:
+        return added(self.inside)
 
-    def _once(self, target: Target, rng: Stream) -> RoundsRelease:
-        D, local = self.federation.dimension + 1, self.method.trust == "local"
-        noise = None if target.epsilon is None else polynomial_noise(target, D)
-        sent = self.inside if local else (_added(self.inside),)
-        sent = tuple(_added((c, noise.law.sample(rng))) if noise else c for c in sent)
-        ridge = 0.0 if noise is None else _RIDGE * deviation(noise.law) * sqrt(len(sent))
-        repaired = projected if ridge and self.method.repair == "project" else trimmed
-        theta = for_plain_rows(repaired(*quadratic(_reals(_added(sent)), D), ridge))
-        privacy = statement(noise, target, "record", "replace", SERVER if local else TRUSTED, (SIZES,), rng=rng)
-        # Every round minimises the same polynomial, so every round is the same.
-        uploads = np.tile(theta, (self.method.rounds, 1, 1))
-        return RoundsRelease(BiasedModel(theta), privacy, uploads, 0)
+
+def plain(rows: Rows) -> Vector:
+    """The coefficients of one party for rows (x, 1)."""
+    return tuple(coefficients(with_one(rows.X), rows.y))
+
+
+def inside(rows: Rows) -> Vector:
+    """The coefficients of one party for rows (x, 1)/sqrt 2 of the unit ball."""
+    return tuple(coefficients(scaled(rows.X), rows.y))
 
 
 def polynomial_noise(target: Target, D: int) -> Calibrated:
@@ -156,29 +231,25 @@ def deviation(law: Law) -> float:
     return units / 2.0**UNIT_BITS
 
 
-def printed_statement(target: Target, d: int, rounds: int, rng: Stream) -> PrivacyStatement:
+def printed_statement(target: Target, d: int, rounds: int) -> PrivacyStatement:
     """What the printed noise gives at most: rounds (S_1/scale_1 + S_2/scale_2), the degrees and the rounds added up."""
     if target.epsilon is None:
         return nothing("record", "replace", "No noise was asked for (epsilon = inf).")
     degrees = zip(l1_sensitivities(d, 2), printed_scales(d, target.epsilon), strict=True)
     epsilon = rounds * sum((sensitivity / scale for sensitivity, scale in degrees), Fraction(0))
     redrawn = f"Noise is redrawn in each of {rounds} rounds, and averaging the uploads of a party removes it."
-    return pure(epsilon, target, SERVER, (SIZES, *((redrawn,) if rounds > 1 else ())), rng)
+    return pure(epsilon, target, SERVER, (SIZES, *((redrawn,) if rounds > 1 else ())))
 
 
-def _printed(c: tuple[int, ...], d: int, target: Target, rng: Stream) -> tuple[int, ...]:
+def _printed(c: Vector, d: int, target: Target, rng: Stream) -> Vector:
     """The coefficients with the printed noise, if any."""
     if target.epsilon is None:
         return c
     first, second = printed_scales(d, target.epsilon)
     D = d + 1
     noise = DiscreteLaplace(D, first).sample(rng) + DiscreteLaplace(count(D) - D, second).sample(rng)
-    return _added((c, noise))
+    return added([c, noise])
 
 
-def _added(vectors: tuple[tuple[int, ...] | list[int], ...]) -> tuple[int, ...]:
-    return tuple(sum(column) for column in zip(*vectors, strict=True))
-
-
-def _reals(c: tuple[int, ...]) -> Array:
+def _reals(c: Vector) -> Array:
     return np.array([value / (1 << UNIT_BITS) for value in c])

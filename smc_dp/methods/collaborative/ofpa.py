@@ -19,16 +19,18 @@ epsilon/T for each of T rounds. The server's average is no secret. One round is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
 import numpy as np
+import scipy.special
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation.functionality import EachPublishes, Rounds
 from smc_dp.arrays import Array
-from smc_dp.data.federation import Federation
+from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError
 from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.perturbed import Logistic, minimise_perturbed
@@ -37,26 +39,35 @@ from smc_dp.methods.collaborative import tilted
 from smc_dp.methods.collaborative.rounds import (
     SERVER,
     SIZES,
-    BiasedModel,
+    Answer,
     RoundsRelease,
-    average,
+    Upload,
     check_rounds,
+    download,
     for_plain_rows,
+    made_of,
     pure,
     scaled,
     with_one,
 )
-from smc_dp.methods.method import check_modulus, check_sizes, check_target, two_classes
+from smc_dp.methods.method import (
+    Trust,
+    check_modulus,
+    check_own_size,
+    check_sizes,
+    check_target,
+    released,
+    two_classes,
+)
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
 from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.noise import DiscreteLaplace
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
 from smc_dp.privacy.output import GRID, nothing
-from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import LOWEST, Calibration, NoiseName, Target
 
 Reading = Literal["exact", "truncated"]
-Upload = Callable[[int, Array], tuple[Array, bool]]
-"""The upload (w, alpha) of the party with this number after a download, and whether it is a minimiser."""
 
 _WHY: dict[Reading, str] = {
     "exact": "The bias has no noise: whoever knows all records of a party but one computes the label of the last from "
@@ -85,12 +96,21 @@ class Ofpa:
     epochs: int = 40
     lam: float = 1e-3
     name: ClassVar[str] = "ofpa"
+    protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
-    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace")
+    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
+    lambda_multiplies: ClassVar[str] = "|w|²"
+    colour: ClassVar[str] = "#1f77b4"
 
     def __post_init__(self) -> None:
         check_rounds(self.rounds, self.epochs, self.reading)
         check_modulus(self.lam)
+
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """A record of one party of many; as printed, of enough records for a minimiser to exist."""
+        return without_regulariser(cls()) if calibration == "paper" else own_noise(cls(lam=STRONG))
 
     def perturbation(self, target: Target, n: int, dimension: int) -> ObjectivePerturbation:
         """The proven noise of one round for a party with n rows (x, 1)/sqrt 2 of this width, d + 1."""
@@ -100,11 +120,61 @@ class Ofpa:
         curvature = Logistic().largest_curvature
         return objective_perturbation.proven(epsilon, n, 2 * self.lam, curvature, dimension, PUBLIC_TAU)
 
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """As printed none, and why; with a proof the sum of all rounds, which is the same for every party."""
+        if target.epsilon is None:
+            return nothing("record", "replace", _NO_NOISE)
+        if target.calibration == "proven":
+            epsilon = self.rounds * self.perturbation(target, 1, public.dimension + 1).epsilon
+            return pure(epsilon, target, SERVER, (SIZES,))
+        why = [_WHY[self.reading], _UNBOUNDED]
+        if self.rounds > 1:
+            why.append(f"Even if one round were private, {self.rounds} of them, each with new noise, would add up.")
+        return nothing("record", "replace", *why)
+
+    def functionality(self, public: Public, target: Target) -> Rounds:
+        """In every round each party uploads its own model."""
+        return Rounds(EachPublishes(), self.rounds)
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
+        """What the party uploads after it has seen all uploads of the rounds before, with new noise in each."""
+        two_classes(public, self)
+        check_own_size(rows)
+        return (self._as_printed if target.calibration == "paper" else self._with_a_proof)(rows, public, target, rng)
+
+    def finish(self, value: Sequence[Sequence[Upload]], public: Public, target: Target) -> RoundsRelease:
+        """The server's average of the last round."""
+        return made_of(value, public, self, target)
+
     def train(self, federation: Federation) -> RoundsOfPerturbation:
         """Nothing yet: what is minimised has the noise in it."""
         two_classes(federation, self)
         check_sizes(federation)
         return RoundsOfPerturbation(self, federation)
+
+    def _as_printed(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
+        X, y = with_one(rows.X), rows.y.astype(np.float64)
+
+        def answer(history: Sequence[Sequence[Upload]]) -> Upload:
+            start, v = download(history, public, self), printed_noise(target, public.dimension, rng)
+            if self.reading == "exact":
+                return tilted.minimiser(X, y, v, start)
+            return tilted.descend(X, y, v, start, self.epochs), True
+
+        return answer
+
+    def _with_a_proof(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
+        X, y = scaled(rows.X), 2 * rows.y.astype(np.float64) - 1
+        if target.epsilon is None:
+            model = for_plain_rows(minimise(RegularisedLogistic(self.lam), X, y).weights)
+            return lambda _: (model, True)
+        noise = self.perturbation(target, len(y), X.shape[1])
+
+        def answer(_: Sequence[Sequence[Upload]]) -> Upload:
+            solution = minimise_perturbed(Logistic(), X, y, noise.total, noise.linear(rng), PUBLIC_TAU)
+            return for_plain_rows(noise.release(solution, rng)), True
+
+        return answer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,47 +187,26 @@ class RoundsOfPerturbation:
     def release(self, target: Target, rng: Stream) -> RoundsRelease:
         """T rounds of local training and the server's average of the last."""
         check_target(target, self.method)
-        privacy, upload = (self._printed if target.calibration == "paper" else self._proven)(target, rng)
-        theta, uploads, unsolved = np.zeros(self.federation.dimension + 1), [], 0
-        for _ in range(self.method.rounds):
-            found = [upload(j, theta) for j in range(len(self.federation.parties))]
-            uploads.append([w for w, _ in found])
-            unsolved += sum(not solved for _, solved in found)
-            theta = average(np.array(uploads[-1]), self.federation)
-        return RoundsRelease(BiasedModel(theta), privacy, np.array(uploads), unsolved)
+        public = self.federation.public
+        parts = [self.method.part(rows, public, target, rng) for rows in self.federation.parties]
+        return released(self.method, parts, public, target, rng)
 
-    def _printed(self, target: Target, rng: Stream) -> tuple[PrivacyStatement, Upload]:
-        method = self.method
-        rows = [(with_one(party.X), party.y.astype(np.float64)) for party in self.federation.parties]
 
-        def upload(j: int, start: Array) -> tuple[Array, bool]:
-            v = printed_noise(target, len(start) - 1, rng)
-            if method.reading == "exact":
-                return tilted.minimiser(*rows[j], v, start)
-            return tilted.descend(*rows[j], v, start, method.epochs), True
+def without_regulariser(method: Ofpa) -> NeighbourPair:
+    """Enough records for a minimiser to exist, and a score for the equation of the bias, which has no noise."""
+    X = np.where(np.arange(80)[:, np.newaxis] % 2, 1.0, -1.0)
+    y = (np.arange(80) // 2) % 2
+    flipped = np.where(np.arange(80) == 0, 1 - y, y)
 
-        if target.epsilon is None:
-            return nothing("record", "replace", _NO_NOISE), upload
-        why = [_WHY[method.reading], _UNBOUNDED]
-        if method.rounds > 1:
-            why.append(f"Even if one round were private, {method.rounds} of them, each with new noise, would add up.")
-        return nothing("record", "replace", *why), upload
+    def residual(uploads: Array) -> Array:
+        """The sum of sigmoid - y over the records of world 0: what the minimiser makes zero."""
+        margins = uploads[:, :1] * X[:, 0] + uploads[:, 1:2]
+        missed: Array = np.abs((scipy.special.expit(margins) - y).sum(axis=1))
+        return missed
 
-    def _proven(self, target: Target, rng: Stream) -> tuple[PrivacyStatement, Upload]:
-        rows = [(scaled(party.X), 2 * party.y.astype(np.float64) - 1) for party in self.federation.parties]
-        if target.epsilon is None:
-            objective = RegularisedLogistic(self.method.lam)
-            models = [for_plain_rows(minimise(objective, X, y).weights) for X, y in rows]
-            return nothing("record", "replace", _NO_NOISE), lambda j, _: (models[j], True)
-        noises = [self.method.perturbation(target, len(y), X.shape[1]) for X, y in rows]
-
-        def upload(j: int, _: Array) -> tuple[Array, bool]:
-            (X, y), noise = rows[j], noises[j]
-            solution = minimise_perturbed(Logistic(), X, y, noise.total, noise.linear(rng), PUBLIC_TAU)
-            return for_plain_rows(noise.release(solution, rng)), True
-
-        epsilon = self.method.rounds * max(noise.epsilon for noise in noises)
-        return pure(epsilon, target, SERVER, (SIZES,), rng), upload
+    worlds = (Federation((Rows(X, y),), 2), Federation((Rows(X, flipped),), 2))
+    what = "one record of the only party, of 80, has the other label; d = 1"
+    return NeighbourPair(method, worlds, what, None, (residual,))
 
 
 def printed_noise(target: Target, d: int, rng: Stream) -> Array:

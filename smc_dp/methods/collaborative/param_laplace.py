@@ -7,6 +7,7 @@ moves a minimiser by at most G/(mu n_j) in L2 (`smc_dp.privacy.sensitivity`), so
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -14,23 +15,27 @@ from typing import ClassVar
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation.functionality import EachPublishes, Vector, added
 from smc_dp.arrays import Array
-from smc_dp.data.federation import Federation
+from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError
 from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.solver import PUBLIC_TAU, minimise
-from smc_dp.methods.collaborative.rounds import (
-    SERVER,
-    SIZES,
-    BiasedModel,
-    RoundsRelease,
-    average,
-    for_plain_rows,
-    scaled,
+from smc_dp.methods.collaborative.rounds import SERVER, SIZES, RoundsRelease, for_plain_rows, made_of, scaled
+from smc_dp.methods.method import (
+    Trust,
+    announced_sizes,
+    check_modulus,
+    check_own_size,
+    check_sizes,
+    check_target,
+    released,
+    two_classes,
 )
-from smc_dp.methods.method import check_modulus, check_sizes, check_target, two_classes
-from smc_dp.privacy.output import Calibrated, on_grid, perturb, proven, statement
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
+from smc_dp.privacy.output import GRID, Calibrated, on_grid, proven, stated
 from smc_dp.privacy.sensitivity import replace_one
+from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 
@@ -40,8 +45,12 @@ class ParamLaplace:
 
     lam: float = 1e-3
     name: ClassVar[str] = "param_laplace"
+    protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
+    lambda_multiplies: ClassVar[str] = "|w|²"
+    colour: ClassVar[str] = "#8c564b"
 
     def __post_init__(self) -> None:
         if self.lam == 0:
@@ -51,19 +60,51 @@ class ParamLaplace:
             )
         check_modulus(self.lam)
 
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """A record of one party of many, each of which uploads a model."""
+        return own_noise(cls(STRONG))
+
     def noise(self, target: Target, n: int, dimension: int) -> Calibrated | None:
         """What a party with n records adds to its parameters (dimension d + 1); None if no noise was asked for."""
         if target.epsilon is None:
             return None
         return proven(target, dimension, replace_one(n, 2 * Fraction(self.lam), PUBLIC_TAU))
 
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """Records are disjoint and every party's scale is its own sensitivity over epsilon, so one stands for all."""
+        noise = self.noise(target, 1, public.dimension + 1)
+        return stated(noise, target, "record", "replace", SERVER, (SIZES,))
+
+    def functionality(self, public: Public, target: Target) -> EachPublishes:
+        """Every party uploads its own model."""
+        return EachPublishes()
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
+        """The party's model for rows (x, 1)/sqrt 2 on the grid, with its own noise."""
+        two_classes(public, self)
+        check_own_size(rows)
+        return self.noisy(self.model(rows), len(rows), target, rng)
+
+    def model(self, rows: Rows) -> Array:
+        """One party's model: (d+1,)."""
+        return minimise(RegularisedLogistic(self.lam), scaled(rows.X), 2.0 * rows.y - 1).weights
+
+    def noisy(self, w: Array, n: int, target: Target, rng: Stream) -> Vector:
+        """A model of n rows as it may leave its owner."""
+        noise = self.noise(target, n, len(w))
+        return tuple(on_grid(w)) if noise is None else added([on_grid(w), noise.law.sample(rng)])
+
+    def finish(self, value: Sequence[Vector], public: Public, target: Target) -> RoundsRelease:
+        """The server's average of the uploads."""
+        uploads = for_plain_rows(np.array([GRID.decode(upload) for upload in value]))
+        return made_of([[(w, True) for w in uploads]], public, self, target)
+
     def train(self, federation: Federation) -> TrainedParameters:
         """Each party's model."""
         two_classes(federation, self)
         check_sizes(federation)
-        objective = RegularisedLogistic(self.lam)
-        models = [minimise(objective, scaled(rows.X), 2.0 * rows.y - 1).weights for rows in federation.parties]
-        return TrainedParameters(self, federation, np.array(models))
+        return TrainedParameters(self, np.array([self.model(rows) for rows in federation.parties]), federation.public)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,15 +112,12 @@ class TrainedParameters:
     """w: (K, d+1), every party's model."""
 
     method: ParamLaplace
-    federation: Federation
     w: Array
+    public: Public
 
     def release(self, target: Target, rng: Stream) -> RoundsRelease:
         """Noise on every model, then the server's average."""
         check_target(target, self.method)
-        noises = [self.method.noise(target, int(n), self.w.shape[1]) for n in self.federation.sizes]
-        noisy = [perturb(on_grid(w), noise, rng) for w, noise in zip(self.w, noises, strict=True)]
-        uploads = for_plain_rows(np.array(noisy))
-        # Records are disjoint and every party's scale is its own sensitivity over epsilon, so one stands for all.
-        privacy = statement(noises[0], target, "record", "replace", SERVER, (SIZES,), rng=rng)
-        return RoundsRelease(BiasedModel(average(uploads, self.federation)), privacy, uploads[np.newaxis], 0)
+        sizes = announced_sizes(self.public, self.method)
+        parts = [self.method.noisy(w, n, target, rng) for w, n in zip(self.w, sizes, strict=True)]
+        return released(self.method, parts, self.public, target, rng)

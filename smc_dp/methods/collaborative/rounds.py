@@ -7,18 +7,19 @@ needs the unit ball. Models leave here as (w, alpha) for rows (x, 1).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
-from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.federation import Public, Rows
 from smc_dp.errors import InputError, shown
+from smc_dp.methods.method import Method, announced_sizes
 from smc_dp.methods.model import LinearModel, Release, area_under_curve
-from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.statement import short_figure as figure
 from smc_dp.privacy.target import Target
@@ -27,6 +28,11 @@ from smc_dp.unit_ball import with_bias
 SERVER = "anyone who sees every upload of every round, the server included: each party adds its own noise"
 SIZES = "The sizes of the data sets are constants of the neighbourhood: they are not protected."
 _MOST_ROUNDS = 10_000
+
+Upload: TypeAlias = tuple[Array, bool]
+"""(w, alpha), and whether it is a minimiser by the method's own criterion."""
+Answer: TypeAlias = Callable[[Sequence[Sequence[Upload]]], Upload]
+"""One party's upload after these rounds, each with the uploads of all parties."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,16 +93,29 @@ def for_plain_rows(theta: Array) -> Array:
     return plain
 
 
-def average(uploads: Array, federation: Federation) -> Array:
+def average(uploads: Array, sizes: Sequence[int]) -> Array:
     """The server's average of (K, ...) uploads, weighted by n_i/n."""
-    mean: Array = np.average(uploads, axis=0, weights=federation.sizes)
+    mean: Array = np.average(uploads, axis=0, weights=sizes)
     return mean
 
 
-def pure(epsilon: Fraction, target: Target, adversary: str, caveats: tuple[str, ...], rng: Stream) -> PrivacyStatement:
-    """The statement of pure epsilon for one record replaced; nothing when the seed of the noise can be guessed."""
-    if rng.insecure:
-        return nothing("record", "replace", "All randomness comes from a seed: whoever guesses it has the noise.")
+def download(history: Sequence[Sequence[Upload]], public: Public, method: Method) -> Array:
+    """What every party downloads after these rounds: the average of the last, zero before the first."""
+    if not history:
+        return np.zeros(public.dimension + 1)
+    return average(np.array([w for w, _ in history[-1]]), announced_sizes(public, method))
+
+
+def made_of(history: Sequence[Sequence[Upload]], public: Public, method: Method, target: Target) -> RoundsRelease:
+    """The release of these rounds: the average of the last, and what everybody saw."""
+    uploads = np.array([[w for w, _ in each] for each in history])
+    unsolved = sum(not solved for each in history for _, solved in each)
+    model = BiasedModel(download(history, public, method))
+    return RoundsRelease(model, method.statement(public, target), uploads, unsolved)
+
+
+def pure(epsilon: Fraction, target: Target, adversary: str, caveats: tuple[str, ...]) -> PrivacyStatement:
+    """The statement of pure epsilon for one record replaced."""
     true = round_up(epsilon)
     if target.calibration == "paper":
         nominal = figure(float(target.wanted))

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from smc_dp.arrays import Array
-from smc_dp.data.federation import Federation
+from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError
 from smc_dp.learning.batch import train_all
-from smc_dp.learning.black_box import LocalLearner, Predictor, fit_all, votes_of
+from smc_dp.learning.black_box import LocalLearner, Predictor, answers_of, fit_all, votes_of
 from smc_dp.learning.votes import count_votes
 from smc_dp.methods.method import Method
 
@@ -27,6 +27,21 @@ Learner: TypeAlias = LocalLearner | Sequence[LocalLearner] | None
 A learner may depend on the rows of its party and on nothing that another party's rows could change.
 """
 
+
+class Voting(Method, Protocol):
+    """A method of which parties only vote."""
+
+    @property
+    def lam(self) -> float:
+        """The regulariser of logistic regression."""
+        ...
+
+    @property
+    def learner(self) -> Learner:
+        """What parties train."""
+        ...
+
+
 _BLACK_BOXES = (
     "It is assumed that what a party's learner does depends on that party's rows only: learners share no generator, no "
     "seed and no memory.",
@@ -34,19 +49,20 @@ _BLACK_BOXES = (
 )
 
 
+Classifiers: TypeAlias = Array | tuple[Predictor, ...]
+"""Models V: (M, p, d), from any learner, or black boxes."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble:
-    """One classifier for each party; secret. `classifiers`: models V: (M, p, d), from any learner, or black boxes."""
+    """One classifier for each party; secret."""
 
     federation: Federation
-    classifiers: Array | tuple[Predictor, ...]
+    classifiers: Classifiers
 
     def votes(self, X: Array) -> npt.NDArray[np.int64]:
         """How many of the M classifiers choose each class for the rows X: (n, C)."""
-        classes = self.federation.classes
-        if isinstance(self.classifiers, np.ndarray):
-            return count_votes(self.classifiers, X, classes)
-        return votes_of(self.classifiers, X, classes, _names(self.federation))
+        return votes(self.classifiers, X, self.federation.public)
 
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
@@ -56,15 +72,64 @@ class Ensemble:
         return self.votes(self.federation.unlabelled)
 
     @property
-    def caveats(self) -> tuple[str, ...]:
-        """What is not covered because of the kind of the classifiers."""
-        return () if isinstance(self.classifiers, np.ndarray) else _BLACK_BOXES
+    def learner(self) -> Learner:
+        """What the parties train, as far as the classifiers show it: black boxes are there already."""
+        if isinstance(self.classifiers, np.ndarray):
+            return None
+        return tuple(map(_trained_already, self.classifiers))
 
     def models(self, method: Method) -> Array:
         """V: (M, p, d); InputError, in the name of the method, where all that is known of a classifier are votes."""
         if not isinstance(self.classifiers, np.ndarray):
             raise InputError(f"learner: {method.name} needs the weights of linear models, got black boxes")
         return self.classifiers
+
+
+def votes(classifiers: Classifiers, X: Array, public: Public) -> npt.NDArray[np.int64]:
+    """How many of the M classifiers choose each class for the rows X: (n, C)."""
+    if isinstance(classifiers, np.ndarray):
+        return count_votes(classifiers, X, public.classes)
+    return votes_of(classifiers, X, public.classes, [public.name(j) for j in range(len(classifiers))])
+
+
+def classifier(rows: Rows, public: Public, lam: float, learner: Learner = None) -> Array | Predictor:
+    """One party's classifier, made at home: V: (p, d), or a black box of its learner.
+
+    Raises InputError for several learners: which of them is this party's is not known here.
+    """
+    if learner is None:
+        model: Array = train_all([(rows.X, rows.y)], public.classes, lam)[0]
+        return model
+    (predictor,) = fit_all(learner, [(rows.X, rows.y)], ["the party"])
+    return predictor
+
+
+def own_votes(rows: Rows, public: Public, method: Voting) -> npt.NDArray[np.int64]:
+    """The classes that one party's classifier chooses for the auxiliary rows: (N,)."""
+    X, found = auxiliary(public, method), classifier(rows, public, method.lam, method.learner)
+    if isinstance(found, np.ndarray):
+        return np.asarray(count_votes(found[np.newaxis], X, public.classes).argmax(axis=1), dtype=np.int64)
+    return answers_of(found, X, public.classes, "the party")
+
+
+def counted(parts: Sequence[npt.NDArray[np.int64]], classes: int) -> npt.NDArray[np.int64]:
+    """The parties' `own_votes` added up: (N, C)."""
+    counts = np.zeros((len(parts[0]), classes), dtype=np.int64)
+    for chosen in parts:
+        counts[np.arange(len(chosen)), chosen] += 1
+    return counts
+
+
+def together(parts: Sequence[Array | Predictor]) -> Classifiers:
+    """The classifiers of all parties, each as `classifier` gave it."""
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.array(parts)
+    return tuple(part for part in parts if not isinstance(part, np.ndarray))
+
+
+def caveats(learner: Learner) -> tuple[str, ...]:
+    """What is not covered because of the kind of the classifiers."""
+    return () if learner is None else _BLACK_BOXES
 
 
 def ensemble(federation: Federation, lam: float, learner: Learner = None) -> Ensemble:
@@ -76,15 +141,16 @@ def ensemble(federation: Federation, lam: float, learner: Learner = None) -> Ens
     parties = [(rows.X, rows.y) for rows in federation.parties]
     if learner is None:
         return Ensemble(federation, train_all(parties, federation.classes, lam))
-    return Ensemble(federation, fit_all(learner, parties, _names(federation)))
+    names = [federation.name(j) for j in range(len(parties))]
+    return Ensemble(federation, fit_all(learner, parties, names))
 
 
-def auxiliary(federation: Federation, method: Method) -> Array:
+def auxiliary(public: Public | Federation, method: Method) -> Array:
     """The public rows without labels: (N, d); InputError, in the name of the method, without any."""
-    if federation.unlabelled is None:
+    if public.unlabelled is None:
         raise InputError(f"the auxiliary rows: {method.name} needs public rows without labels, got none")
-    return federation.unlabelled
+    return public.unlabelled
 
 
-def _names(federation: Federation) -> list[str]:
-    return [federation.name(j) for j in range(len(federation.parties))]
+def _trained_already(predictor: Predictor) -> LocalLearner:
+    return lambda _X, _y: predictor

@@ -8,7 +8,8 @@ can be measured.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -16,18 +17,33 @@ import numpy as np
 import numpy.typing as npt
 
 from protocols.arithmetic.rng import KEY_BYTES, Stream
+from smc_dp.aggregation.functionality import Central, EachPublishes, Vector, added
 from smc_dp.arrays import Array
-from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError, shown
+from smc_dp.learning.batch import train_all
+from smc_dp.learning.black_box import Predictor
+from smc_dp.learning.classes import coordinates
 from smc_dp.learning.votes import count_votes
-from smc_dp.methods.hamm2016.ensemble import Ensemble, Learner, ensemble
+from smc_dp.methods.hamm2016.ensemble import (
+    Classifiers,
+    Ensemble,
+    Learner,
+    caveats,
+    classifier,
+    ensemble,
+    together,
+    votes,
+)
 from smc_dp.methods.hamm2016.weights import clipped
-from smc_dp.methods.method import check_modulus, check_target
+from smc_dp.methods.method import Trust, check_modulus, check_target, released
 from smc_dp.methods.model import Release, area_under_curve
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import GRID, Calibrated, on_grid, perturb, proven, statement
+from smc_dp.privacy.output import GRID, Calibrated, on_grid, perturb, proven, stated
 from smc_dp.privacy.sensitivity import largest_softmax_norm
+from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 _MOST_QUERIES = 10**9
@@ -39,15 +55,54 @@ class ReleaseAll:
 
     lam: float = 1e-4
     name: ClassVar[str] = "release_all"
+    protects: ClassVar[Unit] = "party"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
+    lambda_multiplies: ClassVar[str] = "|V|²/2"
+    colour: ClassVar[str] = "#bcbd22"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
 
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """One party of many, each of which publishes a model."""
+        return one_party(cls(STRONG), several=True)
+
     def sensitivity(self, classes: int) -> Fraction:
         """In L2, of each model: 2 W, because each is clipped to the largest norm W of a minimiser."""
         return 2 * Fraction(largest_softmax_norm(classes, self.lam))
+
+    def noise(self, public: Public, target: Target) -> Calibrated | None:
+        """Of one model."""
+        if target.epsilon is None:
+            return None
+        return proven(target, coordinates(public.classes) * public.dimension, self.sensitivity(public.classes))
+
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """A party's rows reach its own model only, so the releases compose in parallel: epsilon is that of one."""
+        who = "anyone who sees all the noisy models, the other parties among them"
+        return stated(self.noise(public, target), target, "party", "party", who)
+
+    def functionality(self, public: Public, target: Target) -> EachPublishes:
+        """Every party publishes its own model."""
+        return EachPublishes()
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
+        """The party's model on the grid, with its own noise."""
+        V = self.clipped(train_all([(rows.X, rows.y)], public.classes, self.lam), public.classes)
+        return _noisy(on_grid(V), self.noise(public, target), rng)
+
+    def finish(self, value: Sequence[Vector], public: Public, target: Target) -> Release:
+        """All of them, as a committee."""
+        V = np.array([GRID.decode(model) for model in value])
+        shape = len(value), coordinates(public.classes), public.dimension
+        return Release(Committee(V.reshape(shape), public.classes), self.statement(public, target))
+
+    def clipped(self, V: Array, classes: int) -> Array:
+        """Models (M, p, d), none longer than W."""
+        return clipped(V, largest_softmax_norm(classes, self.lam))
 
     def train(self, federation: Federation) -> TrainedAll:
         """Local models."""
@@ -55,8 +110,8 @@ class ReleaseAll:
 
     def train_from(self, ensemble: Ensemble) -> TrainedAll:
         """Local models that are there already; longer ones than W are clipped."""
-        classes = ensemble.federation.classes
-        return TrainedAll(self, clipped(ensemble.models(self), largest_softmax_norm(classes, self.lam)), classes)
+        public = ensemble.federation.public
+        return TrainedAll(self, self.clipped(ensemble.models(self), public.classes), public)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,20 +120,13 @@ class TrainedAll:
 
     method: ReleaseAll
     V: Array
-    classes: int
+    public: Public
 
     def release(self, target: Target, rng: Stream) -> Release:
-        """Every model with noise of its own.
-
-        A party's rows reach its own model only, so the releases compose in parallel: epsilon is that of one.
-        """
+        """Every model with noise of its own."""
         check_target(target, self.method)
-        noise = None
-        if target.epsilon is not None:
-            noise = proven(target, self.V[0].size, self.method.sensitivity(self.classes))
-        noisy = np.array([perturb(on_grid(v), noise, rng) for v in self.V]).reshape(self.V.shape)
-        who = "anyone who sees all the noisy models, the other parties among them"
-        return Release(Committee(noisy, self.classes), statement(noise, target, "party", "party", who, rng=rng))
+        noise = self.method.noise(self.public, target)
+        return released(self.method, [_noisy(on_grid(v), noise, rng) for v in self.V], self.public, target, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,13 +157,22 @@ class NoisyMax:
     learner: Learner = None
     queries: int = 1000
     name: ClassVar[str] = "noisy_max"
+    protects: ClassVar[Unit] = "party"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
+    lambda_multiplies: ClassVar[str] = "|V|²/2"
+    colour: ClassVar[str] = "#8c564b"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
         if type(self.queries) is not int or not 1 <= self.queries <= _MOST_QUERIES:  # no int64, which would overflow
             raise InputError(f"queries: wanted an int from 1 to {_MOST_QUERIES}, got {shown(self.queries)}")
+
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """The only party, whose vote is the answer to one query."""
+        return one_party(cls(STRONG, queries=1))
 
     def noise(self, target: Target, classes: int) -> Calibrated:
         """The noise of the counts of one query, with the distance that all queries together can move.
@@ -132,13 +189,39 @@ class NoisyMax:
             return Calibrated(DiscreteGaussian(classes, Fraction(D * D) / (2 * target.rho)), D)
         return Calibrated(KNorm(classes, D / target.wanted), D)
 
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """For all answers together."""
+        noise = None if target.epsilon is None else self.noise(target, public.classes)
+        covered = (f"It covers all of at most {self.queries} answers together.", *caveats(self.learner))
+        who = "anyone who sees the answers, but not the one who computes them and holds the classifiers"
+        return stated(noise, target, "party", "party", who, covered)
+
+    def functionality(self, public: Public, target: Target) -> Central:
+        """Somebody who is trusted holds the classifiers and answers."""
+        return Central(lambda parts, rng: self.service(together(parts), public, target, rng))
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array | Predictor:
+        """The party's classifier."""
+        return classifier(rows, public, self.lam, self.learner)
+
+    def finish(self, value: Service, public: Public, target: Target) -> Release:
+        """The service; nothing is published before a query comes."""
+        return Release(value, self.statement(public, target))
+
+    def service(self, classifiers: Classifiers, public: Public, target: Target, rng: Stream) -> Service:
+        """What answers by the votes of these classifiers, with a stream of its own."""
+        noise = None if target.epsilon is None else self.noise(target, public.classes)
+        own = Stream(rng.bytes(KEY_BYTES), insecure=rng.insecure)
+        return Service(lambda X: votes(classifiers, X, public), public.dimension, noise, own, self.queries)
+
     def train(self, federation: Federation) -> TrainedVoters:
         """Local classifiers."""
         return self.train_from(ensemble(federation, self.lam, self.learner))
 
     def train_from(self, ensemble: Ensemble) -> TrainedVoters:
         """Local classifiers that are there already."""
-        return TrainedVoters(self, ensemble)
+        method = replace(self, learner=ensemble.learner)
+        return TrainedVoters(method, ensemble.classifiers, ensemble.federation.public)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,25 +229,24 @@ class TrainedVoters:
     """The classifiers that will be asked."""
 
     method: NoisyMax
-    ensemble: Ensemble
+    classifiers: Classifiers
+    public: Public
 
     def release(self, target: Target, rng: Stream) -> Release:
-        """The service that answers; nothing is published before a query comes."""
-        check_target(target, self.method)
-        classes = self.ensemble.federation.classes
-        noise = None if target.epsilon is None else self.method.noise(target, classes)
-        own = Stream(rng.bytes(KEY_BYTES), insecure=rng.insecure)
-        caveats = (f"It covers all of at most {self.method.queries} answers together.", *self.ensemble.caveats)
-        who = "anyone who sees the answers, but not the one who computes them and holds the classifiers"
-        privacy = statement(noise, target, "party", "party", who, caveats, rng=rng)
-        return Release(Service(self.ensemble, noise, own, self.method.queries), privacy)
+        """The service that answers."""
+        answering = Central(lambda _, rng: self.method.service(self.classifiers, self.public, target, rng))
+        return released(self.method, [None], self.public, target, rng, answering)
 
 
 @dataclass(eq=False, repr=False)
 class Service:
-    """Answers queries with noise until `left` is 0; it holds the secret classifiers, and is not to be handed over."""
+    """Answers queries with noise until `left` is 0; it holds the secret classifiers, and is not to be handed over.
 
-    ensemble: Ensemble
+    `votes`: how many classifiers choose each class for rows (n, d): (n, C), secret.
+    """
+
+    votes: Callable[[Array], npt.NDArray[np.int64]]
+    dimension: int
     noise: Calibrated | None
     rng: Stream
     left: int
@@ -178,13 +260,12 @@ class Service:
         if len(X) > self.left:
             raise InputError(f"queries: wanted at most {self.left}, which are left, got {len(X)}")
         self.left -= len(X)
-        counts = self.ensemble.votes(X)
+        counts = self.votes(X)
         return np.array([np.argmax(perturb(_units(votes), self.noise, self.rng)) for votes in counts], dtype=np.int64)
 
     def _check(self, X: Array) -> None:
-        d = self.ensemble.federation.dimension
-        if X.ndim != 2 or X.shape[1] != d:
-            raise InputError(f"queries: wanted rows of width {d}, got shape {X.shape}")
+        if X.ndim != 2 or X.shape[1] != self.dimension:
+            raise InputError(f"queries: wanted rows of width {self.dimension}, got shape {X.shape}")
         finite = np.isfinite(X).all(axis=1)
         if not finite.all():
             raise InputError(f"queries: row {int(np.argmin(finite)) + 1}: wanted finite numbers")
@@ -200,6 +281,10 @@ class Service:
     def auc(self, test: Rows) -> float:
         """Nan: answers are classes, without scores, and none is spent."""
         return float("nan")
+
+
+def _noisy(integers: Sequence[int], noise: Calibrated | None, rng: Stream) -> Vector:
+    return tuple(integers) if noise is None else added([integers, noise.law.sample(rng)])
 
 
 def _units(votes: npt.NDArray[np.int64]) -> list[int]:

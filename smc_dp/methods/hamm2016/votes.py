@@ -14,22 +14,38 @@ The noise of `proven` has p d dimensions, because minimisers lie there; the prin
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation.functionality import Central, Sum, Vector
 from smc_dp.arrays import Array
-from smc_dp.data.federation import Federation
+from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.learning.batch import train_all
 from smc_dp.learning.classes import diameter
 from smc_dp.learning.softmax import certified, one_hot
-from smc_dp.methods.hamm2016.ensemble import Ensemble, Learner, auxiliary, ensemble
-from smc_dp.methods.hamm2016.weights import TrainedWeights, clipped, of_minimiser
-from smc_dp.methods.method import Method, check_modulus
+from smc_dp.methods.hamm2016.ensemble import (
+    Ensemble,
+    Learner,
+    auxiliary,
+    caveats,
+    counted,
+    ensemble,
+    own_votes,
+)
+from smc_dp.methods.hamm2016.weights import TrainedWeights, WeightNoise, clipped, of_minimiser
+from smc_dp.methods.method import Trust, check_modulus
+from smc_dp.methods.model import Release
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
 from smc_dp.privacy.sensitivity import largest_softmax_norm
-from smc_dp.privacy.target import Calibration, NoiseName
+from smc_dp.privacy.statement import PrivacyStatement, Unit
+from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 PUBLIC_ROWS = "The auxiliary rows are public: they are not protected."
 ONE_ROW = (
@@ -42,90 +58,135 @@ _NOISES: tuple[NoiseName, ...] = ("knorm", "laplace", "gauss")
 
 
 @dataclass(frozen=True)
-class Vote:
+class _GlobalModel(ABC):
+    """A global model trained on the votes of all parties, which somebody who is trusted counts."""
+
+    lam: float = 1e-4
+    learner: Learner = None
+    name: ClassVar[str]
+    protects: ClassVar[Unit] = "party"
+    calibrations: ClassVar[tuple[Calibration, ...]] = _CALIBRATIONS
+    noises: ClassVar[tuple[NoiseName, ...]] = _NOISES
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    lambda_multiplies: ClassVar[str] = "|V|²/2"
+    colour: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_modulus(self.lam)
+
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """A party that decides every label."""
+        return one_party(cls(STRONG))
+
+    @abstractmethod
+    def noise(self, public: Public) -> WeightNoise:
+        """Of the global model."""
+
+    @abstractmethod
+    def model(self, counts: npt.NDArray[np.int64], public: Public) -> Array:
+        """The global model (1, p, d) of so many votes (N, C)."""
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What the statement does not cover."""
+        return (PUBLIC_ROWS, *caveats(self.learner))
+
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """What the noise on the global model guarantees."""
+        return self.noise(public).statement(target, public.dimension, self.caveats)
+
+    def functionality(self, public: Public, target: Target) -> Central:
+        """Somebody who is trusted counts the votes, trains the global model and adds noise."""
+
+        def by(parts: Sequence[npt.NDArray[np.int64]], rng: Stream) -> Vector:
+            noise, V = self.noise(public), self.model(counted(parts, public.classes), public)
+            return noise.second_half(target, public.dimension).compute([noise.integers(V, target)], rng)
+
+        return Central(by)
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> npt.NDArray[np.int64]:
+        """The party's votes on the auxiliary rows: (N,)."""
+        return own_votes(rows, public, self)
+
+    def finish(self, value: Vector, public: Public, target: Target) -> Release:
+        """The noisy global model as it is."""
+        model = self.noise(public).mean(value, 1, public.dimension, target)
+        return Release(model, self.statement(public, target))
+
+    def train(self, federation: Federation) -> TrainedWeights:
+        """Local classifiers, their votes, and the global model."""
+        auxiliary(federation, self)
+        return self.train_from(ensemble(federation, self.lam, self.learner))
+
+    def train_from(self, ensemble: Ensemble) -> TrainedWeights:
+        """The global model from local classifiers, however they were trained."""
+        public = ensemble.federation.public
+        auxiliary(public, self)
+        method = replace(self, learner=ensemble.learner)
+        return TrainedWeights(method, self.model(ensemble.counts, public), public, self.noise(public))
+
+
+@dataclass(frozen=True)
+class Vote(_GlobalModel):
     """Algorithm 1: the global model is trained on majority labels.
 
     lam in [2^-29, 1e6], of the local and the global models; learner: what parties train, see `ensemble.Learner`.
     """
 
-    lam: float = 1e-4
-    learner: Learner = None
     name: ClassVar[str] = "vote"
-    calibrations: ClassVar[tuple[Calibration, ...]] = _CALIBRATIONS
-    noises: ClassVar[tuple[NoiseName, ...]] = _NOISES
-
-    def __post_init__(self) -> None:
-        check_modulus(self.lam)
+    colour: ClassVar[str] = "#d62728"
 
     def sensitivity(self, classes: int) -> Fraction:
         """In L2, of the model: min(D/lam, 2 W) and the solver's tolerance; a single party may decide every label."""
         return of_minimiser(Fraction(diameter(classes)), self.lam, classes)
 
-    def train(self, federation: Federation) -> TrainedWeights:
-        """Local classifiers, their votes, and the global model."""
-        auxiliary(federation, self)
-        return self.train_from(ensemble(federation, self.lam, self.learner))
+    def noise(self, public: Public) -> WeightNoise:
+        """For a party that decides every label."""
+        nominal = _twice_or_root_two(public.classes) / Fraction(self.lam)
+        return WeightNoise(public.classes, self.lam, self.sensitivity(public.classes), nominal)
 
-    def train_from(self, ensemble: Ensemble) -> TrainedWeights:
-        """The global model from local classifiers, however they were trained."""
-        classes = ensemble.federation.classes
-        X = auxiliary(ensemble.federation, self)
-        V = certified(X, one_hot(majority(ensemble.counts), classes), self.lam)
-        nominal = _twice_or_root_two(classes) / Fraction(self.lam)
-        caveats = (PUBLIC_ROWS, *ensemble.caveats)
-        return TrainedWeights(self, V[np.newaxis], classes, self.lam, self.sensitivity(classes), nominal, caveats)
+    def model(self, counts: npt.NDArray[np.int64], public: Public) -> Array:
+        """The global model of the majority labels."""
+        X = auxiliary(public, self)
+        return certified(X, one_hot(majority(counts), public.classes), self.lam)[np.newaxis]
 
 
 @dataclass(frozen=True)
-class Soft:
+class Soft(_GlobalModel):
     """Algorithm 2: the global model is trained on soft labels, the shares alpha of the votes.
 
     lam in [2^-29, 1e6], of the local and the global models; learner: what parties train, see `ensemble.Learner`.
     """
 
-    lam: float = 1e-4
-    learner: Learner = None
     name: ClassVar[str] = "soft"
-    calibrations: ClassVar[tuple[Calibration, ...]] = _CALIBRATIONS
-    noises: ClassVar[tuple[NoiseName, ...]] = _NOISES
-
-    def __post_init__(self) -> None:
-        check_modulus(self.lam)
+    colour: ClassVar[str] = "#1f77b4"
 
     def sensitivity(self, classes: int, parties: int) -> Fraction:
         """In L2, of the model: min(D/(M lam), 2 W) and the solver's tolerance."""
         return of_minimiser(Fraction(diameter(classes)) / parties, self.lam, classes)
 
-    def train(self, federation: Federation) -> TrainedWeights:
-        """Local classifiers, their votes, and the global model."""
-        auxiliary(federation, self)
-        return self.train_from(ensemble(federation, self.lam, self.learner))
-
-    def train_from(self, ensemble: Ensemble) -> TrainedWeights:
-        """The global model from local classifiers, however they were trained."""
-        M, classes = len(ensemble.federation.parties), ensemble.federation.classes
+    def noise(self, public: Public) -> WeightNoise:
+        """For one of M votes."""
+        classes, M = public.classes, public.parties
         nominal = _twice_or_root_two(classes) / (M * Fraction(self.lam))
-        caveats = (PUBLIC_ROWS, *ensemble.caveats)
-        V = _soft_model(ensemble, self, self.lam)
-        return TrainedWeights(self, V, classes, self.lam, self.sensitivity(classes, M), nominal, caveats)
+        return WeightNoise(classes, self.lam, self.sensitivity(classes, M), nominal)
+
+    def model(self, counts: npt.NDArray[np.int64], public: Public) -> Array:
+        """The global model of the shares of the votes."""
+        return certified(auxiliary(public, self), counts / public.parties, self.lam)[np.newaxis]
 
 
 @dataclass(frozen=True)
-class SoftAuxiliary:
+class SoftAuxiliary(_GlobalModel):
     """Section 4.5: as `Soft`, with one auxiliary row protected too, replaced together with the party's data.
 
     lam in [2^-29, 1e6], of the local and the global models; learner: what parties train, see `ensemble.Learner`. A
     learner's answer on a row must not depend on the other rows.
     """
 
-    lam: float = 1e-4
-    learner: Learner = None
     name: ClassVar[str] = "soft_aux"
-    calibrations: ClassVar[tuple[Calibration, ...]] = _CALIBRATIONS
-    noises: ClassVar[tuple[NoiseName, ...]] = _NOISES
-
-    def __post_init__(self) -> None:
-        check_modulus(self.lam)
+    colour: ClassVar[str] = "#17becf"
 
     def sensitivity(self, classes: int, parties: int, rows: int) -> Fraction:
         """In L2, of the model: min(D (N + 2M - 1)/(N M lam), 2 W) and the solver's tolerance.
@@ -138,19 +199,21 @@ class SoftAuxiliary:
         gradient = Fraction(diameter(classes)) * (rows + 2 * parties - 1) / (rows * parties)
         return of_minimiser(gradient, self.lam, classes)
 
-    def train(self, federation: Federation) -> TrainedWeights:
-        """Local classifiers, their votes, and the global model."""
-        auxiliary(federation, self)
-        return self.train_from(ensemble(federation, self.lam, self.learner))
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What the statement does not cover."""
+        of_learner = caveats(self.learner)
+        return (*ONE_ROW, *((ROW_BY_ROW, *of_learner) if of_learner else ()))
 
-    def train_from(self, ensemble: Ensemble) -> TrainedWeights:
-        """The global model from local classifiers, however they were trained."""
-        M, classes = len(ensemble.federation.parties), ensemble.federation.classes
-        N = len(auxiliary(ensemble.federation, self))
+    def noise(self, public: Public) -> WeightNoise:
+        """For one of M votes and one of N auxiliary rows."""
+        classes, M, N = public.classes, public.parties, len(auxiliary(public, self))
         nominal = _twice_or_root_two(classes) / (M * Fraction(self.lam)) * Fraction(N + M - 1, N)
-        V = _soft_model(ensemble, self, self.lam)
-        caveats = (*ONE_ROW, *((ROW_BY_ROW, *ensemble.caveats) if ensemble.caveats else ()))
-        return TrainedWeights(self, V, classes, self.lam, self.sensitivity(classes, M, N), nominal, caveats)
+        return WeightNoise(classes, self.lam, self.sensitivity(classes, M, N), nominal)
+
+    def model(self, counts: npt.NDArray[np.int64], public: Public) -> Array:
+        """The global model of the shares of the votes."""
+        return certified(auxiliary(public, self), counts / public.parties, self.lam)[np.newaxis]
 
 
 @dataclass(frozen=True)
@@ -163,15 +226,48 @@ class Average:
 
     lam: float = 1e-4
     name: ClassVar[str] = "avg"
+    protects: ClassVar[Unit] = "party"
     calibrations: ClassVar[tuple[Calibration, ...]] = _CALIBRATIONS
     noises: ClassVar[tuple[NoiseName, ...]] = _NOISES
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    lambda_multiplies: ClassVar[str] = "|V|²/2"
+    colour: ClassVar[str] = "#2ca02c"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
 
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """The only party."""
+        return one_party(cls(STRONG))
+
     def sensitivity(self, classes: int) -> Fraction:
         """In L2, of the sum of the M models: 2 W."""
         return 2 * Fraction(largest_softmax_norm(classes, self.lam))
+
+    def noise(self, public: Public) -> WeightNoise:
+        """Of the sum of the models."""
+        nominal = Fraction(2 if public.classes == 2 else 2 * math.sqrt(2)) / Fraction(self.lam)
+        return WeightNoise(public.classes, self.lam, self.sensitivity(public.classes), nominal)
+
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """What the noise on the sum guarantees."""
+        return self.noise(public).statement(target, public.dimension, ())
+
+    def functionality(self, public: Public, target: Target) -> Sum:
+        """The sum of the models, with noise."""
+        return self.noise(public).second_half(target, public.dimension)
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
+        """The party's model on the grid."""
+        return self.noise(public).integers(
+            self._clipped(train_all([(rows.X, rows.y)], public.classes, self.lam), public), target
+        )
+
+    def finish(self, value: Vector, public: Public, target: Target) -> Release:
+        """The sum over the number of parties."""
+        model = self.noise(public).mean(value, public.parties, public.dimension, target)
+        return Release(model, self.statement(public, target))
 
     def train(self, federation: Federation) -> TrainedWeights:
         """Local models."""
@@ -179,10 +275,11 @@ class Average:
 
     def train_from(self, ensemble: Ensemble) -> TrainedWeights:
         """The mean of local models, which are expected to come from the same lam and are clipped otherwise."""
-        classes = ensemble.federation.classes
-        V = clipped(ensemble.models(self), largest_softmax_norm(classes, self.lam))
-        nominal = Fraction(2 if classes == 2 else 2 * math.sqrt(2)) / Fraction(self.lam)
-        return TrainedWeights(self, V, classes, self.lam, self.sensitivity(classes), nominal, ())
+        public = ensemble.federation.public
+        return TrainedWeights(self, self._clipped(ensemble.models(self), public), public, self.noise(public))
+
+    def _clipped(self, V: Array, public: Public) -> Array:
+        return clipped(V, largest_softmax_norm(public.classes, self.lam))
 
 
 def majority(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -190,12 +287,6 @@ def majority(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     if counts.shape[1] == 2:
         return (counts[:, 1] >= counts[:, 0]).astype(np.int64)
     return np.asarray(counts.argmax(axis=1), dtype=np.int64)
-
-
-def _soft_model(ensemble: Ensemble, method: Method, lam: float) -> Array:
-    """The one global model trained on shares of the votes: (1, p, d)."""
-    X = auxiliary(ensemble.federation, method)
-    return certified(X, ensemble.counts / len(ensemble.federation.parties), lam)[np.newaxis]
 
 
 def _twice_or_root_two(classes: int) -> Fraction:

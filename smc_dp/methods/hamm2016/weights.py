@@ -14,13 +14,16 @@ from functools import cached_property
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation.functionality import Sum, Vector
 from smc_dp.arrays import Array
-from smc_dp.learning.classes import code
+from smc_dp.data.federation import Public
+from smc_dp.learning.classes import code, coordinates
 from smc_dp.learning.solver import PUBLIC_TAU
-from smc_dp.methods.method import TRUSTED, Method, check_target
+from smc_dp.methods.method import TRUSTED, Method, check_target, released
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.privacy.output import GRID, Calibrated, perturb, printed, proven, statement
+from smc_dp.privacy.output import GRID, Calibrated, printed, proven, stated
 from smc_dp.privacy.sensitivity import largest_softmax_norm
+from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 
 _TAU = Fraction(PUBLIC_TAU) * (1 + Fraction(1, 2**10))
@@ -28,45 +31,75 @@ _HALF_BITS = 32
 _TINY = 2.0**-900
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainedWeights:
-    """m models V: (m, p, d), secret, entries below 2^22.
+@dataclass(frozen=True)
+class WeightNoise:
+    """How the sum of m models is made noisy.
 
-    `sensitivity`: of the sum of the m models, in L2, when one party is replaced. `nominal`: the printed scale of the
-    noise of the sum, times epsilon; None where nothing is printed. `lam`: what the models were trained with.
+    `sensitivity`: of the sum, in L2, when one party is replaced. `nominal`: the printed scale of its noise, times
+    epsilon; None where nothing is printed. `lam`: what the models were trained with.
     """
 
-    method: Method
-    V: Array
     classes: int
     lam: float
     sensitivity: Fraction
-    nominal: Fraction | None
-    caveats: tuple[str, ...]
+    nominal: Fraction | None = None
 
-    def release(self, target: Target, rng: Stream) -> Release:
-        """The mean of the models with noise."""
-        check_target(target, self.method)
-        stacked = target.calibration == "paper" and self.classes > 2
-        total = self._stacked_total if stacked else self._total
-        noise = None if target.epsilon is None else self._noise(target, len(total))
-        weights = perturb(total, noise, rng, divisor=len(self.V)).reshape(-1, self.V.shape[2])
-        model = LinearModel(weights) if stacked else LinearModel.from_coordinates(weights, self.classes)
-        return Release(model, statement(noise, target, "party", "party", TRUSTED, self.caveats, rng=rng))
+    def is_stacked(self, target: Target) -> bool:
+        """Whether it happens to the C weight vectors of a model in place of its p coordinates."""
+        return target.calibration == "paper" and self.classes > 2
 
-    @cached_property
-    def _total(self) -> list[int]:
-        return sum_on_grid(self.V)
-
-    @cached_property
-    def _stacked_total(self) -> list[int]:
-        return sum_on_grid(np.einsum("cp,mpd->mcd", code(self.classes), self.V))
-
-    def _noise(self, target: Target, dimension: int) -> Calibrated:
+    def calibrated(self, target: Target, d: int) -> Calibrated | None:
+        """The noise for models of d features; None for no noise."""
+        if target.epsilon is None:
+            return None
+        dimension = (self.classes if self.is_stacked(target) else coordinates(self.classes)) * d
         if target.calibration == "proven" or self.nominal is None:
             return proven(target, dimension, self.sensitivity)
         true = self.sensitivity + stacking(self.classes, self.lam)
         return printed(target, dimension, true, self.nominal / target.wanted)
+
+    def second_half(self, target: Target, d: int) -> Sum:
+        """What is left to compute where the sum of the models is known."""
+        noise = self.calibrated(target, d)
+        return Sum(None if noise is None else noise.law)
+
+    def integers(self, V: Array, target: Target) -> Vector:
+        """The sum of models V: (m, p, d), entries below 2^22, on the grid."""
+        return tuple(sum_on_grid(np.einsum("cp,mpd->mcd", code(self.classes), V) if self.is_stacked(target) else V))
+
+    def mean(self, value: Vector, m: int, d: int, target: Target) -> LinearModel:
+        """The model that the sum of m models gives."""
+        weights = np.array(GRID.decode(value, m)).reshape(-1, d)
+        return LinearModel(weights) if self.is_stacked(target) else LinearModel.from_coordinates(weights, self.classes)
+
+    def statement(self, target: Target, d: int, caveats: tuple[str, ...]) -> PrivacyStatement:
+        """What the noise guarantees."""
+        return stated(self.calibrated(target, d), target, "party", "party", TRUSTED, caveats)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainedWeights:
+    """m models V: (m, p, d), secret, entries below 2^22, and the noise of their sum."""
+
+    method: Method
+    V: Array
+    public: Public
+    noise: WeightNoise
+
+    def release(self, target: Target, rng: Stream) -> Release:
+        """The mean of the models with noise."""
+        check_target(target, self.method)
+        total = self._stacked_total if self.noise.is_stacked(target) else self._total
+        noisy = self.noise.second_half(target, self.V.shape[2])
+        return released(self.method, [total], self.public, target, rng, noisy)
+
+    @cached_property
+    def _total(self) -> Vector:
+        return self.noise.integers(self.V, Target(None))
+
+    @cached_property
+    def _stacked_total(self) -> Vector:
+        return self.noise.integers(self.V, Target(None, "paper"))
 
 
 def of_minimiser(gradient: Fraction, lam: float, classes: int) -> Fraction:

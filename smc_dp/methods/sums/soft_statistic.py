@@ -13,7 +13,7 @@ aggregator. Here it is computed in the clear.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
@@ -22,17 +22,28 @@ import numpy as np
 import numpy.typing as npt
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation.functionality import Sum, Vector
 from smc_dp.arrays import Array
-from smc_dp.data.federation import Federation
+from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError, shown
 from smc_dp.learning.classes import code, coordinates, diameter
 from smc_dp.learning.softmax import SoftLabels, minimise
-from smc_dp.methods.hamm2016.ensemble import Ensemble, Learner, auxiliary, ensemble
-from smc_dp.methods.method import TRUSTED, check_modulus, check_target
+from smc_dp.methods.hamm2016.ensemble import (
+    Ensemble,
+    Learner,
+    auxiliary,
+    caveats,
+    counted,
+    ensemble,
+    own_votes,
+)
+from smc_dp.methods.method import TRUSTED, Trust, check_modulus, check_target, released
 from smc_dp.methods.model import LinearModel, Release
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
 from smc_dp.methods.sums.whitening import Whitening, largest_square
 from smc_dp.privacy.grid import ceil_sqrt
-from smc_dp.privacy.output import GRID, perturb, proven, statement
+from smc_dp.privacy.output import GRID, proven, stated
+from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 CAVEATS = (
@@ -57,14 +68,51 @@ class SoftStatistic:
     lam_global: float = 1.0
     gamma: float = 1e-3
     name: ClassVar[str] = "soft_ss"
+    protects: ClassVar[Unit] = "party"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "gauss")
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
+    lambda_multiplies: ClassVar[str] = "|V|²/2"
+    colour: ClassVar[str] = "#9467bd"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
         check_modulus(self.lam_global, "lam_global")
         if not isinstance(self.gamma, int | float) or not 1e-9 <= self.gamma <= 1:
             raise InputError(f"gamma: wanted a number from 1e-9 to 1, got {shown(self.gamma)}")
+
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """The only party, which decides every label."""
+        return one_party(cls(STRONG))
+
+    def whitened(self, public: Public) -> tuple[Whitening, Array]:
+        """How the public rows are whitened, and G: (N, d)."""
+        X = auxiliary(public, self)
+        whitening = Whitening.of(X, self.gamma)
+        return whitening, whitening.rows(X)
+
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """Whatever the public rows are, their sensitivity sets the noise; so any stands for it here."""
+        noise = None if target.epsilon is None else proven(target, 1, Fraction(1))
+        return stated(noise, target, "party", "party", TRUSTED, (*CAVEATS, *caveats(self.learner)))
+
+    def functionality(self, public: Public, target: Target) -> Sum:
+        """The sum of the parties' integers, with noise."""
+        G = self.whitened(public)[1]
+        return _noisy_sum(target, coordinates(public.classes) * G.shape[1], sensitivity(G, public.classes))
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
+        """What the party's own votes add to the sum."""
+        counts = counted([own_votes(rows, public, self)], public.classes)
+        return tuple(statistic_in_integers(self.whitened(public)[1], counts))
+
+    def finish(self, value: Vector, public: Public, target: Target) -> Release:
+        """The statistic, and the model that it gives."""
+        whitening, G = self.whitened(public)
+        T = np.array(GRID.decode(value, len(G) * public.parties))
+        W = whitening.weights(model_of(G, T, public.classes, self.lam_global))
+        return Release(LinearModel.from_coordinates(W, public.classes), self.statement(public, target))
 
     def train(self, federation: Federation) -> TrainedStatistic:
         """Local classifiers, their votes, and the statistic."""
@@ -73,10 +121,10 @@ class SoftStatistic:
 
     def train_from(self, ensemble: Ensemble) -> TrainedStatistic:
         """The statistic from local classifiers, however they were trained."""
-        X = auxiliary(ensemble.federation, self)
-        whitening = Whitening.of(X, self.gamma)
-        G = whitening.rows(X)
-        return TrainedStatistic(self, whitening, G, statistic_in_integers(G, ensemble.counts), ensemble)
+        public = ensemble.federation.public
+        G = self.whitened(public)[1]
+        total = tuple(statistic_in_integers(G, ensemble.counts))
+        return TrainedStatistic(replace(self, learner=ensemble.learner), G, total, public)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,27 +132,23 @@ class TrainedStatistic:
     """G: (N, d), public; total: N M T on the grid, p d integers, secret."""
 
     method: SoftStatistic
-    whitening: Whitening
     G: Array
-    total: list[int]
-    ensemble: Ensemble
+    total: Vector
+    public: Public
 
     def release(self, target: Target, rng: Stream) -> Release:
         """The statistic with noise, and the model that it gives."""
         check_target(target, self.method)
-        federation = self.ensemble.federation
-        noise = None
-        if target.epsilon is not None:
-            noise = proven(target, len(self.total), self._sensitivity)
-        T = perturb(self.total, noise, rng, divisor=len(self.G) * len(federation.parties))
-        V = model_of(self.G, T, federation.classes, self.method.lam_global)
-        caveats = (*CAVEATS, *self.ensemble.caveats)
-        model = LinearModel.from_coordinates(self.whitening.weights(V), federation.classes)
-        return Release(model, statement(noise, target, "party", "party", TRUSTED, caveats, rng=rng))
+        noisy = _noisy_sum(target, len(self.total), self._sensitivity)
+        return released(self.method, [self.total], self.public, target, rng, noisy)
 
     @cached_property
     def _sensitivity(self) -> Fraction:
-        return sensitivity(self.G, self.ensemble.federation.classes)
+        return sensitivity(self.G, self.public.classes)
+
+
+def _noisy_sum(target: Target, dimension: int, delta: Fraction) -> Sum:
+    return Sum() if target.epsilon is None else Sum(proven(target, dimension, delta).law)
 
 
 def statistic_in_integers(G: Array, counts: npt.NDArray[np.int64]) -> list[int]:

@@ -12,21 +12,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation.functionality import Sum, Vector, added
 from smc_dp.arrays import Array
-from smc_dp.data.federation import Federation
+from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.learning.batch import train_all
 from smc_dp.learning.solver import PUBLIC_TAU
-from smc_dp.methods.method import TRUSTED, check_modulus, check_target
+from smc_dp.methods.method import (
+    TRUSTED,
+    Trust,
+    announced_sizes,
+    check_modulus,
+    check_own_size,
+    released,
+    two_classes,
+)
 from smc_dp.methods.model import LinearModel, Release
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_more, one_record
 from smc_dp.methods.pathak2010.averages import SIZES, models_of
-from smc_dp.privacy.output import GRID, perturb, proven, statement
+from smc_dp.privacy.output import GRID, Calibrated, proven, stated
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, replace_one
-from smc_dp.privacy.statement import Adjacency
+from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 CAVEATS = (SIZES,)
@@ -43,21 +55,46 @@ class WeightedSum:
 
     lam: float = 1e-3
     name: ClassVar[str] = "wsum"
+    protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
+    lambda_multiplies: ClassVar[str] = "|w|²"
+    colour: ClassVar[str] = "#9467bd"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
+
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """A record of the smaller party."""
+        return one_record(cls(STRONG))
 
     @property
     def sensitivity(self) -> Fraction:
         """Of the sum, in L2, to replacing one record: G/mu, and what the solver's tolerance adds for n_j rows."""
         return LARGEST_N * replace_one(LARGEST_N, 2 * Fraction(self.lam), PUBLIC_TAU)
 
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """What was asked for, whatever the sizes are."""
+        return stated(_noise(self, public, target), target, "record", "replace", TRUSTED, CAVEATS)
+
+    def functionality(self, public: Public, target: Target) -> Sum:
+        """The sum over all rows, with noise."""
+        return _noisy_sum(self, public, target)
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
+        """The party's model times its number of rows, on the grid."""
+        return _part(self, rows, public)
+
+    def finish(self, value: Vector, public: Public, target: Target) -> Release:
+        """The sum over the number of all rows."""
+        privacy = self.statement(public, target)
+        return Release(_model(value, sum(announced_sizes(public, self))), privacy)
+
     def train(self, federation: Federation) -> TrainedSum:
         """Each party's model; a party with one class only is of use too."""
-        w, sizes = models_of(federation, self, self.lam), federation.sizes
-        return TrainedSum(self, w, sizes, "replace", int(sizes.sum()), CAVEATS)
+        return TrainedSum(self, models_of(federation, self, self.lam), federation.public)
 
 
 @dataclass(frozen=True)
@@ -66,44 +103,84 @@ class WeightedSumAddRemove:
 
     lam: float = 1e-3
     name: ClassVar[str] = "wsum_ar"
+    protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
+    lambda_multiplies: ClassVar[str] = "|w|²"
+    colour: ClassVar[str] = "#e377c2"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
+
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """A record more of the only party."""
+        return one_more(cls(STRONG))
 
     @property
     def sensitivity(self) -> Fraction:
         """Of the sum, in L2, to one record more or less, and what the solver's tolerance adds for n_j rows."""
         return add_remove(2 * Fraction(self.lam), LARGEST_N * PUBLIC_TAU)
 
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """What was asked for; nothing here looks at the sizes."""
+        return stated(_noise(self, public, target), target, "record", "addremove", TRUSTED, ANY_SIZE)
+
+    def functionality(self, public: Public, target: Target) -> Sum:
+        """The sum over all rows, with noise."""
+        return _noisy_sum(self, public, target)
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
+        """The party's model times its number of rows, on the grid."""
+        return _part(self, rows, public)
+
+    def finish(self, value: Vector, public: Public, target: Target) -> Release:
+        """The sum over a public constant."""
+        return Release(_model(value, LARGEST_N), self.statement(public, target))
+
     def train(self, federation: Federation) -> TrainedSum:
         """Each party's model; a party with one class only is of use too."""
-        w, sizes = models_of(federation, self, self.lam), federation.sizes
-        return TrainedSum(self, w, sizes, "addremove", LARGEST_N, ANY_SIZE)
+        return TrainedSum(self, models_of(federation, self, self.lam), federation.public)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedSum:
-    """w: (K, d), every party's model; sizes: (K,). divisor: of the sum, the number of rows or a public constant."""
+    """w: (K, d), every party's model."""
 
     method: WeightedSum | WeightedSumAddRemove
     w: Array
-    sizes: np.ndarray[tuple[int], np.dtype[np.int64]]
-    adjacency: Adjacency
-    divisor: int
-    caveats: tuple[str, ...]
+    public: Public
 
     def release(self, target: Target, rng: Stream) -> Release:
         """Noise on the sum, then the division."""
-        check_target(target, self.method)
-        noise = None if target.epsilon is None else proven(target, self.w.shape[1], self.method.sensitivity)
-        weights = perturb(_sum(self.w, self.sizes), noise, rng, self.divisor)
-        privacy = statement(noise, target, "record", self.adjacency, TRUSTED, self.caveats, rng=rng)
-        return Release(LinearModel.from_coordinates(weights[np.newaxis], 2), privacy)
+        return released(self.method, [self._total], self.public, target, rng)
+
+    @cached_property
+    def _total(self) -> Vector:
+        sizes = announced_sizes(self.public, self.method)
+        return added([_times(w, n) for w, n in zip(self.w, sizes, strict=True)])
 
 
-def _sum(w: Array, sizes: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[int]:
-    """The sum of n_j w_j on the grid, each product rounded once, exactly."""
-    parts = [GRID.encode(row.tolist(), factor=int(n)) for row, n in zip(w, sizes, strict=True)]
-    return [sum(column) for column in zip(*parts, strict=True)]
+def _noise(method: WeightedSum | WeightedSumAddRemove, public: Public, target: Target) -> Calibrated | None:
+    return None if target.epsilon is None else proven(target, public.dimension, method.sensitivity)
+
+
+def _noisy_sum(method: WeightedSum | WeightedSumAddRemove, public: Public, target: Target) -> Sum:
+    noise = _noise(method, public, target)
+    return Sum(None if noise is None else noise.law)
+
+
+def _part(method: WeightedSum | WeightedSumAddRemove, rows: Rows, public: Public) -> Vector:
+    two_classes(public, method)
+    check_own_size(rows)
+    return _times(train_all([(rows.X, rows.y)], 2, 2 * method.lam)[0, 0], len(rows))
+
+
+def _times(w: Array, n: int) -> Vector:
+    """n w on the grid, each product rounded once, exactly."""
+    return tuple(GRID.encode(w.tolist(), factor=n))
+
+
+def _model(total: Vector, divisor: int) -> LinearModel:
+    return LinearModel.from_coordinates(np.array(GRID.decode(total, divisor))[np.newaxis], 2)

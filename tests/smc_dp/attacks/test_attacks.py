@@ -39,12 +39,14 @@ from smc_dp.attacks.attack import CONFIDENCE, LEAST_TRIALS, AttackOutcome, Attac
 from smc_dp.attacks.report import HEADINGS, AttackReport, rows, story, surprises
 from smc_dp.audit.epsilon.bounds import clopper_pearson
 from smc_dp.cli.main import main
+from smc_dp.data.federation import Public
 from smc_dp.errors import InputError
 from smc_dp.methods.hamm2016.votes import Soft, Vote, majority
-from smc_dp.methods.pathak2010.curator import Settings
+from smc_dp.methods.pathak2010.averages import PathakMean
 from smc_dp.methods.sums.soft_statistic import SoftStatistic, statistic_in_integers
 from smc_dp.methods.sums.whitening import Whitening
 from smc_dp.privacy.output import GRID
+from smc_dp.privacy.target import Target
 
 MODULES = {module.ATTACK.name: module for module in (
     strip_noise, link_sender, recover_exponent, extract_randomiser, residues_mod_k, infer_min_size, charlie_and_one,
@@ -263,11 +265,12 @@ def test_what_is_not_in_a_view_is_a_lookup_error() -> None:
 )
 def test_the_contributor_recognises_its_noise_nearly_always(calibration: Any, draws: int, rate: float) -> None:
     """All parties decide rightly, at this rate at least with 95 % confidence."""
-    settings = Settings(strip_noise.EPSILON, strip_noise.LAM, calibration=calibration)
+    method, target = PathakMean(strip_noise.LAM), Target(strip_noise.EPSILON, calibration)
     models, sizes, rng = strip_noise._models(), strip_noise.SIZES, seeded(calibration)
     exact, right = [sum(column) for column in zip(*models, strict=True)], 0
+    public = Public(len(sizes), len(exact), 2)
     for _ in range(draws):
-        noise = [settings.noise_of(n, len(sizes), len(exact)).sample(rng) for n in sizes]
+        noise = [method.law(target, n, public).sample(rng) for n in sizes]
         S = [w + e for w, e in zip(exact, noise[0], strict=True)]
         found = [strip_noise.stripped(S, w, e, len(sizes)) for w, e in zip(models, noise, strict=True)]
         right += found == [exact, None, None, None]

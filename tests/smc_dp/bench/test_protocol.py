@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -23,10 +24,9 @@ def test_both_sides_agree_and_every_part_is_timed(capsys: pytest.CaptureFixture[
 
 
 def test_a_wrong_release_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(contributions, settings, **rest):  # type: ignore[no-untyped-def]
-        outcome = aggregation.secure(contributions, settings, **rest)
-        outcome.shares["P1"][0] += 1
-        return outcome
+    def wrong(*given, **rest):  # type: ignore[no-untyped-def]
+        outcome = aggregation.secure(*given, **rest)
+        return replace(outcome, value=(outcome.value[0] + 1, *outcome.value[1:]))
 
     monkeypatch.setattr(protocol, "secure", wrong)
     with pytest.raises(RuntimeError, match="disagree"):

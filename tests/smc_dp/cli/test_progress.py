@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation import Contribution, ProtocolSettings, secure
+from protocols.pathak2010.parameters import Parameters
+from smc_dp.aggregation import Contribution, SumWithSmallestNoise, participants, secure
 
 
 def test_no_stage_has_more_than_all_participants() -> None:
     """Whoever makes keys leaves the set-up for it and comes back, and is still one participant."""
     heard: dict[str, list[tuple[int, int]]] = {}
-    parties = [Contribution(name, size, (1,), (2,)) for name, size in (("north", 5), ("south", 6))]
-    settings = ProtocolSettings(1, 64, key_bits=512, insecure_test_keys=True)
+    parts, rng = [Contribution(size, (1,), (2,)) for size in (5, 6)], Stream.insecure_from_seed(1)
+    session = participants(pathak2010.PROGRAM, Parameters(("north", "south"), 1, 512), rng)
     secure(
-        parties,
-        settings,
-        rng=Stream.insecure_from_seed(1),
+        SumWithSmallestNoise(),
+        parts,
+        session,
+        rng=rng,
         progress=lambda stage, done, total: heard.setdefault(stage, []).append((done, total)),
     )
     assert {stage: calls[-1] for stage, calls in heard.items()} == {

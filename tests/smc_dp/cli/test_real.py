@@ -14,7 +14,10 @@ from smc_dp.audit.run.evidence import load
 from smc_dp.cli.main import main
 
 TOY = ("--insecure-test-keys", "--key-bits", "512", "--parties", "3")
-KEYS = ("method", "parties", "dimension", "calibration", "accuracy", "baselines", "privacy", "cost", "run_dir")
+KEYS = (
+    *("method", "protocol", "parties", "dimension", "calibration", "accuracy", "baselines", "privacy", "cost"),
+    "run_dir",
+)
 
 
 def run(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.clear import in_the_clear
 
 from smc_dp import aggregation
 from smc_dp.aggregation import Cost, Outcome, StageCost
@@ -27,13 +28,12 @@ classes = ["no", "yes"]
 def folder(tmp_path, monkeypatch) -> Path:
     """An empty working folder, and the ideal functionality in place of the protocol."""
 
-    def secure(contributions, settings, *, rng, progress=None, **rest) -> Outcome:
-        outcome = aggregation.ideal(contributions, settings.ring_bits, rng)
+    def secure(functionality, parts, taking_part, *, progress=None, **rest) -> Outcome:
         if progress:
             progress("stage 1", 1, 2)
-        seconds = {c.name: 0.25 for c in contributions} | {"charlie": 0.5}
+        seconds = dict.fromkeys(taking_part.session.parties, 0.25) | {"charlie": 0.5}
         stage = StageCost("stage 1", 7, 1234, 3, seconds)
-        return Outcome(outcome.shares, outcome.modulus, Cost(2.0, 7, 1234, 3, (stage,)), [{"n": 0}])
+        return in_the_clear(functionality, parts, taking_part, cost=Cost(2.0, 7, 1234, 3, (stage,)), **rest)
 
     monkeypatch.setattr(aggregation, "secure", secure)
     monkeypatch.chdir(tmp_path)
@@ -93,9 +93,11 @@ def test_json_is_one_object_with_the_announced_keys(folder, capsys):
     assert main(["run", "--json", "--out", "a", "--parties", "3"]) == 0
     report = printed_json(capsys)
     assert list(report) == [
-        "method", "parties", "dimension", "calibration", "accuracy", "baselines", "privacy", "cost", "run_dir",
+        "method", "protocol", "parties", "dimension", "calibration", "accuracy", "baselines", "privacy", "cost",
+        "run_dir",
     ]  # fmt: skip
-    assert (report["method"], report["parties"], report["dimension"]) == ("pathak2010", 3, 31)
+    assert (report["method"], report["protocol"]) == ("prr_mean", "pathak2010")
+    assert (report["parties"], report["dimension"]) == (3, 31)
     assert report["calibration"] == "proven"
     assert list(report["baselines"]) == ["individual", "pooled"]
     assert list(report["baselines"]["individual"]) == ["hospital-1", "hospital-2", "hospital-3"]

@@ -465,7 +465,8 @@ def test_pictures_are_drawn(axis, measure):
 def test_every_method_has_its_colour_and_shades_stay_apart():
     from smc_dp.methods.registry import METHODS
 
-    assert set(METHODS) <= set(charts.COLOURS)
+    assert all(charts.colour_of(name) == method.colour for name, method in METHODS.items())
+    assert charts.colour_of("no method") in charts._OTHERS
     assert len({charts.shade("#1f77b4", step) for step in range(3)}) == 3
 
 
@@ -491,7 +492,11 @@ def test_the_page_escapes_and_says_the_worst_guarantee():
     assert "0.810 ± 0.010" in text
     assert "A &amp; B" in text
     assert "<h2>1 cell failed</h2>" in text
-    assert "|w|²/2" in text
+    assert (
+        "λ multiplies |w|² in prr_mean, central, local, wsum, wsum_ar, feat_agg, avg_agg, ofpa, param_laplace," in text
+    )
+    assert "and |V|²/2 in vote," in text
+    assert "ofaa" not in text.partition("λ multiplies")[2].partition("</li>")[0]  # which has no lambda
 
 
 def test_the_page_says_when_an_area_is_not_defined():

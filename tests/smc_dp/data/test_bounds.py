@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, canonical, parse_bounds, read_bounds
-from smc_dp.data.preprocess import encode, examples, labels, training_examples
+from smc_dp.data.preprocess import class_numbers, encode, labelled_rows, training_rows
 from smc_dp.data.tables import Table, parse_csv
 from smc_dp.errors import InputError
 
@@ -130,7 +130,7 @@ def test_rows_are_mapped_clipped_scaled_and_get_a_bias():
     second = np.array([1.0, 1.0, 0.0]) / 1.5  # 130 clipped to 120; norm sqrt 2 is below the clip
     expected = np.array([[*first, 0.3], [*second, 0.3]]) / root
     np.testing.assert_allclose(X, expected, rtol=1e-11)
-    assert labels(table, parse_bounds(TEXT), "outcome").tolist() == [1.0, -1.0]
+    assert class_numbers(table, parse_bounds(TEXT), "outcome").tolist() == [1, 0]
 
 
 def test_without_centring_zero_stays_zero_and_without_bias_nothing_is_appended():
@@ -185,20 +185,20 @@ def test_unknown_category_and_unknown_label_name_what_was_wanted():
     with pytest.raises(InputError, match="party north: column 'sex', row 2: unknown value 'd', wanted one of m, f"):
         encode(table, bounds)
     with pytest.raises(InputError, match="column 'outcome', row 2: unknown value 'maybe', wanted one of no, yes"):
-        labels(table, bounds, "outcome")
+        class_numbers(table, bounds, "outcome")
 
 
 def test_a_party_needs_rows_and_both_classes():
     bounds = parse_bounds(TEXT)
     with pytest.raises(InputError, match="party north: has no rows"):
-        training_examples(parse_csv(b"age,sex,outcome\n", "party north"), bounds, "outcome")
+        training_rows(parse_csv(b"age,sex,outcome\n", "party north"), bounds, "outcome")
     one = parse_csv(b"age,sex,outcome\n1,f,yes\n2,m,yes\n", "party north")
     with pytest.raises(InputError, match="party north: column 'outcome': all 2 rows are 'yes'"):
-        training_examples(one, bounds, "outcome")
-    assert len(examples(one, bounds, "outcome")) == 2
+        training_rows(one, bounds, "outcome")
+    assert len(labelled_rows(one, bounds, "outcome")) == 2
 
 
 def test_labels_are_compared_as_numbers_where_they_are_numbers():
     bounds = Bounds((NumericColumn("a", 0.0, 1.0),), ("-1", "+1"))
     table = Table("t", {"y": [1.0, "1", "+1", "01.0", -1, "-1.0"]}, range(1, 7))
-    assert labels(table, bounds, "y").tolist() == [1, 1, 1, 1, -1, -1]
+    assert class_numbers(table, bounds, "y").tolist() == [1, 1, 1, 1, 0, 0]

@@ -14,7 +14,7 @@ from smc_dp.cli.main import main
 from smc_dp.data import datasets, sources
 from smc_dp.data.bounds import CategoricalColumn, NumericColumn
 from smc_dp.data.idx import parse_idx
-from smc_dp.data.preprocess import examples
+from smc_dp.data.preprocess import labelled_rows
 from smc_dp.errors import InputError
 
 needs_data = pytest.mark.skipif(
@@ -37,12 +37,12 @@ def test_the_bundled_bounds_are_one_digit_roundings_of_the_published_summary():
 
 
 def test_five_hospitals_and_held_out_rows_that_nobody_trains_on():
-    case = sources.dataset("breast_cancer")
-    assert list(case.parties) == [f"hospital-{j}" for j in range(1, 6)]
-    assert [len(data) for data in case.parties.values()] == [91] * 5
-    assert case.test is not None
-    assert len(case.test) == 114
-    seen = np.concatenate([data.X for data in case.parties.values()] + [case.test.X])
+    data = sources.dataset("breast_cancer")
+    assert list(data.federation.names) == [f"hospital-{j}" for j in range(1, 6)]
+    assert [len(rows) for rows in data.federation.parties] == [91] * 5
+    assert data.test is not None
+    assert len(data.test) == 114
+    seen = np.concatenate([data.federation.pooled().X, data.test.X])
     assert seen.shape == (569, 31)
     assert len(np.unique(seen, axis=0)) == len(np.unique(load_breast_cancer().data, axis=0)) == 569
 
@@ -120,17 +120,17 @@ def test_any_other_idx_file_is_refused(content):
 
 @needs_data
 def test_a9a_has_the_published_counts_and_the_rows_of_the_paper():
-    case = sources.dataset("a9a", folder(), split="15,20,20,20,25")
-    assert case.test is not None
-    assert [len(data) for data in case.parties.values()] == [4884, 6512, 6512, 6512, 8141]
-    y = np.concatenate([data.y for data in case.parties.values()])
-    assert (int((y > 0).sum()), int((y < 0).sum())) == (7841, 24720)
-    assert (int((case.test.y > 0).sum()), int((case.test.y < 0).sum())) == (3846, 12435)
-    assert case.test.X.shape == (16281, 123)
-    assert not case.test.X[:, 122].any()  # feature 123 never occurs there
-    ones = np.rint(case.test.X * np.sqrt(14))
+    data = sources.dataset("a9a", folder(), split="15,20,20,20,25")
+    assert data.test is not None
+    assert data.federation.sizes.tolist() == [4884, 6512, 6512, 6512, 8141]
+    y = data.federation.pooled().y
+    assert np.bincount(y).tolist() == [24720, 7841]
+    assert np.bincount(data.test.y).tolist() == [12435, 3846]
+    assert data.test.X.shape == (16281, 123)
+    assert not data.test.X[:, 122].any()  # feature 123 never occurs there
+    ones = np.rint(data.test.X * np.sqrt(14))
     assert set(np.unique(ones)) == {0.0, 1.0}
-    np.testing.assert_allclose(case.test.X, ones / np.sqrt(14), rtol=1e-11)
+    np.testing.assert_allclose(data.test.X, ones / np.sqrt(14), rtol=1e-11)
     assert int(ones.sum(axis=1).max()) == 14
 
 
@@ -140,11 +140,11 @@ def test_a9a_has_the_published_counts_and_the_rows_of_the_paper():
     [("bank", 45211, 5289, 52), ("credit_default", 30000, 6636, 34)],
 )
 def test_tables_of_the_papers_fit_their_public_bounds(name, rows, positive, dimension):
-    case = sources.dataset(name, folder(), parties=3)
-    assert case.test is not None
-    y = np.concatenate([data.y for data in case.parties.values()] + [case.test.y])
+    data = sources.dataset(name, folder(), parties=3)
+    assert data.test is not None
+    y = np.concatenate([data.federation.pooled().y, data.test.y])
     assert (len(y), int((y > 0).sum())) == (rows, positive)
-    assert case.test.X.shape[1] == dimension
+    assert data.test.X.shape[1] == dimension
 
 
 def in_unit_ball(X):
@@ -161,8 +161,8 @@ def test_covertype_has_the_published_rows_of_classes_1_and_2():
     assert len(source.bounds.columns) == 54
     for i, column in enumerate(source.bounds.columns):
         np.testing.assert_array_equal(source.train.numbers(column.name), cells[:, i])
-    found = examples(source.train, source.bounds, "Cover_Type")
-    assert (int((found.y < 0).sum()), int((found.y > 0).sum())) == (3696, 4870)
+    found = labelled_rows(source.train, source.bounds, "Cover_Type")
+    assert np.bincount(found.y).tolist() == [3696, 4870]
     assert found.X.shape == (8566, 55)
     assert in_unit_ball(found.X)
     indicators = [column.name for column in source.bounds.columns[10:]]
@@ -177,9 +177,9 @@ def test_covertype_has_the_published_rows_of_classes_1_and_2():
 @needs_data
 def test_mnist_has_the_published_threes_and_sevens_of_the_training_images():
     source = datasets.load("mnist37", folder())
-    found = examples(source.train, source.bounds, "digit")
+    found = labelled_rows(source.train, source.bounds, "digit")
     assert source.test is None
-    assert (int((found.y < 0).sum()), int((found.y > 0).sum())) == (6131, 6265)
+    assert tuple(np.bincount(found.y).tolist()) == (6131, 6265)
     assert found.X.shape == (12396, 785)
     assert in_unit_ball(found.X)
     with gzip.open(folder() / "mnist" / "train-images-idx3-ubyte.gz") as file:
@@ -199,8 +199,8 @@ def test_kdd_cup_has_the_published_rows_and_one_hot_categories():
     assert len(source.bounds.columns) == 41
     assert source.test is not None
     for table, normal, attack in [(source.train, 97278, 396743), (source.test, 60593, 250436)]:
-        found = examples(table, source.bounds, "connection")  # refuses a category that is not listed
-        assert (int((found.y < 0).sum()), int((found.y > 0).sum())) == (normal, attack)
+        found = labelled_rows(table, source.bounds, "connection")  # refuses a category that is not listed
+        assert tuple(np.bincount(found.y).tolist()) == (normal, attack)
         assert found.X.shape == (normal + attack, 124)
         assert in_unit_ball(found.X)
         del found  # half a gigabyte

@@ -15,7 +15,7 @@ from smc_dp.data import datasets, malicious_url, sources
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.data.deal import Deal, deal_pool
 from smc_dp.data.pool import NAMES, load_pool
-from smc_dp.data.preprocess import class_numbers, encode, examples, numbered
+from smc_dp.data.preprocess import class_numbers, encode, labelled_rows, numbered
 from smc_dp.data.tables import Coded, Table
 from smc_dp.errors import InputError
 from smc_dp.unit_ball import first_outside
@@ -90,7 +90,7 @@ def test_numbers_do_not_depend_on_which_categories_the_rows_have():
 def test_the_pool_of_a_binary_table_is_what_the_curator_protocol_trains_on():
     source = datasets.load("breast_cancer")
     pool = load_pool("breast_cancer")
-    reference = examples(source.train, source.bounds, "diagnosis")
+    reference = labelled_rows(source.train, source.bounds, "diagnosis")
     np.testing.assert_array_equal(pool.train.y, reference.y > 0)
     federation, test = deal_pool(pool, Deal(), 1)
     assert len(federation.pooled()) + len(test) == 569

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smc_dp.cli.main import main
-from smc_dp.data.preprocess import Examples
+from smc_dp.data.federation import Rows
 from smc_dp.errors import InputError
 from smc_dp.ledger import export
 from smc_dp.ledger.entry import COLUMNS, Entry
@@ -425,8 +425,8 @@ def test_making_one_is_private_and_never_over_another(tmp_path: Path) -> None:
         Ledger.create(tmp_path / "no" / "y", Fraction(1))
 
 
-def examples(rows: list[list[float]], labels: list[float]) -> Examples:
-    return Examples(np.array(rows), np.array(labels))
+def examples(rows: list[list[float]], labels: list[int]) -> Rows:
+    return Rows(np.array(rows), (np.array(labels) + 1) // 2)
 
 
 def test_a_data_set_has_one_name_in_one_ledger_only(tmp_path: Path) -> None:

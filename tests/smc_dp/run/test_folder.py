@@ -3,40 +3,52 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.clear import shared
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation import Contribution, Outcome, ideal
+from smc_dp.aggregation import Contribution, Execution, Outcome, SumWithSmallestNoise, ideal
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.errors import InputError
-from smc_dp.methods.pathak2010.curator import Settings
-from smc_dp.privacy.grid import Grid
+from smc_dp.files import writing
+from smc_dp.files.writing import refuse_existing
+from smc_dp.methods.pathak2010.averages import PathakMean
+from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
+from smc_dp.run.agreement import REASONS, SEEDED, Agreement
 
-GRID = Grid(40, 64)
 BOUNDS = Bounds(
     (NumericColumn("age", 0.0, 120.0), CategoricalColumn("sex", ("m", "f"))), ("no", "yes"), label="outcome"
 )
 
 
 def outcome() -> Outcome:
-    contributions = [
-        Contribution("north", 3, (1 << 40, -5, 7, 0), (11, -12, 13, 14)),
-        Contribution("south", 4, (3, 1 << 41, 0, -(1 << 39)), (0, 0, 0, 0)),
+    parts = [
+        Contribution(3, (1 << 40, -5, 7, 0), (11, -12, 13, 14)),
+        Contribution(4, (3, 1 << 41, 0, -(1 << 39)), (0, 0, 0, 0)),
     ]
-    shares = ideal(contributions, GRID.ring_bits, Stream.insecure_from_seed(1))
-    return Outcome(shares.shares, shares.modulus, None, [{"n": 0, "to": "x"}, {"n": 1}])
+    rng = Stream.insecure_from_seed(1)
+    value = ideal(SumWithSmallestNoise(), parts, rng).value
+    shares = shared(value, ("north", "south", "charlie"), 64, rng)
+    return Outcome(value, Execution(shares, 1 << 64, None, [{"n": 0, "to": "x"}, {"n": 1}]))
 
 
-def written(folder: Path, insecure: tuple[str, ...] = ()) -> run_folder.PublishedRelease:
-    privacy, parameters = Settings().guarantee(2, 4), {"parties": ["north", "south"]}
-    made = run_folder.make(outcome(), GRID, BOUNDS, privacy, parameters, insecure)
-    run_folder.write(folder, made, outcome(), GRID.fraction_bits)
+def agreed(**options: Any) -> Agreement:
+    return Agreement(PathakMean(0.1), Target(1), ("north", "south"), BOUNDS, **options)
+
+
+def written(folder: Path, **options: Any) -> run_folder.PublishedRelease:
+    found = outcome()
+    made = run_folder.make(found, agreed(**options), {"topology": "mesh", "link": "none"})
+    assert found.execution
+    run_folder.write(folder, made, found.execution)
     return made
 
 
@@ -76,15 +88,15 @@ def test_the_files_are_as_announced(tmp_path):
     assert lifted == [(1 << 40) + 14, (1 << 41) - 17, 20, 14 - (1 << 39)]
     assert document["weights"] == [float(Fraction(t, 2 * 2**40)) for t in lifted]
     lines = (tmp_path / "run" / "transcript.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in lines] == outcome().transcript
+    assert [json.loads(line) for line in lines] == [{"n": 0, "to": "x"}, {"n": 1}]
     for name, digest in document["digests"].items():
         assert digest == hashlib.sha256((tmp_path / "run" / name).read_bytes()).hexdigest()
 
 
 def test_what_was_written_is_read_back(tmp_path):
-    made = written(tmp_path / "run", insecure=("seeded",))
+    made = written(tmp_path / "run", marks=(SEEDED,))
     assert run_folder.read(tmp_path / "run") == made
-    assert json.loads((tmp_path / "run" / "release.json").read_text())["insecure"] == ["seeded"]
+    assert json.loads((tmp_path / "run" / "release.json").read_text())["insecure"] == [REASONS[SEEDED]]
 
 
 def test_an_existing_folder_is_refused_before_and_while_writing(tmp_path):
@@ -93,11 +105,11 @@ def test_an_existing_folder_is_refused_before_and_while_writing(tmp_path):
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
     for name in ("empty", "file", "dangling"):
         with pytest.raises(InputError, match="exists already"):
-            run_folder.refuse_existing(tmp_path / name)
+            refuse_existing(tmp_path / name)
         with pytest.raises(InputError, match="exists already"):
             written(tmp_path / name)
     with pytest.raises(InputError, match="cannot be made"):
-        run_folder.refuse_existing(tmp_path / "file" / "run")
+        refuse_existing(tmp_path / "file" / "run")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["dangling", "empty", "file"]
     assert not list((tmp_path / "empty").iterdir())
 
@@ -106,7 +118,7 @@ def test_nothing_half_written_remains(tmp_path, monkeypatch):
     def full(fd: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(run_folder.os, "fsync", full)
+    monkeypatch.setattr(writing.os, "fsync", full)
     with pytest.raises(InputError, match="cannot be written: No space left on device"):
         written(tmp_path / "run")
     assert not list(tmp_path.iterdir())
@@ -117,11 +129,11 @@ def test_nothing_half_written_remains(tmp_path, monkeypatch):
     [
         ("shares.json", ["shares", "north", 0], "12345", "are not the sum of the shares"),
         ("release.json", ["weights", 1], 0.5, "are not the sum of the shares"),
-        ("shares.json", ["fraction_bits"], 41, "are not the sum of the shares"),
+        ("shares.json", ["fraction_bits"], 41, "fraction_bits: wanted 40"),
         ("shares.json", ["fraction_bits"], True, "fraction_bits: wanted"),
         ("shares.json", ["fraction_bits"], 10**9, "fraction_bits: wanted"),
-        ("shares.json", ["modulus"], str(2**64 - 1), "modulus: wanted a power of two"),
-        ("shares.json", ["modulus"], str(2**64 + 1), "modulus: wanted a power of two"),
+        ("shares.json", ["modulus"], str(2**64 - 1), r"modulus: wanted 2\*\*64"),
+        ("shares.json", ["modulus"], str(2**64 + 1), r"modulus: wanted 2\*\*64"),
         ("shares.json", ["modulus"], 2**64, "modulus: wanted a whole number as a text"),
         ("shares.json", ["modulus"], "9" * 5000, "modulus: wanted a whole number"),
         ("shares.json", ["shares", "north", 0], str(2**64), "below the modulus"),
@@ -175,29 +187,54 @@ def test_changed_or_missing_files_are_refused(tmp_path, file):
         run_folder.read(tmp_path / "run")
 
 
-def test_a_sum_of_shares_too_large_for_a_float_is_refused(tmp_path):
-    written(tmp_path / "run")
-    path = tmp_path / "run" / "shares.json"
-    shares = json.loads(path.read_text())
-    shares |= {"modulus": str(2**2000), "fraction_bits": 0}
-    shares["shares"] = {name: [str(2**1997)] * len(values) for name, values in shares["shares"].items()}
-    path.write_text(json.dumps(shares))
-    reseal(tmp_path / "run")
-    with pytest.raises(InputError, match="too large for a weight"):
-        run_folder.read(tmp_path / "run")
-
-
 def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
     written(tmp_path / "run")
     path = tmp_path / "run" / "release.json"
-    for parameters in ({"key_bits": 512}, {"as_printed": True}):
+    printed = {"protocol": "pathak2010-as-printed-insecure", "calibration": "paper"}
+    for parameters, why in (({"key_bits": 512}, "insecure_test_keys"), (printed, "insecure: wanted the mark")):
         document = json.loads(path.read_text())
         document["parameters"] |= parameters
         other = tmp_path / f"{next(iter(parameters))}"
         shutil.copytree(tmp_path / "run", other)
         (other / "release.json").write_text(json.dumps(document))
-        with pytest.raises(InputError, match="insecure: is missing"):
+        with pytest.raises(InputError, match=why):
             run_folder.read(other)
+
+
+@pytest.mark.parametrize(("name", "to", "why"), [
+    ("method", "pathak2010", "is the name of a protocol, the method is called prr_mean"),
+    ("method", "wsum", "method: wanted one that a protocol computes"),
+    ("protocol", "secure_sum", "protocol: wanted one of"),
+    ("epsilon", "2/2", "epsilon: wanted a positive fraction in lowest terms"),
+    ("lambda", "1/7", "lambda"),
+    ("noise", "gauss", "noise: prr_mean by a protocol has knorm and laplace"),
+    ("key_bits", True, "key_bits"),
+    ("comparison", "coin", "comparison: wanted one of"),
+    ("dimension", 5, "dimension"),
+    ("ring_bits", 2000, "ring_bits: wanted 1 to 128"),
+    ("more", 1, "unknown key 'more'"),
+])  # fmt: skip
+def test_parameters_that_no_run_agreed_on_are_refused(tmp_path, name, to, why):
+    written(tmp_path / "run")
+    edit(tmp_path / "run", "release.json", "parameters", name, to=to)
+    with pytest.raises(InputError, match=why):
+        run_folder.read(tmp_path / "run")
+
+
+def test_an_agreement_is_what_its_record_says():
+    """Every field is in the record, and a record with another value has another digest."""
+    made = agreed()
+    document = json.loads(json.dumps(made.as_dict()))
+    assert Agreement.from_dict(document, BOUNDS) == made
+    others = [
+        agreed(key_bits=2048), agreed(comparison="all-pairs"), agreed(ring_bits=72), agreed(marks=(SEEDED,)),
+        replace(made, target=Target(2)), replace(made, target=Target(1, noise="laplace")),
+        replace(made, method=PathakMean(0.2)), replace(made, parties=("south", "north")),
+        replace(made, bounds=replace(BOUNDS, clip=1.0)), replace(made, target=Target(1, "paper")),
+    ]  # fmt: skip
+    assert len({other.digest for other in (made, *others)}) == len(others) + 1
+    for other in others:
+        assert Agreement.from_dict(json.loads(json.dumps(other.as_dict())), other.bounds) == other
 
 
 @pytest.mark.parametrize(

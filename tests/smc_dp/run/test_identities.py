@@ -11,7 +11,7 @@ import pytest
 from support.audited import toy_run
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation import CURATOR
+from protocols.runtime.session import CURATOR_NAME
 from smc_dp.audit.run.conformity import CHECKS
 from smc_dp.audit.run.evidence import load, read_identities
 from smc_dp.audit.run.report import audit_evidence
@@ -33,7 +33,7 @@ def test_keys_are_private_and_the_public_file_is_what_an_audit_reads(folder: Pat
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(p.stat().st_mode) for p in folder.glob("*.key")} == {0o600}
     found = identities.load(folder)
-    assert set(found) == {*PARTIES, CURATOR}
+    assert set(found) == {*PARTIES, CURATOR_NAME}
     assert read_identities(folder / "identities.json") == {name: found[name].public for name in found}
     public = (folder / "identities.json").read_text()
     for identity in found.values():
@@ -67,7 +67,7 @@ def test_names_that_no_run_could_have_are_refused(tmp_path: Path, names: list[st
 
 
 def test_names_must_be_those_of_the_run(folder: Path) -> None:
-    assert set(identities.of_run(folder, PARTIES)) == {*PARTIES, CURATOR}
+    assert set(identities.of_run(folder, PARTIES)) == {*PARTIES, CURATOR_NAME}
     with pytest.raises(InputError, match="no key of north-2"):
         identities.of_run(folder, (*PARTIES, "north-2"))
     with pytest.raises(InputError, match="north-1 does not take part"):

@@ -13,36 +13,39 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.audited import hospitals
+from support.audited import agreement, hospitals
+from support.clear import in_the_clear
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import PeerError, ProtocolError, StallError
 from protocols.runtime.simulate import simulate as simulated
 from smc_dp import aggregation
-from smc_dp.aggregation import Outcome, ProtocolSettings
+from smc_dp.aggregation import Outcome, Participants, by_protocol
 from smc_dp.cli.main import main
 from smc_dp.errors import InputError
 from smc_dp.ledger import export
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import Limit, OverBudgetError
 from smc_dp.ledger.ledger import Ledger
-from smc_dp.methods.pathak2010.curator import RING_BITS, Settings
 from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run.ledgers import KEPT, VOIDED, Ledgers, price
-from smc_dp.run.simulation import Report, simulate_run
+from smc_dp.run.report import Report
+from smc_dp.run.simulation import simulate_run
 
 CASE = hospitals((12, 8, 20), 2)
-PARTIES = tuple(CASE.parties)
+PARTIES = CASE.federation.names
+ROWS = CASE.federation.by_name
 ONE = Limit(Fraction(1), Fraction(0))
 HALF = Guarantee("pure", Fraction(1, 2), Fraction(0), "record", "replace")
 
 
 def run(tmp_path: Path, name: str, books: Ledgers | None, epsilon: str = "0.4", **options: Any) -> Report:
-    settings = Settings(Fraction(epsilon), calibration=options.pop("calibration", "proven"))
-    protocol = ProtocolSettings(2, RING_BITS, 512, insecure_test_keys=True, **options)
+    target = Target(Fraction(epsilon), options.pop("calibration", "proven"))
+    agreed = agreement(CASE, target, seeded=False, **options)
     rng = Stream(hashlib.sha256(name.encode()).digest(), insecure=False)
-    return simulate_run(CASE, settings, protocol, rng, tmp_path / name, ledgers=books)
+    return simulate_run(CASE, agreed, rng, tmp_path / name, ledgers=books)
 
 
 def states(books: Ledgers, party: str) -> list[str]:
@@ -54,9 +57,9 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ideal functionality in place of the protocol, and how often it was called."""
     calls: list[str] = []
 
-    def secure(contributions: Any, settings: ProtocolSettings, *, rng: Stream, **rest: Any) -> Outcome:
-        calls.append(settings.agreed)
-        return replace(aggregation.ideal(contributions, settings.ring_bits, rng), transcript=[])
+    def secure(functionality: Any, parts: Any, taking_part: Participants, **rest: Any) -> Outcome:
+        calls.append(taking_part.session.parameters.agreed)
+        return in_the_clear(functionality, parts, taking_part, **rest)
 
     monkeypatch.setattr(aggregation, "secure", secure)
     return calls
@@ -109,7 +112,7 @@ def test_the_last_party_refuses_and_nobody_is_charged(tmp_path: Path, books: Led
     assert sent == []
     assert [states(books, party) for party in PARTIES] == [["limit"]] * 3
     with pytest.raises(OverBudgetError):  # and so it is when a budget is used up while the parties train
-        with_two(books).reserve(CASE.parties, "m", HALF, "c" * 64)
+        with_two(books).reserve(ROWS, "m", HALF, "c" * 64)
     assert [states(books, party) for party in PARTIES] == [["limit", "reserved", "void"]] * 2 + [["limit"]]
 
 
@@ -130,7 +133,7 @@ def dropping(session: Any, identities: Any, seeds: Any, inputs: Any, setting: An
 def test_an_abort_of_the_real_protocol_costs_nothing(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(aggregation, "simulate", dropping)
+    monkeypatch.setattr(by_protocol, "simulate", dropping)
     with pytest.raises(ProtocolError):
         run(tmp_path, "first", books)
     assert not (tmp_path / "first").exists()
@@ -189,10 +192,8 @@ def test_a_release_that_cannot_be_written_counts_as_spent(
 
 
 def test_a_run_that_guarantees_nothing_has_no_price(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
-    settings = Settings(Fraction(1))
-    protocol = ProtocolSettings(2, RING_BITS, 512, insecure_test_keys=True)
     with pytest.raises(InputError, match="kind none"):
-        simulate_run(CASE, settings, protocol, Stream.insecure_from_seed(1), tmp_path / "first", ledgers=books)
+        simulate_run(CASE, agreement(CASE), Stream.insecure_from_seed(1), tmp_path / "first", ledgers=books)
     assert sent == []
     assert not books.folder.exists()
 
@@ -210,9 +211,9 @@ def test_paper_calibration_is_charged_what_it_really_guarantees(
 def test_adjacencies_and_units_keep_their_own_books(tmp_path: Path, books: Ledgers) -> None:
     for unit, adjacency in (("record", "replace"), ("record", "addremove"), ("party", "party")):
         statement = PrivacyStatement("pure", 1.0, 0.0, unit, adjacency, "everybody", ())  # type: ignore[arg-type]
-        books.reserve(CASE.parties, "m", price(statement), "c" * 64)
+        books.reserve(ROWS, "m", price(statement), "c" * 64)
         with pytest.raises(OverBudgetError):
-            books.reserve(CASE.parties, "m", price(statement), "c" * 64)
+            books.reserve(ROWS, "m", price(statement), "c" * 64)
 
 
 def test_a_missing_ledger_or_another_limit_is_refused(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
@@ -227,7 +228,7 @@ def test_a_missing_ledger_or_another_limit_is_refused(tmp_path: Path, books: Led
         run(tmp_path, "fourth", books, "0.1")
     assert states(books, PARTIES[0])[-1] == "released"
     with pytest.raises(InputError, match="party north-1: ledger") as caught:
-        books.reserve(CASE.parties, "m", replace(HALF, epsilon=Fraction(1, 10)), "c" * 64)
+        books.reserve(ROWS, "m", replace(HALF, epsilon=Fraction(1, 10)), "c" * 64)
     assert caught.value.__notes__ == [VOIDED]
     assert states(books, PARTIES[0])[-1] == "void"
     (tmp_path / "file").write_bytes(b"")
@@ -309,7 +310,7 @@ def test_a_ledger_that_cannot_be_written_to_stays_charged_and_is_named(
 def test_nobody_trains_in_vain_and_a_refused_run_makes_no_ledger(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smc_dp.run.simulation.local", lambda *_: pytest.fail("a party trained"))
+    monkeypatch.setattr("smc_dp.run.party.part", lambda *_: pytest.fail("a party trained"))
     with pytest.raises(OverBudgetError, match="party north-0: the budget would be passed"):
         run(tmp_path, "first", books, "1.5")
     assert not books.folder.exists()

@@ -18,12 +18,11 @@ from smc_dp.audit.run.conformity.schedule import learn, walk
 from smc_dp.audit.run.evidence import MAX_BYTES, Evidence
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
-from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT, agreed, opened
-from smc_dp.run.simulation import REASONS
+from smc_dp.run.agreement import REASONS
+from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT, opened
 
 _COUNTED = ("messages", "bytes", "rounds")
 _COST = {*_COUNTED, "seconds", "by_stage"}
-_ADDED = {"agreed", "label", "center"}  # to the parameters of a release, after the parties agreed on the others
 
 
 def files(evidence: Evidence) -> CheckOutcome:
@@ -78,7 +77,7 @@ def agreement(evidence: Evidence) -> CheckOutcome:
     stated = parameters.as_dict()
     said = {field.name: stated[field.name] for field in fields(parameters)} | {
         "topology": head["topology"],
-        "as_printed": evidence.protocol.claim is None,
+        "protocol": head["protocol"],
     }
     for name, value in said.items():
         got = found.parameters.get(name)
@@ -87,8 +86,7 @@ def agreement(evidence: Evidence) -> CheckOutcome:
     marks = head["insecure"]
     if not isinstance(marks, list) or list(found.insecure) != [REASONS[mark] for mark in REASONS if mark in marks]:
         return failed("insecure: the release gives other reasons than the marks on line 0", 0)
-    before = {name: value for name, value in found.parameters.items() if name not in _ADDED}
-    if agreed(before, found.bounds, evidence.shares["fraction_bits"], marks) != stated["agreed"]:
+    if found.agreement.digest != stated["agreed"]:
         what = "the parameters, bounds and marks of the release and the grid of its shares"
         return failed(f"the session was not bound to {what}", 0)
     columns = len(found.bounds.columns)

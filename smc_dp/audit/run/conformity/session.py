@@ -8,12 +8,12 @@ from protocols.runtime.channel import HELLO, STAGE_END, Envelope
 from protocols.runtime.message import Kind, Route
 from protocols.runtime.network import TOPOLOGIES, is_relayed
 from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME
-from smc_dp.aggregation import AS_PRINTED, SEEDED, TEST_KEYS
 from smc_dp.audit.run.blame import blamed
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.conformity.schedule import body_bytes
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import shown
+from smc_dp.run.agreement import AS_PRINTED, SEEDED, TEST_KEYS
 
 
 def session(evidence: Evidence) -> CheckOutcome:

@@ -9,12 +9,12 @@ from protocols.runtime.claims import keys_of
 from protocols.runtime.message import Key, Message
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
-from smc_dp.aggregation import TEST_KEYS
 from smc_dp.audit.run.blame import blamed
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
 from smc_dp.errors import shown
+from smc_dp.run.agreement import TEST_KEYS
 
 
 def keys(evidence: Evidence) -> CheckOutcome:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from protocols.pathak2010 import as_printed
-from smc_dp.aggregation import AS_PRINTED, MIN_KEY_BITS, SEEDED, TEST_KEYS
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.private_inputs import models, noise
@@ -19,8 +17,8 @@ from smc_dp.files import reading
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import logistic_constants
+from smc_dp.run.agreement import AS_PRINTED, REASONS, SEEDED, TEST_KEYS, marked
 from smc_dp.run.folder import RELEASE
-from smc_dp.run.simulation import REASONS, statement
 
 _SIZES = tuple(10**k for k in range(8))  # up to the largest size that the calibration knows
 _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another digit on another machine
@@ -29,7 +27,7 @@ _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another dig
 def _mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
     """D(n) and the scale for sizes over the whole range; no ratio may exceed the epsilon that the release claims."""
     words = _derivation(found)
-    if found.settings.as_printed:
+    if found.method.as_printed:
         return passed(f"{words} The printed steps multiply the noise by K, so that no epsilon follows.")
     ratios = {n: found.noise(n).epsilon(found.sensitivity(n)) for n in _SIZES}
     n, worst = max(ratios.items(), key=lambda item: item[1])
@@ -41,21 +39,25 @@ def _mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
 
 
 def _derivation(found: Stated) -> str:
-    settings, d = found.settings, found.dimension
+    target, d, lam = found.target, found.public.dimension, Fraction(found.method.lam)
     law, D = found.noise(1), found.sensitivity(1)
-    f, mu = settings.grid.fraction_bits, Fraction(settings.objective.mu)
+    f, mu = found.grid.fraction_bits, 2 * lam
     moved = f"2**{f} (G/n + 2 tau)/mu"
-    rounding = ceil_sqrt(d) if settings.noise == "knorm" else d
-    formula = f"ceil({moved})" if settings.noise == "knorm" else f"ceil(sqrt({d}) {moved})"
-    scale = "D(n)/epsilon" if settings.calibration == "proven" else f"2**{f} K 2/(n epsilon lambda), as in the paper"
-    if settings.as_printed:
+    rounding = ceil_sqrt(d) if target.noise == "knorm" else d
+    formula = f"ceil({moved})" if target.noise == "knorm" else f"ceil(sqrt({d}) {moved})"
+    scale = "D(n)/epsilon"
+    if target.calibration == "paper":
+        scale = f"2**{f} K 2/(n epsilon lambda), as in the paper"
+    if found.method.as_printed:
         scale = f"2**{f} 2/(n epsilon lambda), as in the paper, for the mean"
+    K = found.public.parties
     return (
-        f"{law.name} noise on the sum of K = {found.parties} models of d = {d} weights, in steps of 2**-{f}: one of n "
+        f"{law.name} noise on the sum of K = {K} models of d = {d} weights, in steps of 2**-{f}: one of n "
         f"records moves the sum by at most D(n) = {formula} + {rounding} in {law.norm}, with mu = {_short(mu)}, "
-        f"G = {_short(Fraction(logistic_constants(2 * Fraction(settings.objective.lam)).G))}, "
+        f"G = {_short(Fraction(logistic_constants(mu).G))}, "
         f"tau = {_short(Fraction(PUBLIC_TAU))}; the scale is {scale}, epsilon = "
-        f"{_short(settings.epsilon)}, lambda = {_short(settings.lam)}. D(1) = {D}, scale(1) = {_short(law.scale)}."
+        f"{_short(target.wanted)}, lambda = {_short(Fraction(repr(found.method.lam)))}. "
+        f"D(1) = {D}, scale(1) = {_short(law.scale)}."
     )
 
 
@@ -68,7 +70,7 @@ def _short(value: Fraction) -> str:
 def _statement(evidence: Evidence, found: Stated) -> CheckOutcome:
     """The claimed statement against the one that follows, field by field."""
     marks = tuple(mark for mark in REASONS if mark in {*_due(evidence), *_recorded(evidence)})
-    follows = statement(found.settings.guarantee(found.parties, found.dimension), marks).as_dict()
+    follows = marked(found.method.statement(found.public, found.target, "secure"), marks).as_dict()
     claimed = reading.mapping("privacy", evidence.release.get("privacy"))
     for field in (*follows, *claimed):
         if field not in claimed or field not in follows:
@@ -87,8 +89,8 @@ def _statement(evidence: Evidence, found: Stated) -> CheckOutcome:
 def _due(evidence: Evidence) -> list[str]:
     """The marks that follow from the record's own parameters."""
     due = {
-        TEST_KEYS: evidence.session.parameters.key_bits < MIN_KEY_BITS,
-        AS_PRINTED: evidence.session.program.name == as_printed.PROGRAM.name,
+        TEST_KEYS: evidence.protocol.limits.are_test_keys(evidence.session.parameters),
+        AS_PRINTED: evidence.protocol.claim is None,
     }
     return [mark for mark in due if due[mark]]
 

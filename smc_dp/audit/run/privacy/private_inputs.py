@@ -14,7 +14,7 @@ from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 
 from protocols.pathak2010.as_printed import PrintedInput
 from protocols.pathak2010.values import PartyInput
-from smc_dp.aggregation import CURATOR
+from protocols.runtime.session import CURATOR_NAME
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.stated import Stated
@@ -28,7 +28,7 @@ TAIL = 1e-9  # two-sided, for the noise of one party and for that of all given p
 
 def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
     """The length of each party's noise, and of all of it, within the quantiles of its exact law."""
-    views = {name: view for name, view in evidence.views.items() if name != CURATOR}
+    views = {name: view for name, view in evidence.views.items() if name != CURATOR_NAME}
     if not views:
         return not_possible("no view of a party was given, and noise is nowhere else to be seen")
     lengths, slacks = [], []
@@ -36,11 +36,11 @@ def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
         measured = _length(view.inputs, found)
         if measured is None:
             return failed("the view holds no size and noise as they could be", party=name)
-        if not _plausible(*measured, found.dimension):
+        if not _plausible(*measured, found.public.dimension):
             return failed("the noise is shorter or longer than its declared law allows", party=name)
         lengths.append(measured[0])
         slacks.append(measured[1])
-    total = found.dimension * len(views)
+    total = found.public.dimension * len(views)
     if not _plausible(sum(lengths), sum(slacks), total):
         return failed("the noise of all given parties together is shorter or longer than its declared law allows")
     low, high = _limits(total)
@@ -59,16 +59,16 @@ def models(evidence: Evidence, found: Stated) -> CheckOutcome:
     Training ends where the gradient is at most tau long, so within tau/mu of a minimiser; no minimiser, whatever the
     rows, is longer than W; and rounding to the grid moves a vector by at most sqrt(d)/2 steps.
     """
-    views = {name: view for name, view in evidence.views.items() if name != CURATOR}
+    views = {name: view for name, view in evidence.views.items() if name != CURATOR_NAME}
     if not views:
         return not_possible("no view of a party was given, and models are nowhere else to be seen")
-    mu = Fraction(found.settings.objective.mu)
+    mu = 2 * Fraction(found.method.lam)
     longest = Fraction(largest_norm(mu)) + Fraction(PUBLIC_TAU) / mu
-    grid = found.settings.grid
-    most = ceil(longest * (1 << grid.fraction_bits)) + ceil_sqrt(found.dimension)
+    grid = found.grid
+    most = ceil(longest * (1 << grid.fraction_bits)) + ceil_sqrt(found.public.dimension)
     for name, view in views.items():
         mine = _input(view.inputs)
-        if mine is None or len(mine.w) != found.dimension or any(type(x) is not int for x in mine.w):
+        if mine is None or len(mine.w) != found.public.dimension or any(type(x) is not int for x in mine.w):
             return failed("the view holds no model as it could be", party=name)
         if sum(grid.lift(x) ** 2 for x in mine.w) > most**2:
             return failed(f"the model is longer than training on any rows makes it, {float(longest):.4g}", party=name)
@@ -94,8 +94,8 @@ def _length(inputs: tuple[Any, ...], found: Stated) -> tuple[float, float] | Non
     mine = _input(inputs)
     if mine is None:
         return None
-    grid, bits = found.settings.grid, found.settings.grid.ring_bits
-    if len(mine.eta) != found.dimension or any(type(x) is not int or x.bit_length() > bits for x in mine.eta):
+    grid, bits = found.grid, found.grid.ring_bits
+    if len(mine.eta) != found.public.dimension or any(type(x) is not int or x.bit_length() > bits for x in mine.eta):
         return None
     if type(mine.n) is not int or not 1 <= mine.n <= LARGEST_N:
         return None
@@ -103,9 +103,11 @@ def _length(inputs: tuple[Any, ...], found: Stated) -> tuple[float, float] | Non
     law = found.noise(mine.n)
     if law.name == "knorm":
         # round(Y) is within sqrt(d)/2 of Y, whose length over the scale is Gamma(d); isqrt takes less than 1.
-        return float(isqrt(sum(x * x for x in eta)) / law.scale), float((ceil_sqrt(found.dimension) + 1) / law.scale)
+        return float(isqrt(sum(x * x for x in eta)) / law.scale), float(
+            (ceil_sqrt(found.public.dimension) + 1) / law.scale
+        )
     # P(|y| >= m) lies between q**m and q**(m-1), q = e**(-1/scale): an exponential variable but for 1 a coordinate.
-    return float(sum(map(abs, eta)) / law.scale), float(found.dimension / law.scale)
+    return float(sum(map(abs, eta)) / law.scale), float(found.public.dimension / law.scale)
 
 
 def _limits(shape: int) -> tuple[float, float]:

@@ -19,10 +19,9 @@ from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, cases, law_of
 from smc_dp.audit.epsilon.power import Effort, of_twin, with_power
 from smc_dp.audit.epsilon.twins import ABOUT, FloatSampler, Multiples, TwinName
-from smc_dp.data.preprocess import Examples
+from smc_dp.data.federation import Public, Rows
 from smc_dp.errors import InputError
-from smc_dp.learning.solver import minimise
-from smc_dp.methods.pathak2010.curator import Settings
+from smc_dp.methods.pathak2010.averages import PathakMean, model_of
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.target import NoiseName, Target
 
@@ -231,27 +230,21 @@ def test_laplace_noise_by_coordinate_at_the_printed_scale_exceeds_its_epsilon_an
     The printed 2/(n epsilon lambda) is right for the L2 norm; the L1 norm is up to sqrt d times that.
     """
     n, d = 50, 123
-    settings = Settings(lam=Fraction(10), calibration="paper", noise="laplace")
+    method, target_, public = PathakMean(10.0), Target(1, "paper", "laplace"), Public(1, d, 2)
     X = np.zeros((n, d))
     X[0] = (1 - 2.0**-40) / sqrt(d)
-    y = np.where(np.arange(n) % 2, 1.0, -1.0)
-    flipped = np.where(np.arange(n) == 0, 1.0, y)
-    models = [np.array(settings.grid.encode(_weights(settings, X, labels))) for labels in (y, flipped)]
-    law = settings.noise_of(n, 1, d)
+    y = np.arange(n) % 2
+    flipped = np.where(np.arange(n) == 0, 1, y)
+    models = [np.array(model_of(Rows(X, labels), method.lam)) for labels in (y, flipped)]
+    law = method.law(target_, n, public)
     assert isinstance(law, DiscreteLaplace)
     true = steepest(law, (models[1] - models[0]).astype(float))
     assert 2.7 < true < 2.78
-    assert settings.guarantee(1, d).epsilon == pytest.approx(2.77, abs=0.02)
-    stated = settings.guarantee(1, d)
+    stated = method.statement(public, target_, "secure")
+    assert stated.epsilon == pytest.approx(2.77, abs=0.02)
     assert stated.epsilon is not None
     assert true <= stated.epsilon
     assert any("nominal epsilon is 1" in caveat for caveat in stated.caveats)
-
-
-def _weights(settings: Settings, X: Array, y: Array) -> list[float]:
-    data = Examples(X, y)
-    weights: list[float] = minimise(settings.objective, data.X, data.y).weights.tolist()
-    return weights
 
 
 def test_the_laws_move_by_the_sensitivity_exactly() -> None:

@@ -23,13 +23,13 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.limits import KeyLimits, Limits
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, message, public, shared
 from protocols.runtime.session import CURATOR_NAME, Program
-from smc_dp import aggregation
-from smc_dp.aggregation import SEEDED
 from smc_dp.audit.run import checks
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.errors import InputError
+from smc_dp.run import agreement
+from smc_dp.run.agreement import SEEDED
 from smc_dp.run.folder import RELEASE, SHARES, TRANSCRIPT
 
 # A protocol without keys: additive shares of a sum mod 2**8, and a curator who adds up.
@@ -224,5 +224,7 @@ def test_every_integer_of_the_parameters_has_its_limit() -> None:
 def test_who_makes_a_run_and_who_audits_it_agree_on_the_length_of_keys() -> None:
     keys = LIMITS.keys
     assert keys is not None
-    assert keys.shortest == aggregation.MIN_KEY_BITS
-    assert LIMITS.largest[keys.parameter] == aggregation._MAX_KEY_BITS
+    assert LIMITS.largest[keys.parameter] == agreement._MAX_KEY_BITS
+    with pytest.raises(InputError, match=f"wanted at least {keys.shortest}"):
+        agreement.check_keys("pathak2010", keys.shortest - 16)
+    agreement.check_keys("pathak2010", keys.shortest)

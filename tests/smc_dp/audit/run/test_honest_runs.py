@@ -18,7 +18,7 @@ from support.mutants import OF_THE_RUN, audit
 from smc_dp.audit.run import report
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import load
-from smc_dp.methods.pathak2010.curator import Settings
+from smc_dp.privacy.target import Target
 
 RUNS, EVERYDAY = 200, (1, 2)  # a star with a tournament, a mesh where all are compared
 WITHOUT_VIEWS = 4  # the same checks are made with views: one in four runs is audited without, too
@@ -30,16 +30,13 @@ def drawn(seed: int) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     K, d = int(rng.integers(2, 7)), int(rng.integers(1, 7))
     sizes = tuple(int(n) for n in rng.choice([5, 5, 8, 13, 40], K))
-    settings = Settings(
-        Fraction(int(rng.integers(1, 30)), 10),
-        Fraction(int(rng.integers(1, 20)), 100),
-        calibration=("proven", "paper")[rng.integers(2)],
-        noise=("knorm", "laplace")[rng.integers(2)],
-    )
+    epsilon, lam = Fraction(int(rng.integers(1, 30)), 10), int(rng.integers(1, 20)) / 100
+    target = Target(epsilon, ("proven", "paper")[rng.integers(2)], ("knorm", "laplace")[rng.integers(2)])
     return {
         "sizes": sizes,
         "d": d,
-        "settings": settings,
+        "target": target,
+        "lam": lam,
         "topology": ("mesh", "star")[seed % 2],
         "comparison": ("tournament", "all-pairs")[seed // 2 % 2],
         "link": ("none", "lan", "wan")[rng.integers(3)],

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -314,9 +315,9 @@ def test_names_on_the_screen_are_escaped(copy):
 
 
 def test_names_of_parties_on_the_screen(tmp_path, monkeypatch):
-    case = audited.hospitals((9, 5), 1)
-    odd = dict(zip(("[red]../../x[/red]", "%s{0}\\n"), case.parties.values(), strict=True))
-    monkeypatch.setattr(audited, "hospitals", lambda *given_: type(case)(odd, None, case.bounds))
+    data = audited.hospitals((9, 5), 1)
+    odd = replace(data.federation, names=("[red]../../x[/red]", "%s{0}\\n"))
+    monkeypatch.setattr(audited, "hospitals", lambda *given_: replace(data, federation=odd))
     folders = toy_run(tmp_path, (9, 5), 1, key_bits=256)
     found = harmless(audit(str(folders.run), "--views", str(folders.views)))
     assert found.code == 1  # no command makes a run with such names
@@ -340,7 +341,7 @@ def test_names_that_the_terminal_has_no_letters_for(copy):
 
 _MEASURED = """
 import resource, sys
-from smc_dp.audit import checks
+from smc_dp.audit.run import checks
 from smc_dp.cli.main import main
 checks.CHECKS = tuple(check for check in checks.CHECKS if check.name in sys.argv[1].split(","))
 code = main(sys.argv[2:])

@@ -22,9 +22,14 @@ from smc_dp.audit.run import privacy, stated
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import private_inputs
+from smc_dp.data.federation import Public
+from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.solver import minimise
-from smc_dp.methods.pathak2010.curator import Settings
+from smc_dp.methods.pathak2010.averages import PathakMean
+from smc_dp.privacy.grid import Grid
+from smc_dp.privacy.output import GRID
 from smc_dp.privacy.sensitivity import logistic_constants
+from smc_dp.privacy.target import Target
 from smc_dp.run.folder import RELEASE, SHARES
 
 CHECKS = {check.name: check for check in privacy.CHECKS}
@@ -115,8 +120,8 @@ def test_the_constant_of_the_sensitivity_is_a_tight_upper_bound(lam):
 @pytest.mark.parametrize("calibration", ["proven", "paper"])
 @pytest.mark.parametrize(("epsilon", "lam", "d", "K"), [("1", "1/10", 12, 3), ("1/3", "1/1000", 124, 50)])
 def test_sensitivity_and_scale_are_those_of_the_formulas(noise, calibration, epsilon, lam, d, K):
-    settings = Settings(Fraction(epsilon), Fraction(lam), calibration=calibration, noise=noise)
-    found = stated.Stated(settings, K, d)
+    target = Target(Fraction(epsilon), calibration, noise)
+    found = stated.Stated(PathakMean(float(Fraction(lam))), target, Public(K, d, 2), GRID)
     for n in (1, 2, 17, 10**7):
         D = sensitivity(n, d, float(Fraction(lam)), noise, 40)
         assert found.sensitivity(n) == D
@@ -158,8 +163,8 @@ def test_the_printed_protocol_has_a_mechanism_but_no_epsilon(printed):
 @pytest.mark.parametrize("calibration", ["proven", "paper"])
 @pytest.mark.parametrize("noise", ["knorm", "laplace"])
 def test_every_calibration_and_noise_passes(tmp_path, calibration, noise):
-    settings = Settings(Fraction(1, 2), Fraction(1, 5), calibration=calibration, noise=noise)
-    evidence = toy_run(tmp_path, (9, 5), 7, settings=settings).evidence()
+    target = Target(Fraction(1, 2), calibration, noise)
+    evidence = toy_run(tmp_path, (9, 5), 7, target=target, lam=0.2).evidence()
     assert {outcome.status for outcome in outcomes(evidence).values()} == {"passed"}
 
 
@@ -212,7 +217,7 @@ def test_lies_in_the_release_are_caught(made, name):
 
 def unmarked(evidence: Evidence) -> Evidence:
     """The evidence as if coins and keys were good, and the release said so: what a real run looks like."""
-    follows = Settings().guarantee(3, 12).as_dict()
+    follows = PathakMean(0.1).statement(Public(3, 12, 2), Target(1), "secure").as_dict()
     release = json.loads(json.dumps({**evidence.release, "privacy": follows}))
     del release["insecure"]
     session = replace(evidence.session, parameters=replace(evidence.session.parameters, key_bits=2048))
@@ -235,8 +240,7 @@ def test_the_epsilon_of_a_proper_run_must_be_the_one_that_follows(made):
 
 
 def test_the_epsilon_of_the_papers_calibration_is_not_its_nominal_one(tmp_path):
-    settings = Settings(Fraction(1), Fraction(1, 10), calibration="paper")
-    run = toy_run(tmp_path, (9, 5, 7), 12, settings=settings)
+    run = toy_run(tmp_path, (9, 5, 7), 12, target=Target(1, "paper"))
     evidence = unmarked(run.evidence(views=False))
     assert CHECKS["statement"].run(evidence).status == "failed"  # it claims what the proven noise gives
 
@@ -271,7 +275,7 @@ def drawn(mine: PartyInput, found: stated.Stated, rng: Stream) -> tuple[int, ...
 
 
 NOISE_LIES: dict[str, Callable[[PartyInput, stated.Stated, Stream], tuple[int, ...]]] = {
-    "none": lambda mine, found, rng: (0,) * found.dimension,
+    "none": lambda mine, found, rng: (0,) * found.public.dimension,
     "a quarter": lambda mine, found, rng: tuple(x // 4 for x in drawn(mine, found, rng)),
     "four times": lambda mine, found, rng: tuple(4 * x for x in drawn(mine, found, rng)),
     "of one record": lambda mine, found, rng: drawn(replace(mine, n=1), found, rng),
@@ -333,7 +337,7 @@ def test_the_longest_model_allowed_is_just_above_the_longest_trained(made):
     X = np.zeros((4, 12))
     X[:, 0] = 1.0
     evidence = made.evidence()
-    objective = stated.stated(evidence).settings.objective
+    objective = RegularisedLogistic(stated.stated(evidence).method.lam)
     trained = minimise(objective, X, np.ones(4)).weights
     p, mine = evidence.views["north-1"].inputs
 
@@ -348,7 +352,7 @@ def test_the_longest_model_allowed_is_just_above_the_longest_trained(made):
 @pytest.mark.parametrize("law", ["knorm", "laplace"])
 def test_the_stated_power_is_the_measured_one(law):
     # Three parties of 48 weights with half the noise: the check says how often it notices, and so it is (p < 1e-6).
-    found = stated.Stated(Settings(noise=law), 3, 48)
+    found = stated.Stated(PathakMean(0.1), Target(1, noise=law), Public(3, 48, 2), Grid(40, 64))
     rng = Stream.insecure_from_seed(f"power {law}")
 
     def caught(factor: Fraction) -> int:

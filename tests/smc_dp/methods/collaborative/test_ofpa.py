@@ -320,7 +320,9 @@ def test_parameters_without_noise_are_averaged_by_size():
     released = ParamLaplace().train(fed).release(Target(None), stream(0))
     wanted = Ofpa().train(fed).release(Target(None), stream(0))
     assert released.model.theta == pytest.approx(wanted.model.theta, abs=1e-9)
-    assert average(released.uploads[0], fed) == pytest.approx((fed.sizes / fed.sizes.sum()) @ released.uploads[0])
+    assert average(released.uploads[0], fed.sizes.tolist()) == pytest.approx(
+        (fed.sizes / fed.sizes.sum()) @ released.uploads[0]
+    )
 
 
 @pytest.mark.parametrize("lam", [0, 0.0])

@@ -19,10 +19,10 @@ from smc_dp.data.federation import Rows
 from smc_dp.data.pool import load_pool
 from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
 from smc_dp.methods.hamm2016.votes import Average, Soft, Vote
-from smc_dp.methods.hamm2016.weights import TrainedWeights
+from smc_dp.methods.method import Trained
 from smc_dp.methods.nonprivate import Batch, Individual
 from smc_dp.methods.sums.clipped_average import ClippedAverage
-from smc_dp.methods.sums.soft_statistic import SoftStatistic, TrainedStatistic
+from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.privacy.target import Target
 
 FOLDER = os.environ.get("SMC_DP_DATA", "")
@@ -39,15 +39,15 @@ def simulation() -> tuple[Ensemble, Rows]:
     return ensemble(federation, LAM), test
 
 
-def accuracy(trained: TrainedWeights | TrainedStatistic, target: Target, test: Rows, draws: int = 6) -> float:
+def accuracy(trained: Trained, target: Target, test: Rows, draws: int = 6) -> float:
     rng = Stream.insecure_from_seed(1)
     return float(np.mean([trained.release(target, rng).model.accuracy(test) for _ in range(draws)]))
 
 
 def test_without_noise_the_order_is_the_paper_s(simulation: tuple[Ensemble, Rows]) -> None:
     voters, test = simulation
-    batch = Batch(LAM).train(voters.federation).model.accuracy(test)
-    indiv = Individual(LAM).train_from(voters).model.accuracy(test)
+    batch = accuracy(Batch(LAM).train(voters.federation), Target(None), test, 1)
+    indiv = accuracy(Individual(LAM).train_from(voters), Target(None), test, 1)
     vote, soft, avg = (
         accuracy(method.train_from(voters), Target(None), test, 1) for method in (Vote(LAM), Soft(LAM), Average(LAM))
     )
@@ -59,7 +59,7 @@ def test_without_noise_the_order_is_the_paper_s(simulation: tuple[Ensemble, Rows
 
 def test_printed_noise_drowns_soft_and_the_proven_alternatives_do_not(simulation: tuple[Ensemble, Rows]) -> None:
     voters, test = simulation
-    indiv = Individual(LAM).train_from(voters).model.accuracy(test)
+    indiv = accuracy(Individual(LAM).train_from(voters), Target(None), test, 1)
     assert accuracy(Soft(LAM).train_from(voters), Target(Fraction(1), "paper"), test) < 0.35  # chance is about 1/6
     assert accuracy(Vote(LAM).train_from(voters), Target(Fraction(10), "paper"), test) < 0.35
     for trained, margin in (

@@ -189,7 +189,7 @@ def test_noise_of_the_statistic_has_the_gamma_length() -> None:
     voters, _ = a_simulation(2.0)
     trained = SoftStatistic(lam_global=1e6).train_from(voters)
     rng, epsilon, lengths = Stream.insecure_from_seed(9), Fraction(1, 4), []
-    back = np.linalg.inv(trained.whitening.matrix).T
+    back = np.linalg.inv(trained.method.whitened(trained.public)[0].matrix).T
 
     def statistic(target: Target) -> Array:
         model = trained.release(target, rng).model

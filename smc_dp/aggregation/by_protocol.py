@@ -1,0 +1,135 @@
+"""A functionality by a protocol, over channels that really encrypt: which protocol computes what, how it is run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+from protocols import pathak2010
+from protocols.arithmetic.ring import Ring
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
+from protocols.pathak2010 import as_printed
+from protocols.pathak2010.parameters import Parameters
+from protocols.pathak2010.values import PartyInput
+from protocols.runtime.session import CURATOR_NAME, SESSION_BYTES, Program, Session
+from protocols.runtime.simulate import Run, Setting, simulate
+from smc_dp.aggregation.cost import Cost
+from smc_dp.aggregation.functionality import Contribution, Functionality, SumWithSmallestNoise, Vector
+from smc_dp.aggregation.outcome import Execution, Outcome
+from smc_dp.errors import InputError
+
+
+@dataclass(frozen=True)
+class Participants:
+    """A session and the identities that sign in it: all of them here, as a simulation needs."""
+
+    session: Session
+    identities: Mapping[str, Identity] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class _Realisation:
+    """A program, the functionality that it computes under some parameters, and a party's part as its role's input."""
+
+    program: Program
+    functionality: Callable[[Any], Functionality]
+    entered: Callable[[Any, Any], Any]
+
+
+def _hardened(p: Parameters, c: Contribution) -> PartyInput:
+    return PartyInput(c.size, p.weights.vector(c.weights), p.weights.vector(c.noise))
+
+
+def _printed(p: Parameters, c: Contribution) -> as_printed.PrintedInput:
+    return as_printed.PrintedInput(c.size, p.weights.vector(c.weights), c.noise)
+
+
+_REALISATIONS = MappingProxyType(
+    {
+        realisation.program.name: realisation
+        for realisation in (
+            _Realisation(pathak2010.PROGRAM, lambda p: SumWithSmallestNoise(), _hardened),
+            _Realisation(as_printed.PROGRAM, lambda p: SumWithSmallestNoise(times=p.K), _printed),
+        )
+    }
+)
+
+
+def participants(
+    program: Program, parameters: Any, rng: Stream, identities: Mapping[str, Identity] | None = None
+) -> Participants:
+    """A new session of this program. Without identities every participant gets a new one.
+
+    Raises InputError when somebody's identity is missing.
+    """
+    names = (*parameters.parties, CURATOR_NAME)
+    if identities is None:
+        identities = {name: Identity.generate(rng.fork(f"identity {name}")) for name in names}
+    if missing := [name for name in names if name not in identities]:
+        raise InputError(f"identities: wanted one of {missing[0]} too")
+    own = {name: identities[name] for name in names}
+    pinned = {name: identity.public for name, identity in own.items()}
+    return Participants(Session(program, parameters, pinned, rng.fork("nonce").bytes(SESSION_BYTES)), own)
+
+
+def secure(
+    functionality: Functionality,
+    parts: Sequence[Any],
+    taking_part: Participants,
+    *,
+    rng: Stream,
+    setting: Setting | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Outcome:
+    """The functionality of these parts, in the order of the session's parties, by the session's own program.
+
+    `rng` seeds every participant. `progress(stage, done, total)` hears how many participants have entered a stage;
+    `setting`: how the simulation runs, and whether what each participant could read is kept. Raises ValueError for
+    parts that do not fit, or a program that computes something else, and a ProtocolError on an abort; nothing is
+    published then.
+    """
+    session = taking_part.session
+    p, realisation = session.parameters, _REALISATIONS.get(session.program.name)
+    if realisation is None or realisation.functionality(p) != functionality:
+        raise ValueError(f"{session.program.name} does not compute {functionality}")
+    functionality.check(parts)
+    inputs: dict[str, tuple[Any, ...]] = {name: (p,) for name in session.names}
+    for name, part in zip(session.parties, parts, strict=True):
+        inputs[name] = (p, realisation.entered(p, part))
+    seeds = {name: rng.fork(f"seed {name}") for name in session.names}
+    heard = replace(setting or Setting(), progress=_counter(progress, len(session.names)))
+    run = simulate(session, taking_part.identities, seeds, inputs, heard)
+    return Outcome(_signed_sum(p.weights, run), _execution(session, run))
+
+
+def _signed_sum(ring: Ring, run: Run) -> Vector:
+    """The published shares added up, as the integers nearest to zero."""
+    half = ring.modulus // 2
+    total = ring.add_vectors(*(share.y for share in run.published.values()))
+    return tuple(ring.reduce(x + half) - half for x in total)
+
+
+def _execution(session: Session, run: Run) -> Execution:
+    return Execution(
+        {name: list(run.published[name].y) for name in session.names},
+        session.parameters.weights.modulus,
+        Cost.of(run.meter),
+        list(run.transcript.lines()),
+        {name: view.dumps(session) for name, view in run.recorded.items()},
+    )
+
+
+def _counter(progress: Callable[[str, int, int], None] | None, total: int) -> Callable[[str, str], None] | None:
+    if progress is None:
+        return None
+    entered: dict[str, set[str]] = defaultdict(set)  # a role comes back to a stage after making its keys
+
+    def hear(name: str, stage: str) -> None:
+        entered[stage].add(name)
+        progress(stage, len(entered[stage]), total)
+
+    return hear

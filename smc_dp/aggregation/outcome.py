@@ -1,0 +1,32 @@
+"""What comes out at the seam: the value of a functionality, and what was left of the protocol that computed it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from smc_dp.aggregation.cost import Cost
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What a protocol left behind.
+
+    `shares`: the published additive shares, name -> d integers in [0, modulus), for every participant. `transcript`:
+    the lines of the wire record. `views` maps each participant to the bytes of its view, which are secret: empty unless
+    asked for.
+    """
+
+    shares: dict[str, list[int]]
+    modulus: int
+    cost: Cost | None
+    transcript: list[dict[str, Any]]
+    views: dict[str, bytes] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The value of a functionality; `execution` is None when it was computed in the clear."""
+
+    value: Any
+    execution: Execution | None = field(default=None, compare=False)

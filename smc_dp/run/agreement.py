@@ -1,0 +1,288 @@
+"""What all parties of a run agree on before anybody trains: one public record, its digest, its session, its statement.
+
+Whoever prepared its part under another record cannot exchange a message: the digest enters the session. How a
+simulation runs (link, topology) is nobody's promise and stands elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from fractions import Fraction
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, get_args
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
+from protocols.errors import LocalError
+from protocols.programs import PROTOCOLS
+from smc_dp import aggregation
+from smc_dp.aggregation import Functionality, Participants
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.federation import Public
+from smc_dp.errors import InputError, shown
+from smc_dp.files import reading
+from smc_dp.methods.method import Method, check_target
+from smc_dp.methods.model import LinearModel
+from smc_dp.methods.registry import find
+from smc_dp.privacy.output import GRID
+from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.privacy.target import Calibration, NoiseName, Target
+
+SEEDED, TEST_KEYS, AS_PRINTED = "insecure seed", "insecure test keys", "as printed"
+REASONS = MappingProxyType(
+    {
+        SEEDED: "the run was made from a seed: whoever knows the seed knows every secret",
+        TEST_KEYS: "the keys are test keys, too short to protect anything",
+        AS_PRINTED: "the steps were run exactly as printed in the paper, leaks included",
+    }
+)
+ONLY_THE_RELEASE = "whoever sees the published shares and the release, and nothing that was sent to make them"
+RESIDUES = "The published integers equal the sum of all models modulo the number of parties, without any noise."
+BY_PROTOCOL = MappingProxyType({"prr_mean": ("pathak2010", "pathak2010-as-printed-insecure")})
+"""The methods with a secure form, and the protocols that compute it, by their names."""
+
+ComparisonName: TypeAlias = Literal["all-pairs", "tournament"]
+_TEST_KEY_BITS, _MAX_KEY_BITS = 256, 16384
+_RATIONAL = re.compile(r"[1-9][0-9]{0,199}(/[1-9][0-9]{0,199})?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One run's public record. Integers live on the grid of `smc_dp.privacy.output`, shares modulo 2**ring_bits.
+
+    `marks` say what makes the run insecure, in the order of `REASONS`. Raises InputError for a method without a secure
+    form, a protocol that does not compute it, noise that it does not have, and keys too short to protect anyone unless
+    they are marked as test keys.
+    """
+
+    method: Method
+    target: Target
+    parties: tuple[str, ...]
+    bounds: Bounds
+    protocol: str = "pathak2010"
+    key_bits: int = 3072
+    comparison: ComparisonName = "tournament"
+    ring_bits: int = 64
+    marks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check(self.method, self.target, self.protocol, self.key_bits, test_keys=TEST_KEYS in self.marks)
+        if self.marks != tuple(mark for mark in REASONS if mark in self.marks):
+            raise InputError(f"insecure: wanted known marks in their order, got {shown(list(self.marks))}")
+        if (AS_PRINTED in self.marks) != as_printed(self.protocol):
+            raise InputError(f"insecure: wanted the mark {AS_PRINTED!r} for the steps as printed, and for no others")
+        if self.ring_bits > GRID.ring_bits:
+            raise InputError(f"ring_bits: wanted at most {GRID.ring_bits}, got {self.ring_bits}")
+        try:
+            self.program_parameters("")
+        except LocalError as error:
+            raise InputError(str(error)) from None
+
+    @property
+    def public(self) -> Public:
+        """What the method knows of the federation before anybody trains; sizes are not announced."""
+        return Public(len(self.parties), self.bounds.dimension, len(self.bounds.classes))
+
+    @property
+    def functionality(self) -> Functionality:
+        """What the protocol computes."""
+        return self.method.functionality(self.public, self.target)
+
+    @cached_property
+    def statement(self) -> PrivacyStatement:
+        """What the release guarantees."""
+        return marked(self.method.statement(self.public, self.target, "secure"), self.marks)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Everything but bounds, grid and marks, as plain values: the `parameters` of a release."""
+        return {
+            "method": self.method.name,
+            "protocol": self.protocol,
+            "parties": list(self.parties),
+            "dimension": self.bounds.dimension,
+            "epsilon": str(self.target.epsilon),
+            **_options(self.method),
+            "calibration": self.target.calibration,
+            "noise": self.target.noise,
+            "comparison": self.comparison,
+            "key_bits": self.key_bits,
+            "ring_bits": self.ring_bits,
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "parameters": self.parameters,
+            "bounds": asdict(self.bounds),
+            "fraction_bits": GRID.fraction_bits,
+            "insecure": list(self.marks),
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any], bounds: Bounds) -> Agreement:
+        """The record that `as_dict` wrote, with its bounds already read; raises InputError for anything else."""
+        stated = reading.mapping("parameters", document.get("parameters"))
+        if document.get("fraction_bits") != GRID.fraction_bits:
+            wanted, came = GRID.fraction_bits, shown(document.get("fraction_bits"))
+            raise InputError(f"fraction_bits: wanted {wanted}, got {came}")
+        method, target, protocol = method_and_target(stated)
+        made = cls(
+            method,
+            target,
+            tuple(reading.texts("parties", stated.get("parties"))),
+            bounds,
+            protocol,
+            _whole("key_bits", stated, _MAX_KEY_BITS),
+            _one_of("comparison", stated, get_args(ComparisonName)),
+            _whole("ring_bits", stated, GRID.ring_bits),
+            tuple(reading.texts("insecure", document.get("insecure"))),
+        )
+        for key, value in made.parameters.items():
+            if type(stated.get(key)) is not type(value) or stated[key] != value:
+                raise InputError(f"parameters: {key}: wanted {shown(value)}, got {shown(stated.get(key))}")
+        if unknown := set(stated) - set(made.parameters):
+            raise InputError(f"parameters: unknown key {shown(min(unknown))}")
+        return made
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all of it, as hexadecimals: nobody can take a mark off later, or mean other bounds."""
+        return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()
+
+    def program_parameters(self, agreed: str) -> Any:
+        """The public parameters of the protocol, bound to this digest."""
+        program = PROTOCOLS[self.protocol].program
+        if program.parameters is None:
+            raise InputError(f"protocol: {self.protocol} has no parameters")
+        return program.parameters(
+            self.parties, self.bounds.dimension, self.key_bits, self.ring_bits, self.comparison, agreed
+        )
+
+    def session(self, rng: Stream, identities: Mapping[str, Identity] | None = None) -> Participants:
+        """A new session in which exactly this was agreed on; without identities every participant gets a new one."""
+        program = PROTOCOLS[self.protocol].program
+        return aggregation.participants(program, self.program_parameters(self.digest), rng, identities)
+
+    def weights(self, value: Any) -> tuple[float, ...]:
+        """What anybody makes of the functionality's value: d floats, for the second class against the first."""
+        model = self.method.finish(value, self.public, self.target).model
+        if not isinstance(model, LinearModel):
+            raise InputError(f"method: {self.method.name} does not release a linear model")
+        return tuple((model.W[1] - model.W[0]).tolist())
+
+
+def method_and_target(stated: Mapping[str, Any]) -> tuple[Any, Target, str]:
+    """Method with its settings, target and protocol in a release's parameters; InputError for what no run states."""
+    name, protocol = (reading.text(key, stated.get(key)) for key in ("method", "protocol"))
+    made = secure_form(name, protocol)(lam=float(_rational("lambda", stated)), as_printed=as_printed(protocol))
+    target = Target(
+        _rational("epsilon", stated),
+        _one_of("calibration", stated, get_args(Calibration)),
+        _one_of("noise", stated, get_args(NoiseName)),
+    )
+    return made, target, protocol
+
+
+def marked(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatement:
+    """The statement with the reasons why it does not hold as it stands; a seed or the printed steps leave nothing."""
+    reasons = tuple(f"INSECURE: {REASONS[mark]}." for mark in marks)
+    if AS_PRINTED in marks:
+        return replace(privacy, kind="none", epsilon=None, adversary="nobody", caveats=(*reasons, RESIDUES))
+    if SEEDED in marks:
+        return replace(privacy, kind="none", epsilon=None, adversary="nobody", caveats=reasons)
+    if TEST_KEYS in marks:
+        return replace(privacy, adversary=ONLY_THE_RELEASE, caveats=(*privacy.caveats, *reasons))
+    return privacy
+
+
+def as_printed(protocol: str) -> bool:
+    """Whether this protocol is kept for its flaws, and claims nothing."""
+    return PROTOCOLS[protocol].claim is None
+
+
+def check(method: Method, target: Target, protocol: str, key_bits: int, *, test_keys: bool) -> None:
+    """Raises InputError for what no run can agree on, whoever takes part; nothing of it needs anybody's rows."""
+    secure_form(method.name, protocol)
+    check_keys(protocol, key_bits, test_keys)
+    if target.epsilon is None:
+        raise InputError("epsilon: wanted a finite number, a run without noise protects nobody")
+    if as_printed(protocol) and target.calibration != "paper":
+        raise InputError("calibration: the steps as printed go with the noise as printed, `calibration` paper")
+    check_target(target, method)
+    method.statement(Public(2, 1, 2), target, "secure")  # refuses noise that the protocol does not have
+
+
+def secure_form(method: str, protocol: str) -> Any:
+    """The class of the method, if the protocol computes it; InputError otherwise."""
+    if method in PROTOCOLS:
+        known = ", ".join(name for name, by in BY_PROTOCOL.items() if method in by)
+        raise InputError(f"method: {method} is the name of a protocol, the method is called {known}")
+    if method not in BY_PROTOCOL:
+        find(method)
+        raise InputError(f"method: wanted one that a protocol computes ({', '.join(BY_PROTOCOL)}), got {method}")
+    if protocol not in BY_PROTOCOL[method]:
+        raise InputError(f"protocol: wanted one of {', '.join(BY_PROTOCOL[method])}, got {shown(protocol)}")
+    return find(method)
+
+
+def check_keys(protocol: str, key_bits: int, test_keys: bool = False) -> None:
+    """Raises InputError for keys too short to protect anyone, unless they are asked for as test keys."""
+    if _are_test_keys(protocol, key_bits) and not test_keys:
+        least = shortest_keys(protocol)
+        raise InputError(f"key_bits: wanted at least {least} (or `insecure_test_keys`), got {key_bits}")
+    if not _TEST_KEY_BITS <= key_bits <= _MAX_KEY_BITS or key_bits % 16:
+        raise InputError(f"key_bits: wanted a multiple of 16 from {_TEST_KEY_BITS} to {_MAX_KEY_BITS}, got {key_bits}")
+
+
+def marks(protocol: str, key_bits: int, *, seeded: bool) -> tuple[str, ...]:
+    """What makes a run insecure, in the words that its record is marked with; nothing for a proper run."""
+    applying = {SEEDED: seeded, TEST_KEYS: _are_test_keys(protocol, key_bits), AS_PRINTED: as_printed(protocol)}
+    return tuple(mark for mark, applies in applying.items() if applies)
+
+
+def shortest_keys(protocol: str) -> int:
+    """The least length of keys that are no test keys; 0 for a protocol without keys."""
+    keys = PROTOCOLS[protocol].limits.keys
+    return 0 if keys is None else keys.shortest
+
+
+def _are_test_keys(protocol: str, key_bits: int) -> bool:
+    return key_bits < shortest_keys(protocol)
+
+
+def _options(method: Any) -> dict[str, Any]:
+    """A method's settings as plain values; what follows from the protocol is left out."""
+    found = {field.name: getattr(method, field.name) for field in fields(method) if field.name != "as_printed"}
+    return {"lambda" if name == "lam" else name: _plain(value) for name, value in found.items()}
+
+
+def _plain(value: Any) -> Any:
+    """A number as the fraction that its shortest decimal is, as text."""
+    return str(Fraction(repr(float(value)))) if type(value) in (int, float) else value
+
+
+def _rational(name: str, stated: Mapping[str, Any]) -> Fraction:
+    text = stated.get(name)
+    if isinstance(text, str) and _RATIONAL.fullmatch(text) and str(Fraction(text)) == text:
+        return Fraction(text)
+    raise InputError(f"{name}: wanted a positive fraction in lowest terms as a text, got {shown(text)}")
+
+
+def _one_of(name: str, stated: Mapping[str, Any], known: tuple[Any, ...]) -> Any:
+    for value in known:
+        if stated.get(name) == value:
+            return value
+    raise InputError(f"{name}: wanted one of {', '.join(known)}, got {shown(stated.get(name))}")
+
+
+def _whole(name: str, stated: Mapping[str, Any], most: int) -> int:
+    value = stated.get(name)
+    if type(value) is not int or not 1 <= value <= most:
+        raise InputError(f"{name}: wanted 1 to {most}, got {shown(value)}")
+    return value

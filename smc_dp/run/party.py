@@ -1,0 +1,36 @@
+"""One party's whole part of a run: look at the own rows, train, draw the noise, put all of it on the grid.
+
+Nothing here sees another party's rows. What depends on the party's rows leaves it only as the input of its role.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.data.federation import Rows, plain_name
+from smc_dp.errors import InputError
+from smc_dp.run.agreement import Agreement
+
+
+def check(name: str, rows: Rows, agreement: Agreement) -> None:
+    """Raises InputError when the party has too many rows, or when all parts together could exceed the ring.
+
+    This depends on public figures and on the party's own number of rows, not on what the rows say.
+    """
+    method: Any = agreement.method
+    try:
+        largest = method.largest(len(rows), agreement.public, agreement.target)
+    except InputError as error:
+        raise InputError(f"party {plain_name(name)}: {error}") from None
+    if largest >= 1 << (agreement.ring_bits - 1):
+        raise InputError(
+            f"party {plain_name(name)}: weights and noise are too large for the grid of {agreement.ring_bits} bits; "
+            "raise epsilon or lambda, or give the party more rows"
+        )
+
+
+def part(name: str, rows: Rows, agreement: Agreement, rng: Stream) -> Any:
+    """What the party enters; raises InputError as `check` does."""
+    check(name, rows, agreement)
+    return agreement.method.part(rows, agreement.public, agreement.target, rng)

@@ -1,0 +1,113 @@
+"""A whole run in a few lines of Python: everybody's rows in, a run folder and a report out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
+from smc_dp.data import sources
+from smc_dp.data.bounds import Bounds, NumericColumn
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.sources import Prepared
+from smc_dp.errors import InputError
+from smc_dp.files.writing import fresh_folder
+from smc_dp.methods.method import Method
+from smc_dp.methods.registry import find
+from smc_dp.privacy.target import Target
+from smc_dp.run import agreement as agreements
+from smc_dp.run.agreement import BY_PROTOCOL, Agreement, ComparisonName
+from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.report import Report
+from smc_dp.run.simulation import HearProgress, simulate_run
+
+AnyPath: TypeAlias = str | PathLike[str]
+LAMBDA = 0.1  # of a method that is named and not made: what suits a few hundred rows
+
+
+def run_protocol(
+    data: Federation | Mapping[str, AnyPath] | Sequence[AnyPath],
+    *,
+    method: str | Method = "prr_mean",
+    target: Target | Fraction | float = 1.0,
+    bounds: AnyPath | Bounds | None = None,
+    label: str | None = None,
+    test: AnyPath | Rows | None = None,
+    out: AnyPath | None = None,
+    key_bits: int = 3072,
+    comparison: ComparisonName = "tournament",
+    topology: str = "mesh",
+    link: str = "none",
+    identities: Mapping[str, Identity] | None = None,
+    views: AnyPath | None = None,
+    ledgers: Ledgers | None = None,
+    insecure_test_keys: bool = False,
+    insecure_seed: int | None = None,
+    progress: HearProgress | None = None,
+) -> Report:
+    """Learn together through the protocol that computes this method, simulated in this process; write a run folder.
+
+    data: every party's rows, either a `Federation` (rows in the unit ball, two classes) or the parties' CSV or Parquet
+    files, by name or called after their file names; files need `bounds`, a TOML file of public bounds or what one says.
+    method: its name, then with lambda = 0.1, or the method with its settings. target: or just epsilon, above 0.
+    test: rows to measure the accuracy on. out: the run folder to make, else a new one in runs/. The rest is that of
+    `smc-dp run`. Raises InputError as that command refuses, before any message is sent, and a ProtocolError on an
+    abort; nothing is published then.
+    """
+    prepared = _prepared(data, bounds, label, test)
+    protocol = BY_PROTOCOL.get(method if isinstance(method, str) else method.name, ("",))[0]
+    made: Any = method
+    if isinstance(method, str):
+        agreements.secure_form(method, protocol)
+        made = find(method)(lam=LAMBDA)  # type: ignore[call-arg]
+    wanted = target if isinstance(target, Target) else Target(target)  # type: ignore[arg-type]
+    agreements.check(made, wanted, protocol, key_bits, test_keys=insecure_test_keys)
+    seeded = insecure_seed is not None
+    agreed = Agreement(
+        made, wanted, prepared.federation.names, prepared.bounds, protocol, key_bits, comparison,
+        marks=agreements.marks(protocol, key_bits, seeded=seeded),
+    )  # fmt: skip
+    rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(insecure_seed)
+    return simulate_run(
+        prepared, agreed, rng, fresh_folder() if out is None else Path(out), progress,
+        topology=topology, link=link, identities=identities, views=None if views is None else Path(views),
+        ledgers=ledgers,
+    )  # fmt: skip
+
+
+def _prepared(
+    data: Federation | Mapping[str, AnyPath] | Sequence[AnyPath],
+    bounds: AnyPath | Bounds | None,
+    label: str | None,
+    test: AnyPath | Rows | None,
+) -> Prepared:
+    if isinstance(data, Federation):
+        if bounds is not None and not isinstance(bounds, Bounds):
+            raise InputError("bounds: a file goes with files; rows of a federation are encoded already")
+        if isinstance(test, str | PathLike):
+            raise InputError("test: wanted rows, because those of a federation are encoded already, got a file")
+        return _as_announced(data, bounds, test)
+    if isinstance(test, Rows):
+        raise InputError("test: wanted a file, as the parties' rows are, got rows")
+    if bounds is None:
+        raise InputError("bounds: is missing, wanted a TOML file of public bounds for the parties' files")
+    files = data.items() if isinstance(data, Mapping) else ((Path(path).stem, path) for path in data)
+    named = [f"{name}={path}" for name, path in files]
+    return sources.own_files(named, bounds, label=label, test=None if test is None else Path(test))
+
+
+def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) -> Prepared:
+    """Rows that are in the ball already: columns x1 ... xd of numbers in [-1, 1], classes 0 and 1, or as announced."""
+    if data.classes != 2:
+        raise InputError(f"classes: wanted two, which is what a protocol computes, got {data.classes}")
+    columns = tuple(NumericColumn(f"x{i + 1}", -1.0, 1.0) for i in range(data.dimension))
+    announced = bounds or Bounds(columns, ("0", "1"), "class", clip=1.0, bias=0.0)
+    if announced.dimension != data.dimension:
+        raise InputError(f"bounds: wanted those of {data.dimension} features, got {announced.dimension}")
+    names = data.names or tuple(f"party-{j + 1}" for j in range(len(data.parties)))
+    return Prepared(replace(data, names=names), test, announced)

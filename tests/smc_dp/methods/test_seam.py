@@ -1,0 +1,356 @@
+"""Every method in parts: what parties make at home gives what training in one place gives, under the same statement."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation.in_the_clear import ideal
+from smc_dp.arrays import Array
+from smc_dp.audit.epsilon.methods import published
+from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.errors import InputError
+from smc_dp.methods.collaborative.ofaa import Ofaa
+from smc_dp.methods.collaborative.ofpa import Ofpa
+from smc_dp.methods.collaborative.param_laplace import ParamLaplace
+from smc_dp.methods.collaborative.rounds import BiasedModel
+from smc_dp.methods.feature_method import AverageMethod, FeatureMethod
+from smc_dp.methods.hamm2016.per_query import Committee, NoisyMax, ReleaseAll, Service
+from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote
+from smc_dp.methods.method import Method, Trust, laws
+from smc_dp.methods.model import LinearModel, Release, ReleasedModel
+from smc_dp.methods.nonprivate import Batch, Each, Individual
+from smc_dp.methods.pathak2010.averages import Central, Local, PathakMean
+from smc_dp.methods.registry import METHODS
+from smc_dp.methods.sums.clipped_average import ClippedAverage
+from smc_dp.methods.sums.soft_statistic import SoftStatistic
+from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
+from smc_dp.privacy.statement import PrivacyStatement, Unit
+from smc_dp.privacy.target import Calibration, NoiseName, Target
+from smc_dp.unit_ball import into_ball
+
+LAM, TREE = 0.05, DecisionTreeClassifier(max_depth=2, random_state=0)
+EVERY: tuple[Method, ...] = (
+    *(PathakMean(LAM), PathakMean(LAM, as_printed=True), Central(LAM), Local(LAM)),
+    *(WeightedSum(LAM), WeightedSumAddRemove(LAM), ClippedAverage(LAM, clip=0.5)),
+    *(SoftStatistic(LAM), SoftStatistic(LAM, TREE), Average(LAM)),
+    *(Vote(LAM), Soft(LAM), Soft(LAM, TREE), SoftAuxiliary(LAM), ReleaseAll(LAM)),
+    *(NoisyMax(LAM, queries=40), NoisyMax(LAM, TREE, queries=40)),
+    *(AverageMethod(LAM), AverageMethod(LAM, loss="logistic", site_epsilons=(0.5,) * 3), FeatureMethod(LAM)),
+    *(FeatureMethod(LAM, scale="unit"), FeatureMethod(LAM, private_labelled=True)),
+    *(Ofpa(rounds=2, lam=LAM), Ofpa(rounds=3, reading="truncated", epochs=5), ParamLaplace(LAM)),
+    *(Ofaa(rounds=2), Ofaa(rounds=3, reading="truncated", epochs=5), Ofaa(trust="local", repair="trim")),
+    *(Batch(LAM), Individual(LAM), Individual(LAM, TREE)),
+)
+BY_NAME = [pytest.param(method, id=f"{method.name}-{i}") for i, method in enumerate(EVERY)]
+OUTPUTS: dict[type[Any], tuple[str, ...]] = {
+    BiasedModel: ("ofpa", "ofaa", "param_laplace"),
+    Committee: ("release_all",),
+    Service: ("noisy_max",),
+    Each: ("indiv",),
+}
+
+
+def a_federation(seed: int = 0) -> Federation:
+    rng = np.random.default_rng(seed)
+    truth = np.array([1.0, -1.0, 0.5])
+
+    def rows(n: int) -> Rows:
+        X = into_ball(rng.normal(size=(n, 3)), 2.0)
+        y = (X @ truth + rng.normal(size=n) / 4 > 0).astype(np.int64)
+        y[:2] = 0, 1
+        return Rows(X, y)
+
+    parties = tuple(rows(n) for n in (14, 9, 12))
+    return Federation(parties, 2, unlabelled=rows(20).X, labelled=rows(15))
+
+
+def targets(method: Method) -> list[Target]:
+    """No noise under each calibration, and each noise that the method has."""
+    found = [Target(None), Target(None, "paper", "laplace")] if "paper" in method.calibrations else [Target(None)]
+    return found + [Target(Fraction(3), c, noise) for c in method.calibrations for noise in laws(method, c)]
+
+
+def in_parts(method: Method, federation: Federation, target: Target) -> Release:
+    """What comes of parts that every party makes on its own, from the system's generator."""
+    public, rng = federation.public, Stream.from_system()
+    parts = [method.part(rows, public, target, rng) for rows in federation.parties]
+    return method.finish(ideal(method.functionality(public, target), parts, rng).value, public, target)
+
+
+def numbers(model: ReleasedModel, probe: Array) -> Array:
+    """What the model is made of; of a service its answers."""
+    if isinstance(model, LinearModel):
+        return model.W
+    if isinstance(model, BiasedModel):
+        return model.theta
+    if isinstance(model, Committee):
+        return model.V
+    if isinstance(model, Service):
+        return model.predict(probe).astype(np.float64)
+    if isinstance(model, Each) and isinstance(model.classifiers, np.ndarray):
+        return model.classifiers
+    return np.array([model.accuracy(Rows(probe, np.zeros(len(probe), dtype=np.int64)))])
+
+
+def agree(method: Method, calibration: Calibration) -> bool:
+    """Whether parts and training in one place give the same model where there is no noise."""
+    federation, target = a_federation(), Target(None, calibration)
+    probe = a_federation(5).pooled().X
+    whole = method.train(federation).release(target, Stream.from_system())
+    found = [numbers(release.model, probe) for release in (whole, in_parts(method, federation, target))]
+    return found[0].shape == found[1].shape and bool(np.abs(found[0] - found[1]).max() <= 1e-6)
+
+
+def test_all_methods_are_here() -> None:
+    assert {method.name for method in EVERY} == set(METHODS)
+
+
+@pytest.mark.parametrize("method", BY_NAME)
+def test_parts_give_a_release_of_the_right_kind_with_the_statement_made_before(method: Method) -> None:
+    federation = a_federation()
+    trained = method.train(federation)
+    for target in targets(method):
+        stated = method.statement(federation.public, target)
+        release = in_parts(method, federation, target)
+        kind = next((model for model, names in OUTPUTS.items() if method.name in names), LinearModel)
+        assert type(release.model) is kind
+        assert release.privacy == stated
+        assert trained.release(target, Stream.from_system()).privacy == stated
+        assert stated.kind == ("none" if target.epsilon is None else stated.kind)
+        if target.epsilon is not None and target.calibration == "proven":
+            factor = 0.5 if getattr(method, "site_epsilons", None) else 1.0
+            assert stated.epsilon == pytest.approx(3.0 * factor)
+
+
+@pytest.mark.parametrize("method", BY_NAME)
+def test_without_noise_parts_give_the_model_of_one_place(method: Method) -> None:
+    for calibration in method.calibrations or ("proven",):
+        assert agree(method, calibration)
+
+
+@dataclass(frozen=True)
+class ForgetsTheDivisor(WeightedSum):
+    """The broken twin: the sum of all rows for their mean."""
+
+    def finish(self, value: Sequence[int], public: Public, target: Target) -> Release:
+        release = super().finish(tuple(value), public, target)
+        n = sum(public.sizes or ())
+        assert isinstance(release.model, LinearModel)
+        return replace(release, model=LinearModel(release.model.W * n))
+
+    def train(self, federation: Federation) -> Any:
+        return WeightedSum(self.lam).train(federation)
+
+
+@dataclass(frozen=True)
+class ForgetsTheSizes(WeightedSum):
+    """The broken twin: every party counts alike."""
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> tuple[int, ...]:
+        return tuple(v * 10 // len(rows) for v in super().part(rows, public, target, rng))
+
+
+@dataclass(frozen=True)
+class UploadsWithoutADownload(Ofaa):
+    """The broken twin: every round starts anew."""
+
+    def answer(self, c: tuple[int, ...], public: Public, target: Target, rng: Stream) -> Any:
+        answer = super().answer(c, public, target, rng)
+        return lambda _history: answer(())
+
+    def train(self, federation: Federation) -> Any:
+        return Ofaa(self.rounds, self.reading, self.epochs).train(federation)
+
+
+@pytest.mark.parametrize(
+    ("twin", "calibration"),
+    [
+        (ForgetsTheDivisor(LAM), "proven"),
+        (ForgetsTheSizes(LAM), "proven"),
+        (UploadsWithoutADownload(rounds=3, reading="truncated", epochs=2), "paper"),
+    ],
+)
+def test_what_is_made_wrongly_of_parts_is_seen(twin: Method, calibration: Calibration) -> None:
+    assert not agree(twin, calibration)
+
+
+def looks_at_rows(method: Method) -> bool:
+    """Whether a statement changes with private or public rows, where all sizes stay as they are."""
+    first, second = (a_federation(seed) for seed in (0, 1))
+    for target in targets(method):
+        stated = [method.statement(federation.public, target) for federation in (first, second)]
+        made = in_parts(method, second, target).privacy
+        if not stated[0] == stated[1] == made:
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class Peeks(Average):
+    """The broken twin: it says what stands in a public row."""
+
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        assert public.unlabelled is not None
+        seen = public.unlabelled[0, 0]
+        return replace(super().statement(public, target, trust), caveats=(f"The first row begins with {seen:g}.",))
+
+
+@dataclass(frozen=True)
+class StatesWhatItSaw(WeightedSum):
+    """The broken twin: the release says how many of the labels are 1, which no statement made before can know."""
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> tuple[int, ...]:
+        return (*super().part(rows, public, target, rng), int(rows.y.sum()))
+
+    def functionality(self, public: Public, target: Target) -> Any:
+        return super().functionality(replace(public, dimension=public.dimension + 1), target)
+
+    def finish(self, value: Sequence[int], public: Public, target: Target) -> Release:
+        release = super().finish(tuple(value[:-1]), public, target)
+        return replace(release, privacy=replace(release.privacy, caveats=(f"About {value[-1]} labels are 1.",)))
+
+
+@pytest.mark.parametrize("method", BY_NAME)
+def test_statements_do_not_look_at_rows(method: Method) -> None:
+    assert not looks_at_rows(method)
+
+
+@pytest.mark.parametrize("twin", [Peeks(LAM), StatesWhatItSaw(LAM)])
+def test_a_statement_that_looks_at_rows_is_seen(twin: Method) -> None:
+    assert looks_at_rows(twin)
+
+
+def missing(method: type[Method]) -> list[str]:
+    """The facts that the class lacks or has wrongly."""
+    found = []
+    for fact in ("name", "protects", "calibrations", "noises", "printed_noises", "lambda_multiplies", "colour"):
+        if not hasattr(method, fact):
+            return [fact]
+    if not re.fullmatch("#[0-9a-f]{6}", method.colour):
+        found.append("colour")
+    if method.protects not in get_args(Unit) or method.protects != unit_of(method):
+        found.append("protects")
+    if not set(method.calibrations) <= set(get_args(Calibration)):
+        found.append("calibrations")
+    if not set(method.noises) | set(method.printed_noises) <= set(get_args(NoiseName)):
+        found.append("noises")
+    if bool(method.printed_noises) != ("paper" in method.calibrations) or "gauss" in method.printed_noises:
+        found.append("printed_noises")
+    if bool(method.lambda_multiplies) != hasattr(method(), "lam"):
+        found.append("lambda_multiplies")
+    return found
+
+
+def unit_of(method: type[Method]) -> Unit:
+    """What the statement of a release without noise speaks of."""
+    return method().statement(a_federation().public, Target(None)).unit
+
+
+class Colourless(WeightedSum):
+    colour: ClassVar[str] = "red"
+
+
+class OfParties(WeightedSum):
+    protects: ClassVar[Unit] = "party"
+
+
+class PrintedNowhere(WeightedSum):
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+
+
+class WithoutLambda(WeightedSum):
+    lambda_multiplies: ClassVar[str] = ""
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_has_all_facts(name: str) -> None:
+    assert missing(METHODS[name]) == []
+    assert METHODS[name].name == name
+
+
+@pytest.mark.parametrize(
+    ("twin", "fact"),
+    [
+        (Colourless, "colour"),
+        (OfParties, "protects"),
+        (PrintedNowhere, "printed_noises"),
+        (WithoutLambda, "lambda_multiplies"),
+    ],
+)
+def test_a_fact_that_is_wrong_is_seen(twin: type[Method], fact: str) -> None:
+    assert missing(twin) == [fact]
+
+
+def test_lambda_multiplies_the_square_where_records_are_protected_and_half_of_it_where_parties_are() -> None:
+    for method in METHODS.values():
+        of_unit = "|w|²" if method.protects == "record" else "|V|²/2"
+        assert method.lambda_multiplies in ("", of_unit)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_neighbours_train_and_move_the_release(name: str) -> None:
+    method = METHODS[name]
+    for calibration in method.calibrations or ("proven",):
+        pair = method.neighbours(calibration)
+        assert pair.method.name == name
+        first, second = (
+            published(pair.method.train(world), Target(None, calibration), Stream.from_system())
+            for world in pair.worlds
+        )
+        assert np.abs(first - second).max() > 1e-3 * max(np.abs(first).max(), np.abs(second).max())
+
+
+# What a party at home is told.
+
+
+@pytest.mark.parametrize(
+    ("method", "why"),
+    [
+        (Vote(LAM, [TREE, TREE]), "learner: wanted from 1 to 1, at most one for each party, got 2"),
+        (AverageMethod(LAM, site_epsilons=(1.0, 0.5, 1.0)), "site_epsilons: at home wanted one figure for all sites"),
+    ],
+)
+def test_a_party_at_home_has_one_learner_and_one_share(method: Method, why: str) -> None:
+    federation = a_federation()
+    with pytest.raises(InputError, match=why):
+        method.part(federation.parties[0], federation.public, Target(Fraction(1)), Stream.from_system())
+
+
+@pytest.mark.parametrize("method", [Vote(), Soft(), SoftAuxiliary(), SoftStatistic()])
+def test_a_party_at_home_needs_the_public_rows(method: Method) -> None:
+    federation = a_federation()
+    without = replace(federation.public, unlabelled=None)
+    with pytest.raises(InputError, match=f"auxiliary rows: {method.name} needs"):
+        method.part(federation.parties[0], without, Target(Fraction(1)), Stream.from_system())
+
+
+@pytest.mark.parametrize("method", [WeightedSum(), AverageMethod(), ParamLaplace()])
+def test_an_average_by_sizes_needs_them_to_be_public(method: Method) -> None:
+    federation = a_federation()
+    unknown = replace(federation.public, sizes=None)
+    target = Target(None)
+    if method.name == "avg_agg":  # whose statement is that of the smallest site
+        with pytest.raises(InputError, match="sizes: avg_agg needs the number of rows of each party, got none"):
+            method.statement(unknown, Target(Fraction(1)))
+        return
+    parts = [method.part(rows, unknown, target, Stream.from_system()) for rows in federation.parties]
+    value = ideal(method.functionality(unknown, target), parts, Stream.from_system()).value
+    with pytest.raises(InputError, match=f"sizes: {method.name} needs the number of rows of each party, got none"):
+        method.finish(value, unknown, target)
+    assert math.isfinite(method.finish(value, federation.public, target).model.accuracy(federation.parties[0]))
+
+
+def test_a_statement_is_refused_where_shares_and_sites_do_not_match() -> None:
+    method = AverageMethod(LAM, site_epsilons=(1.0, 2.0))
+    with pytest.raises(InputError, match="site_epsilons: wanted 3, one for each party, got 2"):
+        method.statement(a_federation().public, Target(Fraction(1)))
