@@ -15,8 +15,7 @@ PACKAGES = ("protocols", "smc_dp")
 
 # What an auditor of any protocol sees: the rooms that know no protocol, and the list in which all are looked up.
 AUDITOR = (
-    *("smc_dp", "protocols.arithmetic", "protocols.crypto", "protocols.errors", "protocols.programs"),
-    "protocols.runtime",
+    *("protocols.arithmetic", "protocols.crypto", "protocols.errors", "protocols.programs", "protocols.runtime"),
 )
 # Folder or file -> what of ours it may import. The longest entry that fits decides; a folder is open to its own files.
 TABLE: dict[str, tuple[str, ...]] = {
@@ -32,25 +31,65 @@ TABLE: dict[str, tuple[str, ...]] = {
     "protocols.pathak2010.boundary": ("ROLE", "protocols.runtime.claims"),
     "protocols.pathak2010.limits": ("protocols.runtime.limits",),
     "protocols.programs": ("protocols",),
-    "smc_dp.data": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.files.reading", "smc_dp.unit_ball"),
-    "smc_dp.learning": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.files.reading", "smc_dp.unit_ball"),
-    "smc_dp.privacy": (
-        "smc_dp.arrays",
-        "smc_dp.errors",
-        "smc_dp.files.reading",
-        "smc_dp.unit_ball",
+    # A row for every room of smc_dp; none is open to all.
+    "smc_dp.arrays": (),
+    "smc_dp.errors": (),
+    "smc_dp.unit_ball": ("smc_dp.arrays",),
+    "smc_dp.files": ("smc_dp.errors",),
+    "smc_dp.data": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.unit_ball"),
+    "smc_dp.learning": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.unit_ball"),
+    "smc_dp.privacy": ("smc_dp.arrays", "smc_dp.errors", "protocols.arithmetic.rng"),
+    "smc_dp.aggregation": (
+        *("smc_dp.errors", "protocols.arithmetic", "protocols.crypto.identity"),
+        *("protocols.pathak2010", "protocols.runtime"),
+    ),
+    "smc_dp.ledger": ("smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.privacy"),
+    "smc_dp.methods": (
+        *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.learning"),
+        *("smc_dp.privacy", "smc_dp.unit_ball", "protocols.arithmetic.rng"),
+    ),
+    "smc_dp.estimators": (
+        *("smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.methods", "smc_dp.privacy"),
+        *("smc_dp.unit_ball", "protocols.arithmetic.rng"),
+    ),
+    "smc_dp.run": (
+        *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.ledger"),
+        *("smc_dp.methods", "smc_dp.privacy", "protocols.arithmetic.rng", "protocols.crypto.identity"),
+        *("protocols.errors", "protocols.programs", "protocols.runtime"),
+    ),
+    "smc_dp.audit.code": (*AUDITOR, "protocols.comparison"),
+    "smc_dp.audit.epsilon": (
+        *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.methods", "smc_dp.privacy"),
+        *("protocols.arithmetic.rng", "protocols.pathak2010"),
+    ),
+    "smc_dp.audit.run": (
+        *("smc_dp.audit.code", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.learning", "smc_dp.privacy"),
+        *("smc_dp.run", *AUDITOR),
+    ),
+    "smc_dp.attacks": (
+        *("smc_dp.arrays", "smc_dp.audit.code", "smc_dp.audit.epsilon", "smc_dp.data", "smc_dp.errors"),
+        *("smc_dp.learning", "smc_dp.methods", "smc_dp.privacy", "protocols.arithmetic", "protocols.crypto"),
+        *("protocols.pathak2010", "protocols.runtime"),
+    ),
+    "smc_dp.bench": (
+        *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.errors", "smc_dp.learning", "smc_dp.unit_ball"),
+        *("protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.pathak2010"),
+    ),
+    "smc_dp.compare": (
+        *("smc_dp.__version__", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.methods", "smc_dp.privacy"),
         "protocols.arithmetic.rng",
     ),
-    "smc_dp.errors": (),
-    "smc_dp.files.reading": ("smc_dp.errors",),
-    "smc_dp.arrays": (),
-    "smc_dp.unit_ball": ("smc_dp.arrays",),
-    # The privacy of a run is that of the one method that runs a protocol, so its checks know that protocol.
-    "smc_dp.audit.run": AUDITOR,
-    "smc_dp.audit.code": (*AUDITOR, "protocols.comparison"),
-    "smc_dp.audit.run.privacy": ("smc_dp", "protocols"),
-    "smc_dp.audit.run.stated": ("smc_dp", "protocols"),
-    "smc_dp": ("smc_dp", "protocols"),
+    "smc_dp.reproduce": ("smc_dp.compare", "smc_dp.data", "smc_dp.errors", "smc_dp.privacy"),
+    "smc_dp.cli": (
+        *("smc_dp.attacks", "smc_dp.audit", "smc_dp.bench", "smc_dp.compare", "smc_dp.data", "smc_dp.errors"),
+        *("smc_dp.files", "smc_dp.ledger", "smc_dp.methods", "smc_dp.privacy", "smc_dp.reproduce", "smc_dp.run"),
+        *("protocols.arithmetic.rng", "protocols.crypto.identity", "protocols.errors", "protocols.programs"),
+    ),
+    "smc_dp.audit": (),
+    "smc_dp": (
+        *("smc_dp.audit.run", "smc_dp.data", "smc_dp.errors", "smc_dp.estimators", "smc_dp.methods"),
+        *("smc_dp.privacy", "smc_dp.run"),
+    ),
 }
 # What a file of roles sees of us: numbers, keys, errors, and the half of the runtime that a role may know.
 ROLE = (
@@ -126,7 +165,9 @@ def forbidden(top: str, module: str) -> bool:
 def wrong_imports(tree: ast.AST, module: str) -> Iterator[str]:
     place = entry(module, TABLE)
     allowed = [a for name in TABLE[place] for a in (ROLE if name == "ROLE" else (name,))]
-    folder = module if module in ("smc_dp", "protocols") else ".".join(module.split(".")[:2])
+    folder = place if fits(module, "smc_dp") else module if module == "protocols" else ".".join(module.split(".")[:2])
+    if place == "smc_dp" != module:
+        yield f"{module} stands in a room without a row"
     for line, name in imports(tree, module):
         top = name.split(".")[0]
         if top in PACKAGES:
@@ -260,7 +301,55 @@ def test_the_rules_are_about_files_that_exist() -> None:
         assert name == "ROLE" or any(fits(module, name) for module in modules), name
 
 
+def arrows() -> dict[str, set[str]]:
+    """For every row of smc_dp, what its files really import, as names of modules."""
+    found: dict[str, set[str]] = {name: set() for name in TABLE if fits(name, "smc_dp")}
+    for path in files():
+        module = module_of(path)
+        if fits(module, "smc_dp"):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            found[entry(module, TABLE)] |= {name for _, name in imports(tree, module)}
+    return found
+
+
+def test_no_row_allows_what_its_room_does_not_use() -> None:
+    unused = {
+        (room, allowed)
+        for room, used in arrows().items()
+        for allowed in TABLE[room]
+        if not any(fits(name, allowed) for name in used)
+    }
+    assert {(room, allowed) for room, allowed in unused if allowed not in AUDITOR} == set()
+
+
+def circle(rows: dict[str, tuple[str, ...]]) -> list[str]:
+    """Rooms that cannot be put on floors, each above what it may import; empty when there is no circle."""
+    left = {room: {a for a in allowed if a in rows and a != room} for room, allowed in rows.items()}
+    while free := [room for room, below in left.items() if not below & set(left)]:
+        for room in free:
+            del left[room]
+    return sorted(left)
+
+
+def test_the_rooms_of_smc_dp_stand_on_floors() -> None:
+    """No circle and no arrow upwards: every room stands above all that it may import."""
+    rows = {room: allowed for room, allowed in TABLE.items() if fits(room, "smc_dp") and room != "smc_dp"}
+    whole = {room: tuple(b for a in allowed for b in rows if fits(b, a)) for room, allowed in rows.items()}
+    assert circle(whole) == []
+    assert circle({**whole, "smc_dp.data": ("smc_dp.methods",)}) != []  # the broken twin
+
+
 BROKEN = {
+    "a room without a row": ("smc_dp.cellar.x", "import math"),
+    "a file without a row": ("smc_dp.tools", "import math"),
+    "one room of the audit knows another": ("smc_dp.audit.code.x", "from smc_dp.audit.run import evidence"),
+    "methods know a run": ("smc_dp.methods.x", "from smc_dp.run.agreement import Agreement"),
+    "methods know a protocol": ("smc_dp.methods.x", "from protocols import pathak2010"),
+    "the seam knows a run": ("smc_dp.aggregation.x", "from smc_dp.run import agreement"),
+    "the seam knows privacy": ("smc_dp.aggregation.x", "from smc_dp.privacy.grid import Grid"),
+    "a run knows the auditor": ("smc_dp.run.x", "from smc_dp.audit.run import evidence"),
+    "a run knows a protocol": ("smc_dp.run.x", "from protocols.pathak2010.parameters import Parameters"),
+    "an auditor knows a protocol, in privacy": ("smc_dp.audit.run.privacy.x", "from protocols.pathak2010 import ideal"),
     "protocols knows learning": ("protocols.crypto.x", "import smc_dp"),
     "protocols knows learning, deep": ("protocols.runtime.x", "def f():\n    from smc_dp.privacy import noise"),
     "arithmetic knows crypto": ("protocols.arithmetic.x", "from protocols.crypto import paillier"),
@@ -307,10 +396,10 @@ BROKEN = {
     "global": ("protocols.runtime.x", "def f():\n    global x\n    x = 1"),
     "module state": ("protocols.runtime.x", "cache = {}"),
     "module state, typed": ("protocols.runtime.x", "cache: dict[str, int] = {}"),
-    "module state, made": ("smc_dp.x", "from collections import defaultdict\nseen = defaultdict(list)"),
-    "module state, comprehension": ("smc_dp.x", "table = [i for i in range(3)]"),
-    "constant that changes": ("smc_dp.x", "SEEN = []\ndef f(x):\n    SEEN.append(x)"),
-    "constant that is written": ("smc_dp.x", "SEEN = {}\ndef f(x):\n    SEEN[x] = 1"),
+    "module state, made": ("smc_dp.data.x", "from collections import defaultdict\nseen = defaultdict(list)"),
+    "module state, comprehension": ("smc_dp.data.x", "table = [i for i in range(3)]"),
+    "constant that changes": ("smc_dp.data.x", "SEEN = []\ndef f(x):\n    SEEN.append(x)"),
+    "constant that is written": ("smc_dp.data.x", "SEEN = {}\ndef f(x):\n    SEEN[x] = 1"),
     **{
         f"role computes {op}": ("protocols.pathak2010.stage1", f"async def party(me, a, b):\n    c = a {op} b")
         for op in ("+", "-", "*", "/", "//", "%", "**", "<<", ">>", "&", "|", "^", "@")
@@ -345,7 +434,7 @@ FINE = {
     "types": ("protocols.pathak2010.stage3", "async def f(psi: tuple[int, ...] | None) -> int | None:\n    return psi"),
     "bytes joined": ("protocols.pathak2010.setup", "def f(a):\n    return b'x' + a"),
     "context": ("protocols.pathak2010.setup", "def _context(me, a):\n    return me.session_id + a.encode()"),
-    "constants": ("smc_dp.x", "LINKS = {'lan': 1}\n__all__ = ['LINKS']"),
+    "constants": ("smc_dp.data.x", "LINKS = {'lan': 1}\n__all__ = ['LINKS']"),
     "joblib in the experiments": ("smc_dp.compare.runner", "import joblib"),
     "numpy in learning": ("smc_dp.learning.x", "import numpy as np"),
     "the stream in privacy": ("smc_dp.privacy.x", "from protocols.arithmetic.rng import Stream"),
@@ -353,8 +442,8 @@ FINE = {
     "dashes": ("smc_dp.data.x", "'A dash -- so -- and a rule ---, and a--b.'"),
     "an auditor looks a protocol up": ("smc_dp.audit.run.evidence", "from protocols import programs"),
     "both halves": (
-        "smc_dp.aggregation",
-        "from protocols.pathak2010 import PROGRAM\nfrom smc_dp.privacy.grid import Grid",
+        "smc_dp.aggregation.x",
+        "from protocols.pathak2010 import PROGRAM\nfrom smc_dp.errors import InputError",
     ),
 }
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from protocols.pathak2010.limits import MAX_DIMENSION, MAX_PARTIES, MAX_RING_BITS
 from smc_dp.audit.run.check import CheckOutcome, failed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.data.federation import Public
@@ -46,8 +45,10 @@ def stated(evidence: Evidence) -> Stated:
     parameters = reading.mapping("parameters", evidence.release.get("parameters"))
     method, target, _ = method_and_target(parameters)
     K, d = len(reading.texts("parties", parameters.get("parties"))), parameters.get("dimension")
-    if not 2 <= K <= MAX_PARTIES or type(d) is not int or not 1 <= d <= MAX_DIMENSION:
-        raise InputError(f"wanted 2 to {MAX_PARTIES} parties and dimension 1 to {MAX_DIMENSION}")
+    limits = evidence.protocol.limits
+    most = limits.largest.get("dimension", 0)
+    if not 2 <= K <= limits.parties or type(d) is not int or not 1 <= d <= most:
+        raise InputError(f"wanted 2 to {limits.parties} parties and dimension 1 to {most}")
     public = Public(K, d, 2)
     method.statement(public, target, "secure")  # refuses noise that the protocol does not have
     return Stated(method, target, public, _grid(evidence.shares))
@@ -56,8 +57,8 @@ def stated(evidence: Evidence) -> Stated:
 def _grid(shares: Mapping[str, Any]) -> Grid:
     modulus, fraction_bits = reading.integer("modulus", shares.get("modulus")), shares.get("fraction_bits")
     ring_bits = modulus.bit_length() - 1
-    if modulus != 1 << ring_bits or not 2 <= ring_bits <= MAX_RING_BITS:
-        raise InputError(f"modulus: wanted a power of two, at most 2**{MAX_RING_BITS}, got {shown(modulus)}")
+    if modulus != 1 << ring_bits or not 2 <= ring_bits <= GRID.ring_bits:
+        raise InputError(f"modulus: wanted a power of two, at most 2**{GRID.ring_bits}, got {shown(modulus)}")
     if type(fraction_bits) is not int or fraction_bits != GRID.fraction_bits:
         raise InputError(f"fraction_bits: wanted {GRID.fraction_bits}, got {shown(fraction_bits)}")
     return Grid(fraction_bits, ring_bits)

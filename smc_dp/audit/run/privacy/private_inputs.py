@@ -12,8 +12,6 @@ from typing import Any
 
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 
-from protocols.pathak2010.as_printed import PrintedInput
-from protocols.pathak2010.values import PartyInput
 from protocols.runtime.session import CURATOR_NAME
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
@@ -82,11 +80,10 @@ def _counted(what: str, number: int) -> str:
     return f"1 {what}" if number == 1 else f"{number} {what}s"
 
 
-def _input(inputs: tuple[Any, ...]) -> PartyInput | PrintedInput | None:
-    """A party's own input, or None when the view holds none."""
+def _input(inputs: tuple[Any, ...]) -> Any:
+    """A party's own input, with its size n, weights w and noise eta, or None when the view holds none."""
     mine = inputs[1] if len(inputs) == 2 else None
-    fits = isinstance(mine, PartyInput | PrintedInput) and all(isinstance(v, list | tuple) for v in (mine.w, mine.eta))
-    return mine if fits else None
+    return mine if all(isinstance(getattr(mine, name, None), list | tuple) for name in ("w", "eta")) else None
 
 
 def _length(inputs: tuple[Any, ...], found: Stated) -> tuple[float, float] | None:
@@ -97,15 +94,15 @@ def _length(inputs: tuple[Any, ...], found: Stated) -> tuple[float, float] | Non
     grid, bits = found.grid, found.grid.ring_bits
     if len(mine.eta) != found.public.dimension or any(type(x) is not int or x.bit_length() > bits for x in mine.eta):
         return None
-    if type(mine.n) is not int or not 1 <= mine.n <= LARGEST_N:
+    n = getattr(mine, "n", None)
+    if type(n) is not int or not 1 <= n <= LARGEST_N:
         return None
-    eta = [grid.lift(x) for x in mine.eta] if isinstance(mine, PartyInput) else mine.eta
-    law = found.noise(mine.n)
+    eta = mine.eta if found.method.as_printed else [grid.lift(x) for x in mine.eta]  # printed noise is not in the ring
+    law = found.noise(n)
     if law.name == "knorm":
         # round(Y) is within sqrt(d)/2 of Y, whose length over the scale is Gamma(d); isqrt takes less than 1.
-        return float(isqrt(sum(x * x for x in eta)) / law.scale), float(
-            (ceil_sqrt(found.public.dimension) + 1) / law.scale
-        )
+        rounding = ceil_sqrt(found.public.dimension) + 1
+        return float(isqrt(sum(x * x for x in eta)) / law.scale), float(rounding / law.scale)
     # P(|y| >= m) lies between q**m and q**(m-1), q = e**(-1/scale): an exponential variable but for 1 a coordinate.
     return float(sum(map(abs, eta)) / law.scale), float(found.public.dimension / law.scale)
 
