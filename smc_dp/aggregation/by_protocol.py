@@ -1,25 +1,20 @@
-"""A functionality by a protocol, over channels that really encrypt: which protocol computes what, how it is run."""
+"""A functionality by a protocol, over channels that really encrypt: how it is run, and what it leaves behind."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
-from protocols import pathak2010
-from protocols.arithmetic.ring import Ring
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.pathak2010 import as_printed
-from protocols.pathak2010.parameters import Parameters
-from protocols.pathak2010.values import PartyInput
 from protocols.runtime.session import CURATOR_NAME, SESSION_BYTES, Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
 from smc_dp.aggregation.cost import Cost
-from smc_dp.aggregation.functionality import Contribution, Functionality, SumWithSmallestNoise, Vector
+from smc_dp.aggregation.functionality import Functionality
 from smc_dp.aggregation.outcome import Execution, Outcome
+from smc_dp.aggregation.realisations import REALISATIONS, Realisation
 from smc_dp.errors import InputError
 
 
@@ -29,34 +24,6 @@ class Participants:
 
     session: Session
     identities: Mapping[str, Identity] = field(repr=False)
-
-
-@dataclass(frozen=True)
-class _Realisation:
-    """A program, the functionality that it computes under some parameters, and a party's part as its role's input."""
-
-    program: Program
-    functionality: Callable[[Any], Functionality]
-    entered: Callable[[Any, Any], Any]
-
-
-def _hardened(p: Parameters, c: Contribution) -> PartyInput:
-    return PartyInput(c.size, p.weights.vector(c.weights), p.weights.vector(c.noise))
-
-
-def _printed(p: Parameters, c: Contribution) -> as_printed.PrintedInput:
-    return as_printed.PrintedInput(c.size, p.weights.vector(c.weights), c.noise)
-
-
-_REALISATIONS = MappingProxyType(
-    {
-        realisation.program.name: realisation
-        for realisation in (
-            _Realisation(pathak2010.PROGRAM, lambda p: SumWithSmallestNoise(), _hardened),
-            _Realisation(as_printed.PROGRAM, lambda p: SumWithSmallestNoise(times=p.K), _printed),
-        )
-    }
-)
 
 
 def participants(
@@ -93,7 +60,7 @@ def secure(
     published then.
     """
     session = taking_part.session
-    p, realisation = session.parameters, _REALISATIONS.get(session.program.name)
+    p, realisation = session.parameters, REALISATIONS.get(session.program.name)
     if realisation is None or realisation.functionality(p) != functionality:
         raise ValueError(f"{session.program.name} does not compute {functionality}")
     functionality.check(parts)
@@ -103,20 +70,14 @@ def secure(
     seeds = {name: rng.fork(f"seed {name}") for name in session.names}
     heard = replace(setting or Setting(), progress=_counter(progress, len(session.names)))
     run = simulate(session, taking_part.identities, seeds, inputs, heard)
-    return Outcome(_signed_sum(p.weights, run), _execution(session, run))
+    return Outcome(realisation.value(p, run.published), _execution(session, realisation, run))
 
 
-def _signed_sum(ring: Ring, run: Run) -> Vector:
-    """The published shares added up, as the integers nearest to zero."""
-    half = ring.modulus // 2
-    total = ring.add_vectors(*(share.y for share in run.published.values()))
-    return tuple(ring.reduce(x + half) - half for x in total)
-
-
-def _execution(session: Session, run: Run) -> Execution:
+def _execution(session: Session, realisation: Realisation, run: Run) -> Execution:
+    p = session.parameters
     return Execution(
-        {name: list(run.published[name].y) for name in session.names},
-        session.parameters.weights.modulus,
+        {name: list(realisation.share(run.published[name])) for name in session.names if name in run.published},
+        realisation.modulus(p),
         Cost.of(run.meter),
         list(run.transcript.lines()),
         {name: view.dumps(session) for name, view in run.recorded.items()},

@@ -1,0 +1,214 @@
+"""What a protocol computes is the ideal functionality, integer for integer: for methods, and for rounds of sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+from support.audited import agreement, hospitals
+
+from protocols.arithmetic.ring import Ring
+from protocols.arithmetic.rng import Stream
+from protocols.errors import ProtocolError
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, message, public, shared
+from protocols.runtime.session import Program
+from smc_dp import aggregation
+from smc_dp.aggregation import Contribution, Participants, Rounds, Sum, SumWithSmallestNoise, by_protocol
+from smc_dp.aggregation.realisations import REALISATIONS, Realisation, nearest
+from smc_dp.errors import InputError
+from smc_dp.methods.method import laws
+from smc_dp.methods.registry import METHODS
+from smc_dp.privacy.target import Target
+from smc_dp.run import party
+from smc_dp.run.agreement import BY_PROTOCOL, Agreement, as_printed, secure_form
+
+SIZES = (12, 8, 20)
+
+
+def cases() -> Iterator[Any]:
+    """Every method with a secure form, by every protocol that computes it, with all its calibrations and noises."""
+    for name, protocols in BY_PROTOCOL.items():
+        for protocol, calibration in product(protocols, METHODS[name].calibrations):
+            for noise in laws(METHODS[name], calibration):
+                if noise != "gauss" and (calibration == "paper" or not as_printed(protocol)):
+                    yield pytest.param(
+                        name, protocol, calibration, noise, id=f"{name}-{protocol}-{calibration}-{noise}"
+                    )
+
+
+@pytest.mark.parametrize(("name", "protocol", "calibration", "noise"), list(cases()))
+def test_secure_is_ideal_integer_for_integer(name: str, protocol: str, calibration: Any, noise: Any) -> None:
+    data = hospitals(SIZES, 2)
+    agreed = agreement(data, Target(Fraction(1), calibration, noise), as_printed=as_printed(protocol), key_bits=256)
+    assert (agreed.method.name, agreed.protocol) == (name, protocol)
+    rng = Stream.insecure_from_seed(f"{name} {protocol}")
+    parts = [party.part(who, rows, agreed, rng.fork(who)) for who, rows in data.federation.by_name.items()]
+    ideal = aggregation.ideal(agreed.functionality, parts, rng)
+    secure = aggregation.secure(agreed.functionality, parts, agreed.session(rng), rng=rng)
+    assert secure == ideal
+    assert ideal.execution is None
+    assert secure.execution is not None
+    assert np.any(np.array(ideal.value) != np.sum([part.weights for part in parts], axis=0))  # there is noise
+    with pytest.raises(ValueError, match="does not compute"):  # the broken twin: another functionality
+        aggregation.secure(SumWithSmallestNoise(times=7), parts, agreed.session(rng), rng=rng)
+
+
+def test_every_method_with_a_secure_form_is_known_by_its_protocols() -> None:
+    """Each name is a method, each protocol is realised, and the method's functionality is what it computes."""
+    for name, protocols in BY_PROTOCOL.items():
+        for protocol in protocols:
+            method = secure_form(name, protocol)(as_printed=as_printed(protocol))
+            found: Agreement = agreement(hospitals(SIZES, 2), as_printed=as_printed(protocol))
+            wanted = REALISATIONS[protocol].functionality(found.program_parameters(""))
+            assert method.functionality(found.public, found.target) == wanted
+    for name in set(METHODS) - set(BY_PROTOCOL):
+        with pytest.raises(InputError, match="wanted one that a protocol computes"):
+            secure_form(name, "pathak2010")
+
+
+def test_equal_sizes_give_the_noise_of_one_of_them() -> None:
+    data, rng = hospitals((8, 8, 20), 2), Stream.insecure_from_seed("ties")
+    agreed = agreement(data, key_bits=256)
+    parts = [party.part(who, rows, agreed, rng.fork(who)) for who, rows in data.federation.by_name.items()]
+    secure = aggregation.secure(agreed.functionality, parts, agreed.session(rng), rng=rng)
+    possible = {aggregation.ideal(agreed.functionality, parts, rng.fork(str(seed))).value for seed in range(40)}
+    assert len(possible) == 2
+    assert secure.value in possible
+
+
+def test_parts_that_do_not_fit_are_refused_before_a_message() -> None:
+    agreed, rng = agreement(hospitals((8, 9), 1), key_bits=256), Stream.insecure_from_seed(1)
+    for parts in ([Contribution(1, (1,), (1,))], [Contribution(1, (1,), (1,)), Contribution(0, (1,), (1,))]):
+        with pytest.raises(ValueError, match=r"at least 2 parties|size must be positive"):
+            aggregation.secure(agreed.functionality, parts, agreed.session(rng), rng=rng)
+
+
+# Rounds of sums: a toy in which the curator adds up what parties send in the clear. It shows that the seam carries
+# them: the answers of a party are the input of its role, and the value is that of every round.
+
+RING = Ring(64)
+
+
+@message("1", PARTY >> CURATOR)
+class Answer(Message):
+    """A party's vector in this round."""
+
+    x: Annotated[tuple[int, ...], shared("number"), Times("length")]
+
+
+@message("2", CURATOR >> PARTY)
+class Total(Message):
+    """The sum of this round."""
+
+    x: Annotated[tuple[int, ...], shared("number"), Times("length")]
+
+
+@message("3", CURATOR >> PUBLIC)
+class Totals(Message):
+    """The sums of all rounds, one after the other."""
+
+    y: Annotated[tuple[int, ...], public("number"), Times("all")]
+
+
+@dataclass(frozen=True)
+class Toy:
+    """Parties by name, the length of a vector, the number of rounds."""
+
+    parties: tuple[str, ...]
+    length: int
+    rounds: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"parties": list(self.parties), "length": self.length, "rounds": self.rounds}
+
+    def layout(self) -> Mapping[str, int]:
+        return {"number": 8, "length": self.length, "all": self.length * self.rounds}
+
+
+async def one_party(me: Endpoint, p: Toy, answer: Any) -> None:
+    values: tuple[tuple[int, ...], ...] = ()
+    for _ in range(p.rounds):
+        me.send(me.curator, Answer(RING.vector(answer(values))))
+        values = (*values, nearest(RING, (await me.receive(me.curator, Total)).x))
+
+
+async def the_curator(me: Endpoint, p: Toy) -> None:
+    totals: list[int] = []
+    for _ in range(p.rounds):
+        total = RING.add_vectors(*(answer.x for answer in await me.gather(p.parties, Answer)))
+        for name in p.parties:
+            me.send(name, Total(total))
+        totals.extend(total)
+    me.publish(Totals(tuple(totals)))
+
+
+async def staged_party(me: Endpoint, p: Toy, answer: Any) -> None:
+    await me.stage(one_party, p, answer)
+
+
+async def staged_curator(me: Endpoint, p: Toy) -> None:
+    await me.stage(the_curator, p)
+
+
+def _rounds(p: Toy, published: Mapping[str, Any]) -> tuple[tuple[int, ...], ...]:
+    (totals,) = published.values()
+    values = nearest(RING, totals.y)
+    return tuple(values[i * p.length : (i + 1) * p.length] for i in range(p.rounds))
+
+
+PROGRAM = Program("toy rounds", 1, {PARTY: staged_party, CURATOR: staged_curator}, (Answer, Total, Totals), (), Toy)
+TOY = Realisation(
+    PROGRAM,
+    lambda p: Rounds(Sum(), p.rounds),
+    lambda p, answer: answer,
+    _rounds,
+    lambda totals: totals.y,
+    lambda p: RING.modulus,
+)
+
+
+def session(monkeypatch: pytest.MonkeyPatch, rounds: int) -> Participants:
+    monkeypatch.setattr(by_protocol, "REALISATIONS", {**REALISATIONS, PROGRAM.name: TOY})
+    return aggregation.participants(PROGRAM, Toy(("north", "south"), 2, rounds), Stream.insecure_from_seed("toy"))
+
+
+def descending(target: tuple[int, int]) -> Any:
+    """A party that answers with its gradient at the point that all sums so far determine."""
+
+    def answer(values: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+        point = [sum(column) for column in zip((0, 0), *values, strict=True)]
+        return tuple((t - x) // 4 for t, x in zip(target, point, strict=True))
+
+    return answer
+
+
+@pytest.mark.parametrize("rounds", [1, 5])
+def test_rounds_of_sums_go_through_the_same_seam(monkeypatch: pytest.MonkeyPatch, rounds: int) -> None:
+    functionality, parts = Rounds(Sum(), rounds), [descending((800, -40)), descending((-100, 7000))]
+    ideal = aggregation.ideal(functionality, parts)
+    secure = aggregation.secure(
+        functionality, parts, session(monkeypatch, rounds), rng=Stream.insecure_from_seed("rounds")
+    )
+    assert secure == ideal
+    assert len(ideal.value) == rounds
+    assert len(set(ideal.value)) == rounds  # later answers depend on earlier sums
+    with pytest.raises(ValueError, match="does not compute"):
+        aggregation.secure(
+            Rounds(Sum(), rounds + 1), parts, session(monkeypatch, rounds), rng=Stream.insecure_from_seed("rounds")
+        )
+
+
+def test_an_abort_passes_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sulking(values: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+        return (1, 2, 3)  # one number too many
+
+    with pytest.raises((ProtocolError, ValueError)):
+        aggregation.secure(
+            Rounds(Sum(), 1), [sulking, sulking], session(monkeypatch, 1), rng=Stream.insecure_from_seed("rounds")
+        )
