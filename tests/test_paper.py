@@ -148,7 +148,7 @@ def test_the_error_tells_lambda_from_half_of_it(a9a, models):
 @pytest.mark.slow
 def test_at_the_lambda_of_the_paper_w_star_gives_everybody_the_same_answer(a9a, models):
     test = a9a[1]
-    assert (classify(weights(models(Fraction(1), ONE_PLACE)), test.X) == -1).all()
+    assert (classify(weights(models(Fraction(1), ONE_PLACE)), test.X) == 0).all()
     assert error(weights(models(Fraction(1), ONE_PLACE)), test) == MAJORITY
     assert len(set(classify(weights(models(LAM, ONE_PLACE)), test.X))) == 2
 
