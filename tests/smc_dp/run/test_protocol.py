@@ -1,0 +1,124 @@
+"""The protocol in a few lines of Python: `run_protocol`, `predict`, `audit_run`."""
+
+from __future__ import annotations
+
+import csv
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.clear import in_the_clear
+
+from smc_dp import Federation, InputError, Rows, Target, aggregation, audit_run, predict, run_protocol
+from smc_dp.data import sources
+from smc_dp.methods.pathak2010.averages import PathakMean
+from smc_dp.methods.sums.weighted_sum import WeightedSum
+
+BOUNDS = '[columns]\nage = [0, 100]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\ncolumn = "outcome"\n'
+QUICK: dict[str, Any] = {"key_bits": 256, "insecure_test_keys": True}
+
+
+def rows(n: int, seed: int) -> Rows:
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-0.5, 0.5, (n, 3))
+    return Rows(X, (X[:, 0] > 0).astype(np.int64))
+
+
+FEDERATION = Federation((rows(60, 1), rows(40, 2), rows(50, 3)), 2)
+
+
+def write(path: Path, n: int, seed: int, label: bool = True) -> Path:
+    rng = np.random.default_rng(seed)
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["age", "sex", *(["outcome"] if label else [])])
+        for _ in range(n):
+            age = int(rng.integers(0, 100))
+            out.writerow([age, rng.choice(["f", "m"]), *(["yes" if age > 50 else "no"] if label else [])])
+    return path
+
+
+def test_a_federation_goes_in_and_what_comes_out_can_be_audited_and_used(tmp_path: Path) -> None:
+    report = run_protocol(FEDERATION, target=Target(Fraction(5)), test=rows(100, 9), out=tmp_path / "run", **QUICK)
+    assert report.agreement.parties == ("party-1", "party-2", "party-3")
+    assert (report.agreement.method, report.agreement.protocol) == (PathakMean(0.1), "pathak2010")
+    assert report.run_dir == tmp_path / "run"
+    assert report.comparison is not None
+    found = predict(report.run_dir, rows(100, 9).X)
+    assert set(found.labels) <= {"0", "1"}
+    accuracy = np.mean([int(label) for label in found.labels] == rows(100, 9).y)
+    assert accuracy == report.comparison.accuracy > 0.7
+    assert found.accuracy is None
+    assert found.insecure == report.insecure != ()
+    assert audit_run(report.run_dir).passed
+
+
+def test_an_audit_from_python_fails_where_a_run_was_changed(tmp_path: Path) -> None:
+    """The broken twin of the above."""
+    run_protocol(FEDERATION, out=tmp_path / "run", **QUICK)
+    timings = tmp_path / "run" / "timings.json"
+    timings.write_bytes(timings.read_bytes() + b" ")
+    report = audit_run(tmp_path / "run")
+    assert not report.passed
+    assert {f.check.name for f in report.findings if f.outcome.status == "failed"} == {"files"}
+
+
+def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aggregation, "secure", in_the_clear)
+    monkeypatch.chdir(tmp_path)
+    bounds, test = tmp_path / "bounds.toml", write(tmp_path / "test.csv", 80, 7)
+    bounds.write_text(BOUNDS)
+    files = [write(tmp_path / f"{name}.csv", 50, seed) for seed, name in enumerate(("north", "south"))]
+    given: dict[str, Any] = {"bounds": bounds, "test": test, "target": 5, "insecure_seed": 3}
+    by_path = run_protocol(files, out="first", **given)
+    by_name = run_protocol({path.stem: path for path in files}, out="second", **given)
+    unnamed = run_protocol(files, **given)
+    assert by_path.comparison == by_name.comparison == unnamed.comparison
+    assert unnamed.run_dir.parent == Path("runs")
+    assert by_path.agreement.parties == ("north", "south")
+    found = predict("first", write(tmp_path / "more.csv", 30, 8))
+    assert found.accuracy is not None
+    assert len(predict("first", write(tmp_path / "blank.csv", 30, 8, label=False)).labels) == 30
+    assert predict("first", tmp_path / "blank.csv").labels == found.labels
+    assert predict("first", tmp_path / "blank.csv").accuracy is None
+
+
+@pytest.mark.parametrize(("changes", "why"), [
+    ({"method": "pathak2010"}, "method: pathak2010 is the name of a protocol, the method is called prr_mean"),
+    ({"method": "wsum"}, r"method: wanted one that a protocol computes \(prr_mean\), got wsum"),
+    ({"method": WeightedSum()}, "method: wanted one that a protocol computes"),
+    ({"method": "nothing"}, "method: wanted one of prr_mean"),
+    ({"target": 0}, "epsilon"),
+    ({"target": Target(None)}, "epsilon: wanted a finite number"),
+    ({"target": Target(1, noise="gauss")}, "noise: prr_mean by a protocol has knorm and laplace"),
+    ({"key_bits": 1024, "insecure_test_keys": False}, "key_bits: wanted at least 2048"),
+    ({"bounds": "bounds.toml"}, "bounds: a file goes with files"),
+    ({"test": "test.csv"}, "test: wanted rows"),
+    ({"out": "."}, "exists already"),
+])  # fmt: skip
+def test_what_cannot_be_run_is_refused_before_anything_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(aggregation, "secure", lambda *_, **__: pytest.fail("a message would have been sent"))
+    with pytest.raises(InputError, match=why):
+        run_protocol(FEDERATION, **{**QUICK, **changes})
+    assert not list(tmp_path.iterdir())
+
+
+def test_other_inputs_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    three = Federation((rows(9, 1), rows(9, 2)), 3)
+    with pytest.raises(InputError, match="classes: wanted two"):
+        run_protocol(three, out=tmp_path / "x", **QUICK)
+    wide = sources.dataset("breast_cancer")
+    with pytest.raises(InputError, match="bounds: wanted those of 3 features, got 31"):
+        run_protocol(FEDERATION, bounds=wide.bounds, out=tmp_path / "x", **QUICK)
+    with pytest.raises(InputError, match="bounds: is missing"):
+        run_protocol(["north.csv", "south.csv"], out=tmp_path / "x")
+    with pytest.raises(InputError, match="test: wanted a file"):
+        run_protocol(["north.csv", "south.csv"], test=rows(3, 1), out=tmp_path / "x")
+    run_protocol(FEDERATION, out=tmp_path / "run", **QUICK)
+    with pytest.raises(InputError, match=r"rows: wanted an array of width 3, got shape \(2, 4\)"):
+        predict(tmp_path / "run", np.zeros((2, 4)))
