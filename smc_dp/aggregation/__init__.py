@@ -9,13 +9,13 @@ from smc_dp.aggregation.by_protocol import participants as participants
 from smc_dp.aggregation.by_protocol import secure as secure
 from smc_dp.aggregation.cost import Cost as Cost
 from smc_dp.aggregation.cost import StageCost as StageCost
-from smc_dp.aggregation.functionality import Central as Central
 from smc_dp.aggregation.functionality import Contribution as Contribution
 from smc_dp.aggregation.functionality import EachPublishes as EachPublishes
 from smc_dp.aggregation.functionality import Functionality as Functionality
 from smc_dp.aggregation.functionality import Rounds as Rounds
 from smc_dp.aggregation.functionality import Sum as Sum
 from smc_dp.aggregation.functionality import SumWithSmallestNoise as SumWithSmallestNoise
+from smc_dp.aggregation.functionality import Trusted as Trusted
 from smc_dp.aggregation.in_the_clear import ideal as ideal
 from smc_dp.aggregation.outcome import Execution as Execution
 from smc_dp.aggregation.outcome import Outcome as Outcome

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
+from protocols.arithmetic.ring import Vector as Vector
 from protocols.arithmetic.rng import Stream
 
-Vector: TypeAlias = tuple[int, ...]
 
-
-class Law(Protocol):
+class Sampler(Protocol):
     """A law of noise: d integers at each draw."""
 
     def sample(self, rng: Stream) -> Sequence[int]:
@@ -81,7 +80,7 @@ class SumWithSmallestNoise:
 class Sum:
     """The sum of all vectors of d integers, and one draw of `law` that nobody knows; no noise without a law."""
 
-    law: Law | None = None
+    law: Sampler | None = None
 
     def check(self, parts: Sequence[Sequence[int]]) -> None:
         """Raises ValueError for no vector at all, or vectors of different lengths."""
@@ -109,7 +108,7 @@ class EachPublishes:
 
 
 @dataclass(frozen=True)
-class Central:
+class Trusted:
     """Somebody who is trusted gets all parts and computes `by` of them; there is no protocol that does it instead."""
 
     by: Callable[[Sequence[Any], Stream], Any]

@@ -20,7 +20,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Central, EachPublishes
+from smc_dp.aggregation.functionality import EachPublishes, Trusted
 from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError, shown
@@ -159,12 +159,12 @@ class FeatureMethod:
         own = self.law_of_aggregator(public, target)
         return _statement(self, public, target, own, (PRIVATE if self.private_labelled else PUBLIC,))
 
-    def functionality(self, public: Public, target: Target) -> EachPublishes | Central:
+    def functionality(self, public: Public, target: Target) -> EachPublishes | Trusted:
         """Every site publishes its own classifier; private rows are with an aggregator, which is trusted with them."""
         if not self.private_labelled:
             return EachPublishes()
         law = self.law_of_aggregator(public, target)
-        return Central(lambda parts, rng: self._combination(np.array(parts), public, _coins(law, rng)))
+        return Trusted(lambda parts, rng: self._combination(np.array(parts), public, _coins(law, rng)))
 
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array:
         """The site's classifier f_i, perturbed."""

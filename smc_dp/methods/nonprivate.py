@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Central
+from smc_dp.aggregation.functionality import Trusted
 from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError
@@ -67,9 +67,9 @@ class Batch:
         """None."""
         return nothing("party", "party", "The model is trained on everybody's rows in one place, without noise.")
 
-    def functionality(self, public: Public, target: Target) -> Central:
+    def functionality(self, public: Public, target: Target) -> Trusted:
         """Somebody has all rows and trains."""
-        return Central(lambda parts, _: self._minimiser(parts, public.classes))
+        return Trusted(lambda parts, _: self._minimiser(parts, public.classes))
 
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Rows:
         """The rows themselves."""
@@ -115,9 +115,9 @@ class Individual:
         why = "Each party keeps its own classifier; the figures over all of them are published without noise."
         return nothing("party", "party", why)
 
-    def functionality(self, public: Public, target: Target) -> Central:
+    def functionality(self, public: Public, target: Target) -> Trusted:
         """Somebody has all classifiers and takes the mean of figures."""
-        return Central(lambda parts, _: Each(together(parts), public))
+        return Trusted(lambda parts, _: Each(together(parts), public))
 
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array | Predictor:
         """The party's own classifier."""
@@ -173,7 +173,7 @@ class WithoutNoise:
             raise InputError(
                 f"epsilon: {self.method.name} is not private, wanted inf (no noise), got {float(target.epsilon):g}"
             )
-        return released(self.method, [None], self.public, target, rng, Central(lambda _parts, _rng: self.value))
+        return released(self.method, [None], self.public, target, rng, Trusted(lambda _parts, _rng: self.value))
 
 
 def alone(rows: Rows, lam: float, test: Rows) -> float:

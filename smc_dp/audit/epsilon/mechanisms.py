@@ -11,7 +11,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.one_run import Guesses, guess
-from smc_dp.audit.epsilon.twins import ExponentialRadius, FloatSampler, Multiples, Sampler, TwinName
+from smc_dp.audit.epsilon.twins import ExponentialRadius, FloatSampler, Multiples, TwinName, TwinSampler
 from smc_dp.errors import InputError
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import Law
@@ -84,7 +84,7 @@ def _case(target: Target, dimension: int, twin: TwinName | None) -> Case:
     )
 
 
-def _sampler(law: Law, twin: TwinName | None) -> Sampler:
+def _sampler(law: Law, twin: TwinName | None) -> TwinSampler:
     if isinstance(law, KNorm) and twin == "exponential-radius":
         return ExponentialRadius(law.dimension, float(law.scale))
     if isinstance(law, KNorm) and twin == "k-times-integer":

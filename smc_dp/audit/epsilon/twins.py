@@ -31,7 +31,7 @@ _PARTIES = 5  # where there is no protocol beside the noise
 _SEED_BITS = 64
 
 
-class Sampler(Protocol):
+class TwinSampler(Protocol):
     """Noise for a vector, a number for each coordinate."""
 
     def __call__(self, rng: Stream) -> Array:

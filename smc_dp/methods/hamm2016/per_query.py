@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from protocols.arithmetic.rng import KEY_BYTES, Stream
-from smc_dp.aggregation.functionality import Central, EachPublishes, Vector, added
+from smc_dp.aggregation.functionality import EachPublishes, Trusted, Vector, added
 from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError, shown
@@ -196,9 +196,9 @@ class NoisyMax:
         who = "anyone who sees the answers, but not the one who computes them and holds the classifiers"
         return stated(noise, target, "party", "party", who, covered)
 
-    def functionality(self, public: Public, target: Target) -> Central:
+    def functionality(self, public: Public, target: Target) -> Trusted:
         """Somebody who is trusted holds the classifiers and answers."""
-        return Central(lambda parts, rng: self.service(together(parts), public, target, rng))
+        return Trusted(lambda parts, rng: self.service(together(parts), public, target, rng))
 
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array | Predictor:
         """The party's classifier."""
@@ -234,7 +234,7 @@ class TrainedVoters:
 
     def release(self, target: Target, rng: Stream) -> Release:
         """The service that answers."""
-        answering = Central(lambda _, rng: self.method.service(self.classifiers, self.public, target, rng))
+        answering = Trusted(lambda _, rng: self.method.service(self.classifiers, self.public, target, rng))
         return released(self.method, [None], self.public, target, rng, answering)
 
 

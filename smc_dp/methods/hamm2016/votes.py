@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Central, Sum, Vector
+from smc_dp.aggregation.functionality import Sum, Trusted, Vector
 from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.learning.batch import train_all
@@ -96,14 +96,14 @@ class _GlobalModel(ABC):
         """What the noise on the global model guarantees."""
         return self.noise(public).statement(target, public.dimension, self.caveats)
 
-    def functionality(self, public: Public, target: Target) -> Central:
+    def functionality(self, public: Public, target: Target) -> Trusted:
         """Somebody who is trusted counts the votes, trains the global model and adds noise."""
 
         def by(parts: Sequence[npt.NDArray[np.int64]], rng: Stream) -> Vector:
             noise, V = self.noise(public), self.model(counted(parts, public.classes), public)
             return noise.second_half(target, public.dimension).compute([noise.integers(V, target)], rng)
 
-        return Central(by)
+        return Trusted(by)
 
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> npt.NDArray[np.int64]:
         """The party's votes on the auxiliary rows: (N,)."""

@@ -18,8 +18,15 @@ from typing import ClassVar
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Central as OneComputes
-from smc_dp.aggregation.functionality import Contribution, EachPublishes, Sum, SumWithSmallestNoise, Vector, added
+from smc_dp.aggregation.functionality import (
+    Contribution,
+    EachPublishes,
+    Sum,
+    SumWithSmallestNoise,
+    Trusted,
+    Vector,
+    added,
+)
 from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError, shown
@@ -228,9 +235,9 @@ class Central:
         noise = noise_of(target, sum(public.sizes or ()), public.dimension, self.lam)
         return stated(noise, target, "record", "replace", OWNER, (SIZES,))
 
-    def functionality(self, public: Public, target: Target) -> OneComputes:
+    def functionality(self, public: Public, target: Target) -> Trusted:
         """Somebody has all rows, trains and adds the noise."""
-        return OneComputes(lambda parts, rng: self.noisy(self._model(parts, public.classes), public, target, rng))
+        return Trusted(lambda parts, rng: self.noisy(self._model(parts, public.classes), public, target, rng))
 
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Rows:
         """The rows themselves."""
@@ -266,7 +273,7 @@ class TrainedCentral:
 
     def release(self, target: Target, rng: Stream) -> Release:
         """The model with noise."""
-        noisy = OneComputes(lambda _, rng: self.method.noisy(self.w, self.public, target, rng))
+        noisy = Trusted(lambda _, rng: self.method.noisy(self.w, self.public, target, rng))
         return released(self.method, [self.w], self.public, target, rng, noisy)
 
 

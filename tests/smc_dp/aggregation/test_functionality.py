@@ -14,13 +14,13 @@ import scipy.stats
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.aggregation.functionality import (
-    Central,
     Contribution,
     EachPublishes,
     Functionality,
     Rounds,
     Sum,
     SumWithSmallestNoise,
+    Trusted,
     Vector,
     added,
 )
@@ -87,7 +87,7 @@ GOOD = Contribution(3, (1, 2), (0, 0))
         (Sum(), [(1, 2), (1,)], r"vectors: wanted at least one, all of one length, got \[2, 1\]"),
         (Sum(), [()], r"vectors: wanted at least one, all of one length, got \[0\]"),
         (EachPublishes(), [], "parts: wanted at least one, got none"),
-        (Central(lambda parts, _: parts), [], "parts: wanted at least one, got none"),
+        (Trusted(lambda parts, _: parts), [], "parts: wanted at least one, got none"),
         (Rounds(Sum(), 1), [], "parts: wanted at least one, got none"),
         (Rounds(Sum(), 0), [lambda _: (1,)], "rounds: wanted at least 1, got 0"),
         (Rounds(Sum(), -1), [lambda _: (1,)], "rounds: wanted at least 1, got -1"),
@@ -162,7 +162,7 @@ def test_a_sum_of_sums_has_the_noise_of_the_sum() -> None:
 
 def test_what_each_publishes_and_what_one_computes() -> None:
     assert ideal(EachPublishes(), ["a", "b"], stream()).value == ("a", "b")
-    assert ideal(Central(lambda parts, rng: (len(parts), rng.bytes(4))), "abc", stream()).value == (
+    assert ideal(Trusted(lambda parts, rng: (len(parts), rng.bytes(4))), "abc", stream()).value == (
         3,
         stream().bytes(4),
     )
