@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -337,6 +338,77 @@ def test_the_rooms_of_smc_dp_stand_on_floors() -> None:
     whole = {room: tuple(b for a in allowed for b in rows if fits(b, a)) for room, allowed in rows.items()}
     assert circle(whole) == []
     assert circle({**whole, "smc_dp.data": ("smc_dp.methods",)}) != []  # the broken twin
+
+
+# What stands beside the rules: the list of packages, and every protocol under them.
+
+CORE = ("arithmetic", "crypto", "runtime")  # the rooms of `protocols` that are no protocols
+# Its roles compute in the open, which is what they are kept for; a program's own roles only name its stages.
+NO_ROLE_FILES = ("protocols.pathak2010.as_printed",)
+
+
+def packages(root: Path) -> set[str]:
+    """Every folder with an `__init__.py`."""
+    found = (path.parent.relative_to(root) for name in PACKAGES for path in (root / name).rglob("__init__.py"))
+    return {".".join(folder.parts) for folder in found}
+
+
+def unnamed_packages(root: Path) -> set[str]:
+    """What setuptools would leave out of the wheel, or look for in vain."""
+    stated = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    return packages(root) ^ set(stated["tool"]["setuptools"]["packages"])
+
+
+def protocol_folders(root: Path) -> list[Path]:
+    """The folders of `protocols` that hold a protocol."""
+    return sorted(p.parent for p in (root / "protocols").glob("*/__init__.py") if p.parent.name not in CORE)
+
+
+def without_notes(root: Path) -> list[str]:
+    return [folder.name for folder in protocol_folders(root) if not (folder / "NOTES.md").is_file()]
+
+
+def ungoverned(root: Path) -> Iterator[str]:
+    """Protocols and role files that the rules above do not speak of."""
+    for folder in protocol_folders(root):
+        name = f"protocols.{folder.name}"
+        if name not in TABLE:
+            yield f"{name} has no row in the table"
+        if name not in ROLE_FOLDERS:
+            yield f"{name} is not among the folders of roles"
+        for path in sorted(folder.glob("*.py")):
+            module, tree = f"{name}.{path.stem}", ast.parse(path.read_text(encoding="utf-8"))
+            has_role = any(isinstance(node, ast.AsyncFunctionDef) for node in tree.body)
+            if has_role and path.stem != "__init__" and module not in (*ROLE_FILES, *NO_ROLE_FILES):
+                yield f"{module} has a role and is not among the role files"
+
+
+def test_every_package_is_named_in_pyproject() -> None:
+    assert unnamed_packages(ROOT) == set()
+
+
+def test_every_protocol_has_its_notes() -> None:
+    assert len(protocol_folders(ROOT)) >= 2
+    assert without_notes(ROOT) == []
+
+
+def test_every_protocol_is_under_the_rules() -> None:
+    assert list(ungoverned(ROOT)) == []
+
+
+def test_a_protocol_that_nobody_registered_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "smc_dp").mkdir()
+    (tmp_path / "protocols" / "new").mkdir(parents=True)
+    for name, text in (("__init__.py", ""), ("roles.py", "async def party(me): ...\n")):
+        (tmp_path / "protocols" / "new" / name).write_text(text)
+    (tmp_path / "pyproject.toml").write_text('[tool.setuptools]\npackages = ["smc_dp.gone"]\n')
+    assert unnamed_packages(tmp_path) == {"protocols.new", "smc_dp.gone"}
+    assert without_notes(tmp_path) == ["new"]
+    assert [fault.split(" ", 1)[1] for fault in ungoverned(tmp_path)] == [
+        "has no row in the table",
+        "is not among the folders of roles",
+        "has a role and is not among the role files",
+    ]
 
 
 BROKEN = {

@@ -1,31 +1,314 @@
-"""What the README says of the tree is so."""
+"""What the Markdown files say of the tree and of the program is so: every link, path, command and Python block."""
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from smc_dp.attacks import ATTACKS
+from smc_dp.cli.main import app
+from smc_dp.data.bounds import read_bounds
+from smc_dp.methods.registry import METHODS
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+FOLDERS = (".github", "demos", "protocols", "smc_dp", "tests")
+PAGES = [*sorted(ROOT.glob("*.md")), *(page for name in FOLDERS for page in sorted((ROOT / name).rglob("*.md")))]
+FRONT = ROOT / "README.md"
+NEEDS_DATA = "needs-data"
+"""The second word of a Python block that needs the papers' data sets, which are not in the package."""
+HAS_DATA = (Path(os.environ.get("SMC_DP_DATA", "/nowhere")) / "a9a" / "a9a.gz").is_file()
+OF_A_PACKAGE = re.compile(r"`((?:protocols|smc_dp|demos|tests)/[\w./-]*)`")
+_UsageError: Any = typer.BadParameter.__base__  # of click, or of the copy that typer carries
+LINK = re.compile(r"\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"")
+# What a line of a shell block may be, beside `smc-dp ...`: setting up, and what .ci/run runs.
+KNOWN_LINES = (
+    r"python3 -m venv \.venv && \.venv/bin/pip install --quiet (--editable '\.\[\w+\]'|\.)( && .+)?",
+    r"\.venv/bin/pip install --quiet --editable '\.\[\w+\]'( && .+)?",
+    r"\.venv/bin/pytest( -m ''| -m slow)?( -n0)?( tests[\w/.]*)?",
+    r"\.venv/bin/ruff format \. && \.venv/bin/ruff check \. && \.venv/bin/mypy",
+    r"\.venv/bin/python [\w./]+\.py",
+    r"\.venv/bin/smc-dp .+",
+    r"\.ci/run",
+)
 
 
-def test_paths_exist() -> None:
-    paths = set(re.findall(r"`((?:protocols|smc_dp|demos|tests)/[\w./]*)`", TEXT))
-    paths |= set(re.findall(r"\]\(([\w./]+)\)", TEXT))
-    assert len(paths) > 10
-    assert not [path for path in paths if not (ROOT / path).exists()]
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: the words after the fence, the text, the number of its first line.
+
+    One that is `indented` belongs to a step of a recipe, and `test_recipes.py` carries it out.
+    """
+
+    words: tuple[str, ...]
+    text: str
+    line: int
+    indented: bool
+
+    def of(self, language: str) -> bool:
+        return self.words[:1] == (language,) and not self.indented
 
 
-def test_links_within_the_page_exist() -> None:
-    headings = {re.sub(r"[^a-z -]", "", line.lower().lstrip("# ")).replace(" ", "-") for line in TEXT.splitlines()
-                if line.startswith("#")}  # fmt: skip
-    assert set(re.findall(r"\]\(#([\w-]+)\)", TEXT)) <= headings
+def blocks(page: str) -> Iterator[Block]:
+    words: tuple[str, ...] = ()
+    held: list[str] = []
+    fence, indented, start = "", False, 0
+    for number, line in enumerate(page.splitlines(), start=1):
+        opening = re.match(r" *(`{3,})(.*)", line)
+        if opening and not fence:
+            fence, words, held, start = opening[1], tuple(opening[2].split()), [], number + 1
+            indented = line.startswith(" ")
+        elif fence and line.strip() == fence:
+            yield Block(words, "\n".join(held) + "\n", start, indented)
+            fence = ""
+        elif fence:
+            held.append(line)
 
 
-def test_no_placeholder_is_left() -> None:
-    assert not re.findall(r"\b(?:TODO|FIXME|XXX|[A-Z]{4,}LINE)\b", TEXT)
+def prose(page: str) -> str:
+    """The page without its fenced blocks."""
+    return re.sub(r"^ *(`{3,}).*?^ *\1 *$", "", page, flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: str) -> set[str]:
+    """The names of a page's headings, as GitHub makes them."""
+    lines = [line.lstrip("# ") for line in prose(page).splitlines() if line.startswith("#")]
+    return {re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in lines}
+
+
+def wrong_links(page: str, folder: Path) -> Iterator[str]:
+    """Links and pictures that lead nowhere, headings that nobody wrote, paths of files that are gone."""
+    for text, picture in LINK.findall(prose(page)):
+        target, _, heading = (text or picture).partition("#")
+        if re.match(r"[a-z]+:", target):
+            continue
+        place = folder / target if target else None
+        if place and not place.exists():
+            yield f"links to {target}, which does not exist"
+        elif heading and heading not in anchors(place.read_text(encoding="utf-8") if place else page):
+            yield f"links to the heading {heading} of {target or 'itself'}, which does not exist"
+    steps = r"^(\d+\.|  +Forgotten:) .*$"  # of recipes, which name files that are still to be written
+    for path in OF_A_PACKAGE.findall(re.sub(steps, "", prose(page), flags=re.MULTILINE)):
+        if not (ROOT / path).exists():
+            yield f"names {path}, which does not exist"
+
+
+def wrong_command(line: str) -> Iterator[str]:
+    """What the real command line would say of the options and arguments of one line."""
+    _, *words = shlex.split(line, comments=True)
+    command: Any = typer.main.get_command(app)
+    name = "smc-dp"
+    while commands := getattr(command, "commands", None):
+        if not words or words[0] not in commands:
+            yield f"{line}: wanted a command of {name}, got {words[0] if words else 'none'}"
+            return
+        name, command, words = words[0], commands[words[0]], words[1:]
+    try:
+        _, left, _ = command.make_parser(command.context_class(command)).parse_args(list(words))
+    except _UsageError as error:
+        yield f"{line}: {error}"
+    else:
+        if left:
+            yield f"{line}: nobody takes {' '.join(left)}"
+
+
+def wrong_shell(text: str) -> Iterator[str]:
+    """Lines that are neither a command that there is, nor one of the known forms with files that there are."""
+    for line in filter(None, text.replace("\\\n", " ").splitlines()):
+        if line.startswith("smc-dp "):
+            yield from wrong_command(line)
+            continue
+        if not any(re.fullmatch(form, line) for form in KNOWN_LINES):
+            yield f"{line}: is no line that these pages may have"
+        for path in re.findall(r"(?<![\w./])(?:tests|demos|\.ci)[\w/.]*", line):
+            if not (ROOT / path).exists():
+                yield f"{line}: {path} does not exist"
+        _, ours, rest = line.partition(".venv/bin/smc-dp ")
+        if ours:
+            yield from wrong_command(f"smc-dp {rest}")
+
+
+def python_of(page: str, *, data: bool) -> str:
+    """All Python blocks of a page, one after the other, each at its own lines, so that an error names the line."""
+    lines = [""] * len(page.splitlines())
+    for block in blocks(page):
+        if block.of("python") and (data or NEEDS_DATA not in block.words):
+            inside = block.text.splitlines()
+            lines[block.line - 1 : block.line - 1 + len(inside)] = inside
+    return "\n".join(lines) + "\n"
+
+
+def run_python(source: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The source in a process of its own that stands in this folder."""
+    script = folder / "page.py"
+    script.write_text(source, encoding="utf-8")
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+    command = [sys.executable, "-P", script.name]
+    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=600, check=False)
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+WITH_PYTHON = [page for page in PAGES if python_of(page.read_text(encoding="utf-8"), data=True).strip()]
+
+
+def test_the_pages_are_there() -> None:
+    wanted = {"README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md", "demos/README.md", "tests/README.md"}
+    wanted |= {f"smc_dp{room}/README.md" for room in ("", "/audit", "/data", "/methods", "/reproduce")}
+    assert wanted | {"protocols/README.md", "protocols/pathak2010/NOTES.md"} <= {name_of(page) for page in PAGES}
+    assert {FRONT, ROOT / "smc_dp/README.md", ROOT / "protocols/README.md"} <= set(WITH_PYTHON)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_and_path_exists(page: Path) -> None:
+    assert list(wrong_links(page.read_text(encoding="utf-8"), page.parent)) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_is_one(page: Path) -> None:
+    found = [block for block in blocks(page.read_text(encoding="utf-8")) if block.of("sh")]
+    assert [fault for block in found for fault in wrong_shell(block.text)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_block_of_bounds_is_read(page: Path, tmp_path: Path) -> None:
+    for block in blocks(page.read_text(encoding="utf-8")):
+        if block.of("toml"):
+            (tmp_path / "bounds.toml").write_text(block.text, encoding="utf-8")
+            assert read_bounds(tmp_path / "bounds.toml").dimension > 1
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_placeholder_is_left(page: Path) -> None:
+    assert not re.findall(r"\b(?:TODO|FIXME|XXX|[A-Z]{4,}LINE)\b", page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=name_of)
+def test_every_python_block_runs(page: Path, tmp_path: Path) -> None:
+    done = run_python(python_of(page.read_text(encoding="utf-8"), data=HAS_DATA), tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=name_of)
+def test_every_python_block_compiles(page: Path) -> None:
+    compile(python_of(page.read_text(encoding="utf-8"), data=True), name_of(page), "exec")
+
+
+# The front page, and the landing.
 
 
 def test_there_are_the_two_commands() -> None:
-    commands = [line for line in TEXT.splitlines() if line.startswith("python3 -m venv")]
+    commands = [line for line in FRONT.read_text(encoding="utf-8").splitlines() if line.startswith("python3 -m venv")]
     assert [line.rpartition("/")[2] for line in commands] == ["smc-dp run", "pytest"]
+
+
+def crowded(lines: int, files: int) -> list[str]:
+    """What is too long about a front page of so many lines and a package with so many files at its top."""
+    over = [f"README.md has {lines} lines, wanted at most 110"] if lines > 110 else []
+    return over + ([f"smc_dp has {files} files at its top, wanted at most 8"] if files > 8 else [])
+
+
+def test_the_front_page_is_short_and_the_landing_is_clear() -> None:
+    lines = len(FRONT.read_text(encoding="utf-8").splitlines())
+    assert crowded(lines, len(list((ROOT / "smc_dp").glob("*.py")))) == []
+    assert len(crowded(111, 9)) == 2
+
+
+def test_the_picture_says_in_words_what_it_shows_and_is_read_on_dark_pages() -> None:
+    (alt,) = re.findall(r'<img src="\.github/protocol\.svg" alt="([^"]+)"', FRONT.read_text(encoding="utf-8"))
+    assert all(word in alt for word in ("hospitals", "Charlie", "sealed", "share", "sum", "noise"))
+    assert "prefers-color-scheme: dark" in (ROOT / ".github/protocol.svg").read_text(encoding="utf-8")
+
+
+COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def test_the_page_counts_the_attacks() -> None:
+    page = (ROOT / "smc_dp/audit/README.md").read_text(encoding="utf-8")
+    fixed = [a for a in ATTACKS.values() if not any(variant.no_fix_yet for variant in a.variants)]
+    assert f"Of the {COUNTS[len(ATTACKS)]} attacks in" in page
+    assert f" {COUNTS[len(fixed)]} fail on what stands here" in page
+    assert f"{COUNTS[len(ATTACKS) - len(fixed)].capitalize()} have no fix" in page
+
+
+def missing_methods(page: str) -> set[str]:
+    """The methods that no row of the page's first table names in its first cell."""
+    cells = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    return set(METHODS) - {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+
+
+def test_the_page_has_every_method() -> None:
+    page = (ROOT / "smc_dp/methods/README.md").read_text(encoding="utf-8")
+    assert missing_methods(page) == set()
+    assert missing_methods(page.replace("| `avg_clip` |", "| |")) == {"avg_clip"}
+
+
+# Broken pages.
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("[a](gone.md)", "links to gone.md"),
+        ("[a](#nowhere)\n# Here", "links to the heading nowhere of itself"),
+        ("[a](README.md#nowhere)", "links to the heading nowhere of README.md"),
+        ('<img src=".github/gone.svg" alt="x">', "links to .github/gone.svg"),
+        ("see `smc_dp/gone.py`", "names smc_dp/gone.py"),
+    ],
+)
+def test_a_broken_link_is_noticed(page: str, said: str) -> None:
+    (fault,) = wrong_links(page, ROOT)
+    assert fault.startswith(said)
+
+
+def test_links_that_are_right_are_left_alone() -> None:
+    page = "[a](README.md#two-commands) [b](#here-too) [c](https://example.org/x) `smc_dp/audit`\n## Here, too\n"
+    page += "```text\n[d](gone.md)\n```\n1. A step, `smc_dp/new.py`.\n   Forgotten: `tests/test_new.py`\n"
+    assert list(wrong_links(page, ROOT)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("smc-dp", "is no line"),
+        ("smc-dp fly", "wanted a command of smc-dp, got fly"),
+        ("smc-dp ledger burn x", "wanted a command of ledger, got burn"),
+        ("smc-dp ledger", "wanted a command of ledger, got none"),
+        ("smc-dp run --epsilom 1", "--epsilom"),
+        ("smc-dp run --epsilon", "--epsilon"),
+        ("smc-dp run --json \\\n  --fast", "--fast"),
+        ("smc-dp predict a b --data c", "nobody takes b"),
+        ("rm -rf .", "is no line"),
+        (".venv/bin/pytest tests/gone.py", "tests/gone.py does not exist"),
+        (".venv/bin/python demos/gone.py", "demos/gone.py does not exist"),
+        ("python3 -m venv .venv && .venv/bin/pip install --quiet . && .venv/bin/smc-dp fly", "got fly"),
+    ],
+)
+def test_a_broken_command_is_noticed(text: str, said: str) -> None:
+    (fault,) = wrong_shell(text)
+    assert said in fault
+
+
+def test_a_broken_python_block_is_noticed_at_its_line(tmp_path: Path) -> None:
+    page = "# A\n```python\nx = 1\n```\nand\n```python\nassert x == 2\n```\n"
+    done = run_python(python_of(page, data=False), tmp_path)
+    assert done.returncode == 1
+    assert "line 7" in done.stderr
+
+
+def test_a_block_that_needs_data_waits_for_them() -> None:
+    page = "```python needs-data\nx = 1\n```\n1. A step\n   ```python\n   y = 1\n   ```\n"
+    assert python_of(page, data=False).strip() == ""
+    assert python_of(page, data=True).strip() == "x = 1"

@@ -1,0 +1,120 @@
+"""Every protocol of the package is in the list in which an audit looks it up, and keeps what that list promises."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import pytest
+
+import protocols
+from protocols import programs
+from protocols.arithmetic.rng import Stream
+from protocols.errors import LocalError
+from protocols.pathak2010 import PROGRAM
+from protocols.programs import PROTOCOLS, Protocol
+from protocols.runtime.limits import Limits
+from protocols.runtime.session import Program
+from smc_dp.audit.code import law
+from smc_dp.audit.code.executions import execute
+
+NAMES = sorted(PROTOCOLS)
+
+
+def all_programs() -> Iterator[Program]:
+    """The program of every folder that has one."""
+    for module in pkgutil.iter_modules(protocols.__path__, "protocols."):
+        if module.ispkg:
+            found = vars(importlib.import_module(module.name)).get("PROGRAM")
+            if isinstance(found, Program):
+                yield found
+
+
+def unlisted(found: Iterable[Program], listed: Mapping[str, Protocol]) -> list[str]:
+    return [program.name for program in found if listed.get(program.name, None) is None]
+
+
+def test_every_program_is_in_the_list() -> None:
+    assert PROGRAM.name in {program.name for program in all_programs()}
+    assert unlisted(all_programs(), PROTOCOLS) == []
+    assert all(protocol.program.name == name for name, protocol in PROTOCOLS.items())
+
+
+def test_a_program_that_is_left_out_is_noticed() -> None:
+    assert unlisted(all_programs(), {}) == [program.name for program in all_programs()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_protocol_is_found_by_name_and_version_only(name: str) -> None:
+    program = PROTOCOLS[name].program
+    assert programs.find(name, program.version) is PROTOCOLS[name]
+    with pytest.raises(LocalError, match=f"wanted one of the protocols .*{name}"):
+        programs.find(name, program.version + 1)
+
+
+def holds(protocol: Protocol) -> bool:
+    """Whether a run at toy size on drawn inputs publishes what the ideal functionality makes of them."""
+    rng, p = Stream.insecure_from_seed("programs"), protocol.model.sample(3)
+    inputs = protocol.model.inputs(p, lambda name, bits: rng.bits(bits))
+    done = execute(protocol.program, p, inputs, rng.fork("run"))
+    assert protocol.model.hygiene is not None
+    return protocol.model.hygiene.agrees(p, inputs, done.published)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_gives_what_the_ideal_functionality_gives(name: str) -> None:
+    assert holds(PROTOCOLS[name])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_another_functionality_is_told_apart(name: str) -> None:
+    protocol = PROTOCOLS[name]
+    hygiene = protocol.model.hygiene
+    assert hygiene is not None
+
+    def other(p: Any, inputs: Any, published: Mapping[str, Any]) -> bool:
+        first, *rest = published
+        return hygiene.agrees(p, inputs, {**published, first: published[rest[0]]})
+
+    assert not holds(replace(protocol, model=replace(protocol.model, hygiene=replace(hygiene, agrees=other))))
+
+
+def unlimited(parameters: type[Any], limits: Limits) -> set[str]:
+    """The integers of which a protocol's parameters are made and that it does not limit."""
+    return {field.name for field in fields(parameters) if field.type in ("int", int)} - limits.largest.keys()
+
+
+@dataclass(frozen=True)
+class Unbounded:
+    """Broken: parameters with an integer that nobody limits."""
+
+    parties: tuple[str, ...]
+    rounds: int
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_integer_of_the_parameters_has_its_limit(name: str) -> None:
+    protocol = PROTOCOLS[name]
+    assert protocol.program.parameters is not None
+    assert unlimited(protocol.program.parameters, protocol.limits) == set()
+    assert unlimited(Unbounded, protocol.limits) == {"rounds"}
+
+
+def tried(protocol: Protocol) -> law.TestedLaw:
+    claim = protocol.claim
+    assert claim is not None
+    assert claim.trials is not None
+    small = claim.trials.small(protocol.model.sample(3))
+    return law.law(protocol.program, claim.trials, small, Stream.insecure_from_seed("law"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in NAMES if PROTOCOLS[name].claim])
+def test_a_claim_is_tried_and_holds(name: str) -> None:
+    found = tried(PROTOCOLS[name])
+    assert found.p_value > 1e-6
+    assert found.missed == ()
+    assert found.twins > 0

@@ -1,0 +1,67 @@
+"""Every class that is a method is in the registry, and every method of the registry is where users look for it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from smc_dp import AveragingClassifier, CollaborativeClassifier, EnsembleClassifier, FeatureMethodClassifier, methods
+from smc_dp.methods.method import Method
+from smc_dp.methods.registry import METHODS
+from smc_dp.methods.sums.weighted_sum import WeightedSum
+
+FAMILIES = (AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier)
+# Why there is no estimator of these.
+IN_NO_FAMILY = {
+    "wsum_ar": "its weights have a direction only, and probabilities would need their length",
+    "batch": "scikit-learn has it",
+    "indiv": "releases nothing in common",
+    "release_all": "releases a committee and no model that scores rows",
+    "noisy_max": "answers a number of queries that is stated before",
+}
+
+
+def classes() -> list[type[Any]]:
+    """Every class in the rooms of methods that has a name of its own and makes a part."""
+    found = set()
+    for module in pkgutil.walk_packages(methods.__path__, "smc_dp.methods."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if inspect.isclass(value) and value is not Method and value.__module__.startswith("smc_dp.methods"):
+                found |= {value} if isinstance(getattr(value, "name", None), str) and hasattr(value, "part") else set()
+    return sorted(found, key=lambda kind: kind.__qualname__)
+
+
+def unregistered(found: Collection[type[Any]], registry: Mapping[str, type[Method]]) -> list[str]:
+    return [kind.__qualname__ for kind in found if registry.get(kind.name) is not kind]
+
+
+def test_every_class_that_is_a_method_is_in_the_registry() -> None:
+    assert WeightedSum in classes()
+    assert unregistered(classes(), METHODS) == []
+    assert len(classes()) == len(METHODS)
+
+
+def test_a_method_that_is_left_out_or_misnamed_is_noticed() -> None:
+    without = {name: method for name, method in METHODS.items() if name != "wsum"}
+    assert unregistered(classes(), without) == ["WeightedSum"]
+    assert unregistered(classes(), {**METHODS, "wsum": METHODS["local"]}) == ["WeightedSum"]
+
+
+def homeless(names: Collection[str], families: Collection[Any], excused: Collection[str]) -> list[str]:
+    """Methods in no family or in several, and excuses for methods that have one."""
+    homes = {name: sum(name in family.methods for family in families) for name in names}
+    return sorted(name for name, count in homes.items() if count != (name not in excused))
+
+
+def test_every_method_is_in_a_family_or_in_none_for_a_reason() -> None:
+    assert homeless(METHODS, FAMILIES, IN_NO_FAMILY) == []
+    assert IN_NO_FAMILY.keys() <= METHODS.keys()
+
+
+def test_a_method_without_a_home_is_noticed() -> None:
+    assert homeless(METHODS, FAMILIES[1:], IN_NO_FAMILY) == sorted(AveragingClassifier.methods)
+    assert homeless(METHODS, (*FAMILIES, EnsembleClassifier), IN_NO_FAMILY) == sorted(EnsembleClassifier.methods)
+    assert homeless(METHODS, FAMILIES, [*IN_NO_FAMILY, "wsum"]) == ["wsum"]
