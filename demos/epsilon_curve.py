@@ -24,7 +24,8 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.data.partition import deal, parse_split
 from smc_dp.errors import InputError
 from smc_dp.methods.method import Trained
-from smc_dp.methods.pathak2010.averages import Central, PathakMean
+from smc_dp.methods.pathak2010.averages import Central
+from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1")

@@ -28,7 +28,9 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.data.partition import deal, parse_split
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.methods.model import LinearModel, Release, classify
-from smc_dp.methods.pathak2010.averages import Local, PathakMean, TrainedMean, noise_of
+from smc_dp.methods.pathak2010.averages import Local
+from smc_dp.methods.pathak2010.mean import PathakMean, TrainedMean
+from smc_dp.methods.pathak2010.models import noise_of
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteLaplace

@@ -21,7 +21,8 @@ from smc_dp.attacks.synthetic import DIMENSION, like_adult
 from smc_dp.data.federation import Federation, Public
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.pathak2010.averages import PathakMean, model_of
+from smc_dp.methods.pathak2010.mean import PathakMean
+from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.output import GRID, proven
 from smc_dp.privacy.target import Target

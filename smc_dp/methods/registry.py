@@ -13,7 +13,8 @@ from smc_dp.methods.hamm2016.per_query import NoisyMax, ReleaseAll
 from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote
 from smc_dp.methods.method import Method
 from smc_dp.methods.nonprivate import Batch, Individual
-from smc_dp.methods.pathak2010.averages import Central, Local, PathakMean
+from smc_dp.methods.pathak2010.averages import Central, Local
+from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove

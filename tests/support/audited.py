@@ -15,7 +15,7 @@ from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.sources import Prepared
-from smc_dp.methods.pathak2010.averages import PathakMean
+from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import BY_PROTOCOL, Agreement, marks
 from smc_dp.run.simulation import simulate_run

@@ -17,7 +17,8 @@ from smc_dp.audit.epsilon.mechanisms import twice
 from smc_dp.audit.epsilon.twins import TwinName
 from smc_dp.data.federation import Public, Rows
 from smc_dp.errors import InputError
-from smc_dp.methods.pathak2010.averages import PathakMean, model_of
+from smc_dp.methods.pathak2010.mean import PathakMean
+from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.privacy.target import Target
 
 NAME = "prr_mean"

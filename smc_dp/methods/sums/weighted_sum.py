@@ -34,7 +34,7 @@ from smc_dp.methods.method import (
 )
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_more, one_record
-from smc_dp.methods.pathak2010.averages import SIZES, models_of
+from smc_dp.methods.pathak2010.models import SIZES, models_of
 from smc_dp.privacy.output import GRID, Calibrated, proven, stated
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, replace_one

@@ -29,7 +29,8 @@ from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote
 from smc_dp.methods.method import Method, Trust, laws
 from smc_dp.methods.model import LinearModel, Release, ReleasedModel
 from smc_dp.methods.nonprivate import Batch, Each, Individual
-from smc_dp.methods.pathak2010.averages import Central, Local, PathakMean
+from smc_dp.methods.pathak2010.averages import Central, Local
+from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.soft_statistic import SoftStatistic

@@ -19,7 +19,7 @@ from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.errors import InputError
 from smc_dp.files import writing
 from smc_dp.files.writing import refuse_existing
-from smc_dp.methods.pathak2010.averages import PathakMean
+from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import REASONS, SEEDED, Agreement

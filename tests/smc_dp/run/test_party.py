@@ -20,7 +20,7 @@ from smc_dp.data.federation import Public, Rows
 from smc_dp.errors import InputError
 from smc_dp.methods.model import LinearModel, classify
 from smc_dp.methods.nonprivate import alone, majority
-from smc_dp.methods.pathak2010.averages import PathakMean
+from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run import party
 from smc_dp.run.agreement import Agreement

@@ -13,7 +13,7 @@ from support.clear import in_the_clear
 
 from smc_dp import Federation, InputError, Rows, Target, aggregation, audit_run, predict, run_protocol
 from smc_dp.data import sources
-from smc_dp.methods.pathak2010.averages import PathakMean
+from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 
 BOUNDS = '[columns]\nage = [0, 100]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\ncolumn = "outcome"\n'

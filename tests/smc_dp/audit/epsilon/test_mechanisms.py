@@ -21,7 +21,8 @@ from smc_dp.audit.epsilon.power import Effort, of_twin, with_power
 from smc_dp.audit.epsilon.twins import ABOUT, FloatSampler, Multiples, TwinName
 from smc_dp.data.federation import Public, Rows
 from smc_dp.errors import InputError
-from smc_dp.methods.pathak2010.averages import PathakMean, model_of
+from smc_dp.methods.pathak2010.mean import PathakMean
+from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.target import NoiseName, Target
 

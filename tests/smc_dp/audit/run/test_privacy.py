@@ -25,7 +25,7 @@ from smc_dp.audit.run.privacy import private_inputs
 from smc_dp.data.federation import Public
 from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.solver import minimise
-from smc_dp.methods.pathak2010.averages import PathakMean
+from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.sensitivity import logistic_constants

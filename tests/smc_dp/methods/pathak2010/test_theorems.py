@@ -18,7 +18,8 @@ from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.solver import minimise
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010 import theorems as bounds
-from smc_dp.methods.pathak2010.averages import PathakMean, noise_of
+from smc_dp.methods.pathak2010.mean import PathakMean
+from smc_dp.methods.pathak2010.models import noise_of
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.pathak2010 import PureNoiseName
 from smc_dp.privacy.target import Target

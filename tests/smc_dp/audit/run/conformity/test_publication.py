@@ -16,7 +16,7 @@ from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import load
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.errors import InputError
-from smc_dp.methods.pathak2010.averages import PathakMean
+from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.folder import RELEASE, SHARES, TIMINGS

@@ -1,0 +1,61 @@
+"""One party's model for objective (2) of Pathak, Rane and Raj (2010), section 3.1, and the noise that covers a record.
+
+The objective is the mean log-loss plus lam |w|^2, so mu = 2 lam. One record replaced moves a model of n records by at
+most G/(mu n).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from smc_dp.arrays import Array
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.learning.batch import train_all
+from smc_dp.learning.objective import RegularisedLogistic
+from smc_dp.learning.solver import PUBLIC_TAU, minimise
+from smc_dp.methods.method import (
+    Method,
+    check_sizes,
+    two_classes,
+)
+from smc_dp.methods.model import LinearModel
+from smc_dp.privacy.output import GRID, Calibrated, proven
+from smc_dp.privacy.pathak2010 import noise_for
+from smc_dp.privacy.sensitivity import replace_one
+from smc_dp.privacy.target import Target
+
+SIZES = "The sizes of the data sets are constants of the neighbourhood: they are not protected."
+
+
+def model_of(rows: Rows, lam: float) -> list[int]:
+    """One party's model on the grid: d integers."""
+    return GRID.encode(minimise(RegularisedLogistic(lam), rows.X, 2.0 * rows.y - 1).weights.tolist())
+
+
+def models_of(federation: Federation, method: Method, lam: float) -> Array:
+    """Every party's model: (K, d); InputError for other than two classes, or for more rows than tolerances allow."""
+    two_classes(federation, method)
+    check_sizes(federation)
+    return train_all([(rows.X, rows.y) for rows in federation.parties], 2, 2 * lam)[:, 0]
+
+
+def noise_of(target: Target, n: int, dimension: int, lam: float, parties: int = 1) -> Calibrated | None:
+    """The noise of a sum of so many models when one record of a model of n rows is replaced; None for no noise."""
+    if target.epsilon is None:
+        return None
+    delta = replace_one(n, 2 * Fraction(lam), PUBLIC_TAU)
+    calibrated = proven(target, dimension, delta)
+    if target.noise == "gauss":
+        return calibrated
+    law = noise_for(
+        n, parties=parties, dimension=dimension, epsilon=target.epsilon, lam=Fraction(lam),
+        calibration=target.calibration, noise=target.noise, grid=GRID, tau=PUBLIC_TAU,
+    )  # fmt: skip
+    return Calibrated(law, calibrated.sensitivity)
+
+
+def binary(w: Array) -> LinearModel:
+    """The model of weights w: (d,) of the second class against the first."""
+    return LinearModel.from_coordinates(w[np.newaxis], 2)
