@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM
 from protocols.programs import PROTOCOLS, Protocol
+from protocols.runtime.claims import Claim
 from protocols.runtime.limits import Limits
 from protocols.runtime.session import Program
 from smc_dp.audit.code import law
@@ -101,6 +103,18 @@ def test_every_integer_of_the_parameters_has_its_limit(name: str) -> None:
     assert protocol.program.parameters is not None
     assert unlimited(protocol.program.parameters, protocol.limits) == set()
     assert unlimited(Unbounded, protocol.limits) == {"rounds"}
+
+
+def untried() -> set[str]:
+    """The folders whose claim nobody can try as a whole."""
+    rooms = {path.parent.name for path in Path(protocols.__path__[0]).glob("*/ideal.py")}
+    claims: dict[str, Claim] = {room: importlib.import_module(f"protocols.{room}.ideal").CLAIM for room in rooms}
+    listed = [protocol.claim for protocol in PROTOCOLS.values()]
+    return {room for room, claim in claims.items() if claim.trials is None or claim not in listed}
+
+
+def test_every_claim_is_tried_but_that_of_a_step_inside_of_others() -> None:
+    assert untried() == {"comparison"}
 
 
 def tried(protocol: Protocol) -> law.TestedLaw:

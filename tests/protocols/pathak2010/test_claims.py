@@ -43,9 +43,10 @@ from smc_dp.audit.code.two_samples import compare_samples, shape
 CHECKED_HERE = (comparison, pathak2010)
 
 
-def test_every_protocol_makes_a_claim_that_is_checked_here() -> None:
+def test_every_protocol_makes_a_claim() -> None:
+    """Those of other protocols than these are tried as a whole, in `tests/protocols/test_programs.py`."""
     folders = {path.parent.name for path in Path(protocols.__path__[0]).glob("*/ideal.py")}
-    assert folders == {checked.__name__.rpartition(".")[2] for checked in CHECKED_HERE}
+    assert folders >= {checked.__name__.rpartition(".")[2] for checked in CHECKED_HERE}
     for folder in folders:
         claim = import_module(f"protocols.{folder}.ideal").CLAIM
         assert isinstance(claim, Claim)

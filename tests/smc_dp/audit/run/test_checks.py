@@ -60,7 +60,7 @@ def test_names_of_checks_are_unique() -> None:
 
 def unnamed(names: Iterable[str], tests: Iterable[str]) -> set[str]:
     """The checks whose name stands in none of these texts, in quotes or as a keyword."""
-    said = {name for text in tests for pair in re.findall(r'"([\w-]+)"|\b(\w+)="', text) for name in pair}
+    said = {name for text in tests for pair in re.findall(r'"([\w-]+)"|\b(\w+)=(?:"|None)', text) for name in pair}
     return set(names) - said
 
 
