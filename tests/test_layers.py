@@ -313,6 +313,17 @@ def arrows() -> dict[str, set[str]]:
     return found
 
 
+def without_a_row(modules: set[str]) -> list[str]:
+    """Files that stand beside rooms, where there should be rooms only."""
+    return sorted(module for module in modules if entry(module, TABLE) in ("smc_dp", "smc_dp.audit") != module)
+
+
+def test_every_file_of_smc_dp_stands_in_a_room() -> None:
+    modules = {module_of(path) for path in files()}
+    assert [m for m in without_a_row(modules) if m not in ("smc_dp", "smc_dp.audit")] == []
+    assert without_a_row({"smc_dp.audit.tools", "smc_dp.tools"}) == ["smc_dp.audit.tools", "smc_dp.tools"]
+
+
 def test_no_row_allows_what_its_room_does_not_use() -> None:
     unused = {
         (room, allowed)

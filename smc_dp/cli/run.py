@@ -161,9 +161,10 @@ def _terms(
     """What is agreed on whoever takes part, refused before any file is read."""
     from smc_dp.privacy.target import Calibration, Target
     from smc_dp.run.agreement import BY_PROTOCOL, ComparisonName, check, marks, secure_form
+    from smc_dp.run.agreement import as_printed as runs_as_printed
 
-    hardened, printed = BY_PROTOCOL.get(method, BY_PROTOCOL[METHOD])
-    protocol = printed if as_printed else hardened
+    known = BY_PROTOCOL.get(method, BY_PROTOCOL[METHOD])
+    protocol = next((name for name in known if runs_as_printed(name) == as_printed), known[0])
     named = None if calibration is None else choice("--calibration", calibration, get_args(Calibration))
     settings = secure_form(method, protocol)(lam=float(positive("--lambda", lam)), as_printed=as_printed)
     default: Calibration = "paper" if as_printed else "proven"

@@ -99,6 +99,22 @@ class Finishing(Method, Protocol[R_co]):
         ...
 
 
+class SecureMethod(Protocol):
+    """What a method that a protocol computes says besides: then nobody who computes it is trusted.
+
+    `by_protocols` names the programs that do, the one to prefer first; a run takes them from here.
+    """
+
+    by_protocols: ClassVar[tuple[str, ...]]
+
+    def largest(self, n: int, public: Public, target: Target) -> int:
+        """What no integer of the functionality's value exceeds, whatever the rows are, if a party of n rows adds noise.
+
+        InputError for more rows than the theory allows.
+        """
+        ...
+
+
 def released(
     method: Finishing[R],
     parts: Sequence[Any],

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
@@ -26,9 +26,9 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import Public
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
-from smc_dp.methods.method import Method, check_target
+from smc_dp.methods.method import Method, SecureMethod, check_target
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.registry import find
+from smc_dp.methods.registry import METHODS, find
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -43,7 +43,15 @@ REASONS = MappingProxyType(
 )
 ONLY_THE_RELEASE = "whoever sees the published shares and the release, and nothing that was sent to make them"
 RESIDUES = "The published integers equal the sum of all models modulo the number of parties, without any noise."
-BY_PROTOCOL = MappingProxyType({"prr_mean": ("pathak2010", "pathak2010-as-printed-insecure")})
+
+
+def _has_protocols(method: type[Method]) -> bool:
+    return hasattr(method, "by_protocols")
+
+
+BY_PROTOCOL = MappingProxyType(
+    {name: cast(type[SecureMethod], method).by_protocols for name, method in METHODS.items() if _has_protocols(method)}
+)
 """The methods with a secure form, and the protocols that compute it, by their names."""
 
 ComparisonName: TypeAlias = Literal["all-pairs", "tournament"]
@@ -179,6 +187,8 @@ class Agreement:
 
 def method_and_target(stated: Mapping[str, Any]) -> tuple[Any, Target, str]:
     """Method with its settings, target and protocol in a release's parameters; InputError for what no run states."""
+    if stated.get("method") in PROTOCOLS and "protocol" not in stated:
+        raise InputError("parameters: made by an earlier version, which named the protocol as the method: run again")
     name, protocol = (reading.text(key, stated.get(key)) for key in ("method", "protocol"))
     made = secure_form(name, protocol)(lam=float(_rational("lambda", stated)), as_printed=as_printed(protocol))
     target = Target(
@@ -209,6 +219,8 @@ def as_printed(protocol: str) -> bool:
 def check(method: Method, target: Target, protocol: str, key_bits: int, *, test_keys: bool) -> None:
     """Raises InputError for what no run can agree on, whoever takes part; nothing of it needs anybody's rows."""
     secure_form(method.name, protocol)
+    if getattr(method, "as_printed", False) != as_printed(protocol):
+        raise InputError(f"method: wanted {method.name} made for the steps of {protocol}, got one made for others")
     check_keys(protocol, key_bits, test_keys)
     if target.epsilon is None:
         raise InputError("epsilon: wanted a finite number, a run without noise protects nobody")

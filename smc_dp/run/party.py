@@ -5,11 +5,12 @@ Nothing here sees another party's rows. What depends on the party's rows leaves 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Rows, plain_name
 from smc_dp.errors import InputError
+from smc_dp.methods.method import SecureMethod
 from smc_dp.run.agreement import Agreement
 
 
@@ -18,7 +19,7 @@ def check(name: str, rows: Rows, agreement: Agreement) -> None:
 
     This depends on public figures and on the party's own number of rows, not on what the rows say.
     """
-    method: Any = agreement.method
+    method = cast(SecureMethod, agreement.method)  # an agreement is about no other
     try:
         largest = method.largest(len(rows), agreement.public, agreement.target)
     except InputError as error:

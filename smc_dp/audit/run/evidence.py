@@ -28,6 +28,7 @@ from protocols.runtime.view import Recomputed as Recomputed
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.run.folder import RELEASE, SHARES, TRANSCRIPT
+from smc_dp.run.identities import read_identities
 
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
 MAX_BYTES = 1 << 28  # of the record
@@ -93,12 +94,6 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
         folder, files, release, shares, text, head, lines, envelopes, protocol, session, pinned,
         {} if views is None else _views(views, session, protocol.limits),
     )  # fmt: skip
-
-
-def read_identities(path: Path) -> dict[str, bytes]:
-    """Pinned identities: a JSON object of names and public keys of 64 hexadecimal digits."""
-    document = reading.parse_object(reading.read_file(path, MAX_JSON_BYTES), str(path))
-    return {name: _bytes(f"{path}: {shown(name)}", value, PUBLIC_BYTES) for name, value in document.items()}
 
 
 def _session(head: dict[str, Any], where: str) -> tuple[Protocol, Session]:

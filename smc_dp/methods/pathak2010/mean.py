@@ -67,6 +67,7 @@ class PathakMean:
     lam: float = 1e-3
     as_printed: bool = False
     name: ClassVar[str] = "prr_mean"
+    by_protocols: ClassVar[tuple[str, ...]] = ("pathak2010", "pathak2010-as-printed-insecure")
     protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")

@@ -13,7 +13,7 @@ from support.audited import toy_run
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import CURATOR_NAME
 from smc_dp.audit.run.conformity import CHECKS
-from smc_dp.audit.run.evidence import load, read_identities
+from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.cli.main import main
 from smc_dp.errors import InputError
@@ -34,7 +34,7 @@ def test_keys_are_private_and_the_public_file_is_what_an_audit_reads(folder: Pat
     assert {stat.S_IMODE(p.stat().st_mode) for p in folder.glob("*.key")} == {0o600}
     found = identities.load(folder)
     assert set(found) == {*PARTIES, CURATOR_NAME}
-    assert read_identities(folder / "identities.json") == {name: found[name].public for name in found}
+    assert identities.read_identities(folder / "identities.json") == {name: found[name].public for name in found}
     public = (folder / "identities.json").read_text()
     for identity in found.values():
         assert identity.seed.hex() not in public

@@ -68,9 +68,11 @@ def test_the_noise_is_that_of_the_sum():
     assert noise_p(divide_by=4) < 1e-12  # broken twin: noise of the mean, K times less
 
 
-def agreed(names: tuple[str, ...], d: int, target: Target, lam: float = 0.1, **options: Any) -> Agreement:
+def agreed(
+    names: tuple[str, ...], d: int, target: Target, lam: float = 0.1, as_printed: bool = False, **options: Any
+) -> Agreement:
     bounds = Bounds(tuple(NumericColumn(f"x{i}", -1.0, 1.0) for i in range(d)), ("no", "yes"), "y", bias=0.0)
-    return Agreement(PathakMean(lam), target, names, bounds, **options)
+    return Agreement(PathakMean(lam, as_printed), target, names, bounds, **options)
 
 
 FIVE = ("north", "south", "east", "west", "centre")
@@ -188,7 +190,7 @@ def test_steps_as_printed_draw_the_noise_of_the_mean():
 
 def test_steps_as_printed_refuse_another_calibration():
     with pytest.raises(InputError, match="`calibration` paper"):
-        agreed(FIVE, 3, Target(1), protocol="pathak2010-as-printed-insecure", marks=("as printed",))
+        agreed(FIVE, 3, Target(1), as_printed=True, protocol="pathak2010-as-printed-insecure", marks=("as printed",))
 
 
 def test_a_party_beyond_the_public_cap_on_rows_is_refused():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,14 @@ import numpy as np
 import pytest
 from support.clear import in_the_clear
 
+from protocols.arithmetic.rng import Stream
 from smc_dp import Federation, InputError, Rows, Target, aggregation, audit_run, predict, run_protocol
 from smc_dp.data import sources
+from smc_dp.ledger.history import Limit
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.run import identities
+from smc_dp.run.ledgers import Ledgers
 
 BOUNDS = '[columns]\nage = [0, 100]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\ncolumn = "outcome"\n'
 QUICK: dict[str, Any] = {"key_bits": 256, "insecure_test_keys": True}
@@ -65,6 +70,40 @@ def test_an_audit_from_python_fails_where_a_run_was_changed(tmp_path: Path) -> N
     assert {f.check.name for f in report.findings if f.outcome.status == "failed"} == {"files"}
 
 
+def test_identities_and_views_are_really_looked_at(tmp_path: Path) -> None:
+    names = ("party-1", "party-2", "party-3")
+    identities.create(tmp_path / "own", names, Stream.from_system())
+    identities.create(tmp_path / "foreign", names, Stream.from_system())
+    given = identities.of_run(tmp_path / "own", names)
+    run, views = tmp_path / "run", tmp_path / "views"
+    run_protocol(FEDERATION, out=run, views=views, identities=given, **QUICK)
+
+    def statuses(**options: Any) -> dict[str, str]:
+        return {f.check.name: f.outcome.status for f in audit_run(run, **options).findings}
+
+    alone = statuses()
+    assert alone["identities"] == alone["messages-recomputed"] == "not possible"
+    known = statuses(identities=tmp_path / "own" / "identities.json", views=views)
+    assert known["identities"] == known["messages-recomputed"] == "passed"
+    foreign = statuses(identities=tmp_path / "foreign" / "identities.json", views=views)
+    assert {name for name, status in foreign.items() if status == "failed"} == {"identities"}
+    (views / "1.view").write_bytes((views / "1.view").read_bytes()[:-1])
+    with pytest.raises(InputError, match=r"1\.view"):
+        audit_run(run, views=views)
+
+
+def test_a_run_of_an_earlier_version_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    run_protocol(FEDERATION, out=tmp_path / "run", **QUICK)
+    document = json.loads((tmp_path / "run" / "release.json").read_text())
+    document["parameters"] |= {"method": document["parameters"].pop("protocol"), "as_printed": False}
+    (tmp_path / "run" / "release.json").write_text(json.dumps(document))
+    with pytest.raises(
+        InputError, match="made by an earlier version, which named the protocol as the method: run again"
+    ):
+        predict(tmp_path / "run", rows(3, 1).X)
+    assert not audit_run(tmp_path / "run").passed
+
+
 def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aggregation, "secure", in_the_clear)
     monkeypatch.chdir(tmp_path)
@@ -97,15 +136,19 @@ def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch:
     ({"bounds": "bounds.toml"}, "bounds: a file goes with files"),
     ({"test": "test.csv"}, "test: wanted rows"),
     ({"out": "."}, "exists already"),
+    ({"method": PathakMean(0.1, as_printed=True)}, "method: wanted prr_mean made for the steps of pathak2010"),
+    ({"link": "moon"}, "link: wanted one of"),
+    ({"topology": "ring"}, "topology: wanted one of"),
 ])  # fmt: skip
 def test_what_cannot_be_run_is_refused_before_anything_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], why: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(aggregation, "secure", lambda *_, **__: pytest.fail("a message would have been sent"))
+    books = Ledgers(tmp_path / "books", Limit(Fraction(3), Fraction(0)))
     with pytest.raises(InputError, match=why):
-        run_protocol(FEDERATION, **{**QUICK, **changes})
-    assert not list(tmp_path.iterdir())
+        run_protocol(FEDERATION, **{**QUICK, "ledgers": books, **changes})
+    assert not list(tmp_path.iterdir())  # no folder, and no ledger that was charged
 
 
 def test_other_inputs_that_do_not_fit_are_refused(tmp_path: Path) -> None:
