@@ -28,6 +28,9 @@ class NumericColumn:
     low: float
     high: float
 
+    def __post_init__(self) -> None:
+        as_floats(self, "low", "high")
+
     @property
     def width(self) -> int:
         """Number of features this column becomes."""
@@ -70,6 +73,9 @@ class Bounds:
     center: bool = True
 
     def __post_init__(self) -> None:
+        as_floats(self, "clip", "bias")
+        if not isinstance(self.center, bool):
+            raise InputError(f"center: wanted True or False, got {shown(self.center)}")
         if not 1 <= len(self.columns) <= _MAX_COLUMNS:
             raise InputError(f"columns: wanted 1 to {_MAX_COLUMNS}, got {len(self.columns)}")
         names = [column.name for column in self.columns]
@@ -92,6 +98,14 @@ class Bounds:
     def dimension(self) -> int:
         """Number of features of an encoded row, the bias included."""
         return sum(column.width for column in self.columns) + (1 if self.bias else 0)
+
+
+def as_floats(frozen: object, *names: str) -> None:
+    """Whole numbers become floats, so that 0 and 0.0 are one bound, in a digest too."""
+    for name in names:
+        value = getattr(frozen, name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            object.__setattr__(frozen, name, float(value))
 
 
 def canonical(text: str) -> str:

@@ -35,7 +35,7 @@ class Prepared:
 
 
 def own_files(
-    parties: Sequence[str],
+    parties: Sequence[str | tuple[str, Path]],
     bounds: str | PathLike[str] | Bounds,
     *,
     label: str | None = None,
@@ -43,7 +43,9 @@ def own_files(
     parties_by: str | None = None,
     strict: bool = False,
 ) -> Prepared:
-    """Everybody's rows from files: `parties` are paths or name=path, or one table that the column `parties_by` groups.
+    """Everybody's rows from files.
+
+    `parties` are paths, name=path or pairs of them, or one table that the column `parties_by` groups.
 
     Raises InputError naming the party or file and the field; every row of every party has then been checked.
     """
@@ -102,13 +104,15 @@ def _shares(parties: int | None, split: str | None) -> list[Fraction]:
     return shares or even(count)
 
 
-def _one_file_each(parties: Sequence[str]) -> dict[str, Table]:
+def _one_file_each(parties: Sequence[str | tuple[str, Path]]) -> dict[str, Table]:
     named = [_name_and_path(text) for text in parties]
     check_names([name for name, _ in named])
     return {name: read_table(path, f"party {name} ({path})") for name, path in named}
 
 
-def _name_and_path(text: str) -> tuple[str, Path]:
+def _name_and_path(text: str | tuple[str, Path]) -> tuple[str, Path]:
+    if isinstance(text, tuple):
+        return text
     name, equals, path = text.partition("=")
     if not equals:
         return Path(text).stem, Path(text)
@@ -117,7 +121,7 @@ def _name_and_path(text: str) -> tuple[str, Path]:
     return name, Path(path)
 
 
-def _grouped(parties: Sequence[str], column: str) -> dict[str, Table]:
+def _grouped(parties: Sequence[str | tuple[str, Path]], column: str) -> dict[str, Table]:
     if len(parties) != 1:
         raise InputError(f"parties_by: wanted one table, as a single `party`, got {len(parties)}")
     path = _name_and_path(parties[0])[1]

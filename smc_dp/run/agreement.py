@@ -28,6 +28,7 @@ from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.methods.method import Method, SecureMethod, check_target
 from smc_dp.methods.model import LinearModel
+from smc_dp.methods.pathak2010.mean import RESIDUES
 from smc_dp.methods.registry import METHODS, find
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.statement import PrivacyStatement
@@ -42,7 +43,6 @@ REASONS = MappingProxyType(
     }
 )
 ONLY_THE_RELEASE = "whoever sees the published shares and the release, and nothing that was sent to make them"
-RESIDUES = "The published integers equal the sum of all models modulo the number of parties, without any noise."
 
 
 def _has_protocols(method: type[Method]) -> bool:
@@ -136,7 +136,7 @@ class Agreement:
     def from_dict(cls, document: Mapping[str, Any], bounds: Bounds) -> Agreement:
         """The record that `as_dict` wrote, with its bounds already read; raises InputError for anything else."""
         stated = reading.mapping("parameters", document.get("parameters"))
-        if document.get("fraction_bits") != GRID.fraction_bits:
+        if type(document.get("fraction_bits")) is not int or document["fraction_bits"] != GRID.fraction_bits:
             wanted, came = GRID.fraction_bits, shown(document.get("fraction_bits"))
             raise InputError(f"fraction_bits: wanted {wanted}, got {came}")
         method, target, protocol = method_and_target(stated)
@@ -245,6 +245,8 @@ def secure_form(method: str, protocol: str) -> Any:
 
 def check_keys(protocol: str, key_bits: int, test_keys: bool = False) -> None:
     """Raises InputError for keys too short to protect anyone, unless they are asked for as test keys."""
+    if type(key_bits) is not int:
+        raise InputError(f"key_bits: wanted an int, got {shown(key_bits)}")
     if _are_test_keys(protocol, key_bits) and not test_keys:
         least = shortest_keys(protocol)
         raise InputError(f"key_bits: wanted at least {least} (or `insecure_test_keys`), got {key_bits}")

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from protocols.runtime.network import LINKS, TOPOLOGIES
 from protocols.runtime.session import CURATOR_NAME
 from protocols.runtime.transcript import canonical
 from smc_dp.aggregation import Execution, Outcome
@@ -68,9 +69,24 @@ class PublishedRelease:
 
 def make(outcome: Outcome, agreement: Agreement, simulated: Mapping[str, str]) -> PublishedRelease:
     """The release of an outcome, as anybody may make it; `simulated`: how the run was simulated, SIMULATED by name."""
+    return _release(agreement.weights(outcome.value), agreement, simulated)
+
+
+def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
+    """Raises InputError unless what would be written of it is read back as the same: before anything is charged."""
+    try:
+        document = json.loads(json.dumps(_as_json(_release((), agreement, simulated), {}), allow_nan=False))
+        found = agreed(document, {"fraction_bits": GRID.fraction_bits})
+    except (TypeError, ValueError) as error:
+        raise InputError(f"agreement: cannot be published: {error}") from None
+    if found.digest != agreement.digest:
+        raise InputError("agreement: cannot be published: what would be read back is another one")
+
+
+def _release(weights: tuple[float, ...], agreement: Agreement, simulated: Mapping[str, str]) -> PublishedRelease:
     bounds = agreement.bounds
     return PublishedRelease(
-        weights=agreement.weights(outcome.value),
+        weights=weights,
         agreement=agreement,
         privacy=agreement.statement.as_dict(),
         parameters={
@@ -179,6 +195,9 @@ def agreed(document: Mapping[str, Any], shares: Mapping[str, Any]) -> Agreement:
     parameters = reading.mapping("parameters", document.get("parameters"))
     bounds = _bounds(document, parameters)
     check_names(reading.texts("parties", parameters.get("parties")))
+    for name, choices in zip(SIMULATED, (TOPOLOGIES, LINKS), strict=True):
+        if parameters.get(name) not in tuple(choices):
+            raise InputError(f"{name}: wanted one of {', '.join(choices)}, got {shown(parameters.get(name))}")
     reasons = reading.texts("insecure", document.get("insecure", []))
     known = {reason: mark for mark, reason in REASONS.items()}
     if unknown := [reason for reason in reasons if reason not in known]:
@@ -195,6 +214,10 @@ def _privacy(document: dict[str, Any]) -> dict[str, Any]:
     """The statement as it was, once it has been seen to be one."""
     reading.keys("privacy", document, {field.name for field in fields(PrivacyStatement)} - {"rho"}, {"rho"})
     caveats = tuple(reading.texts("privacy caveats", document["caveats"]))
+    for name in ("kind", "unit", "adjacency", "adversary"):
+        reading.text(f"privacy {name}", document[name])
+    if any(isinstance(document.get(name), bool) for name in ("epsilon", "delta", "rho")):
+        raise InputError("privacy: wanted numbers for epsilon and delta, got true or false")
     try:
         return PrivacyStatement(**{**document, "caveats": caveats}).as_dict()
     except (TypeError, ValueError) as error:

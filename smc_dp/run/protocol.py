@@ -14,6 +14,7 @@ from protocols.crypto.identity import Identity
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.partition import check_names
 from smc_dp.data.sources import Prepared
 from smc_dp.errors import InputError
 from smc_dp.files.writing import fresh_folder
@@ -89,6 +90,8 @@ def _prepared(
     if isinstance(data, Federation):
         if bounds is not None and not isinstance(bounds, Bounds):
             raise InputError("bounds: a file goes with files; rows of a federation are encoded already")
+        if label is not None:
+            raise InputError("label: goes with files; rows of a federation have their classes")
         if isinstance(test, str | PathLike):
             raise InputError("test: wanted rows, because those of a federation are encoded already, got a file")
         return _as_announced(data, bounds, test)
@@ -97,7 +100,7 @@ def _prepared(
     if bounds is None:
         raise InputError("bounds: is missing, wanted a TOML file of public bounds for the parties' files")
     files = data.items() if isinstance(data, Mapping) else ((Path(path).stem, path) for path in data)
-    named = [f"{name}={path}" for name, path in files]
+    named = [(name, Path(path)) for name, path in files]
     return sources.own_files(named, bounds, label=label, test=None if test is None else Path(test))
 
 
@@ -107,7 +110,13 @@ def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) ->
         raise InputError(f"classes: wanted two, which is what a protocol computes, got {data.classes}")
     columns = tuple(NumericColumn(f"x{i + 1}", -1.0, 1.0) for i in range(data.dimension))
     announced = bounds or Bounds(columns, ("0", "1"), "class", clip=1.0, bias=0.0)
+    announced = announced if announced.label is not None else replace(announced, label="class")
     if announced.dimension != data.dimension:
         raise InputError(f"bounds: wanted those of {data.dimension} features, got {announced.dimension}")
     names = data.names or tuple(f"party-{j + 1}" for j in range(len(data.parties)))
+    if not all(isinstance(name, str) for name in names):
+        raise InputError("names: wanted texts, one for each party")
+    check_names(list(names))
+    if test is not None and not isinstance(test, Rows):
+        raise InputError(f"test: wanted Rows, got {type(test).__name__}")
     return Prepared(replace(data, names=names), test, announced)

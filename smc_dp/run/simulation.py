@@ -7,6 +7,7 @@ comparisons at the end possible.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import permutations
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,7 +18,7 @@ from protocols.crypto.identity import Identity
 from protocols.runtime.network import LINKS, TOPOLOGIES
 from protocols.runtime.simulate import Setting
 from smc_dp import aggregation
-from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.federation import Federation, Rows, check_rows
 from smc_dp.data.sources import Prepared
 from smc_dp.errors import InputError, shown
 from smc_dp.files.writing import refuse_existing
@@ -25,7 +26,7 @@ from smc_dp.methods.model import classify
 from smc_dp.methods.nonprivate import alone, majority
 from smc_dp.run import folder as run_folder
 from smc_dp.run import party
-from smc_dp.run.agreement import Agreement
+from smc_dp.run.agreement import SEEDED, Agreement
 from smc_dp.run.ledgers import ABORTS, Ledgers, accounted, price
 from smc_dp.run.report import Comparison, Report
 
@@ -58,6 +59,9 @@ def simulate_run(
             raise InputError(f"{name}: wanted one of {', '.join(known)}, got {shown(value)}")
     for wanted in (folder, *([] if views is None else [views])):
         refuse_existing(wanted)
+    _check(data, agreement, rng, [folder, *([] if views is None else [views])])
+    simulated = {"topology": topology, "link": link}
+    run_folder.check_readable(agreement, simulated)
     parties = data.federation.by_name
     for name, rows in parties.items():
         party.check(name, rows, agreement)
@@ -70,7 +74,6 @@ def simulate_run(
     reserved = None
     if ledgers and charge:
         reserved = ledgers.reserve(parties, agreement.protocol, charge, agreement.digest)
-    simulated = {"topology": topology, "link": link}
     with accounted(reserved, harmless=ABORTS):
         own = rng.fork("protocol")
         taking_part = agreement.session(own, identities)
@@ -88,6 +91,27 @@ def simulate_run(
         standings = reserved.released(folder / run_folder.RELEASE) if reserved else {}
     compared = _comparison(data.federation, data.test, agreement.method, published.weights)
     return Report(agreement, simulated, compared, outcome.execution.cost, folder, standings)
+
+
+def _check(data: Prepared, agreement: Agreement, rng: Stream, folders: list[Path]) -> None:
+    """Raises InputError unless it is this data that was agreed on, with these coins, for folders that lie apart."""
+    federation = data.federation
+    if federation.names != agreement.parties or data.bounds != agreement.bounds or federation.classes != 2:
+        raise InputError("agreement: wanted one about the parties, classes and bounds of these rows, got another")
+    if federation.dimension != agreement.bounds.dimension:
+        wanted = agreement.bounds.dimension
+        raise InputError(f"rows: wanted those of {wanted} features, got {federation.dimension}")
+    if data.test is not None:
+        check_rows(data.test, federation.classes, (federation.dimension,), "the rows to test on")
+    if rng.insecure != (SEEDED in agreement.marks):
+        came = "a seed" if rng.insecure else "the system"
+        raise InputError(
+            f"insecure: wanted the mark {SEEDED!r} exactly where coins come from a seed, they are of {came}"
+        )
+    places = [folder.resolve() for folder in folders]
+    for one, other in permutations(places, 2):
+        if one == other or other in one.parents:
+            raise InputError(f"folder {one}: wanted one that lies apart from {other}: views are secret")
 
 
 def _parts(parties: Mapping[str, Rows], agreement: Agreement, rng: Stream, progress: HearProgress | None) -> list[Any]:

@@ -64,7 +64,7 @@ def case(target: Target, twin: TwinName | None = None, *, clear: bool = False) -
     return Case(
         f"{how}, {agreed.calibration} {agreed.noise}" + (f": {twin}" if twin else ""),
         f"one record of the smallest of {len(sizes)} parties has the other label; d = 1, toy keys",
-        method.statement(public, agreed, "secure"),
+        replace(method, as_printed=False).statement(public, agreed, "secure"),  # what the noise is said to give
         (np.array([float(sum(weights[0]))]), np.array([float(sum(weights[1]))])),
         draw,
         whole=True,

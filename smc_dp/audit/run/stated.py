@@ -43,7 +43,11 @@ class Stated:
 def stated(evidence: Evidence) -> Stated:
     """What the release states; raises InputError for anything missing, malformed or out of range."""
     parameters = reading.mapping("parameters", evidence.release.get("parameters"))
-    method, target, _ = method_and_target(parameters)
+    method, target, protocol = method_and_target(parameters)
+    if protocol != evidence.protocol.program.name:
+        raise InputError(f"protocol: line 0 has {evidence.protocol.program.name}, the release {protocol}")
+    if method.as_printed and target.calibration != "paper":
+        raise InputError("calibration: the steps as printed go with the noise as printed")
     K, d = len(reading.texts("parties", parameters.get("parties"))), parameters.get("dimension")
     limits = evidence.protocol.limits
     most = limits.largest.get("dimension", 0)

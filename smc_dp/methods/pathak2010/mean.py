@@ -35,7 +35,7 @@ from smc_dp.methods.method import (
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_record
 from smc_dp.methods.pathak2010.models import binary, model_of, models_of, noise_of
-from smc_dp.privacy.output import GRID, Calibrated, Law, on_grid, stated
+from smc_dp.privacy.output import GRID, Calibrated, Law, nothing, on_grid, stated
 from smc_dp.privacy.pathak2010 import LARGEST_N, guarantee
 from smc_dp.privacy.sensitivity import largest_norm
 from smc_dp.privacy.statement import PrivacyStatement, Unit
@@ -51,6 +51,7 @@ IN_ONE_PLACE = (
     "The sizes of the data sets are not protected: the smallest one sets the scale of the noise and can be estimated "
     "from the release.",
 )
+RESIDUES = "The published integers equal the sum of all models modulo the number of parties, without any noise."
 _LOWEST, _HIGHEST = Fraction(1, 10**9), Fraction(10**6)
 
 
@@ -61,7 +62,8 @@ class PathakMean:
     `paper`: the printed scale 2/(n_(1) epsilon lam), whichever the noise. `proven`: G/(mu K n_(1)), because the mean
     of K models moves K times less than one. The sizes of the parties set the scale, so neighbours have equal sizes:
     were a record added to the smallest party, the two scales would differ and no epsilon would bound the ratio.
-    `as_printed`: for the printed steps, which multiply the noise by K themselves, so that it is drawn for the mean.
+    `as_printed`: for the printed steps, which multiply the noise by K themselves, so that it is drawn for the mean;
+    then nothing is guaranteed.
     """
 
     lam: float = 1e-3
@@ -76,8 +78,9 @@ class PathakMean:
     colour: ClassVar[str] = "#1f77b4"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.lam, int | float) or not _LOWEST <= self.lam <= _HIGHEST:
+        if type(self.lam) is bool or not isinstance(self.lam, int | float) or not _LOWEST <= self.lam <= _HIGHEST:
             raise InputError(f"lambda: wanted a number from 1e-09 to 1e+06, got {shown(self.lam)}")
+        object.__setattr__(self, "lam", float(self.lam))
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -109,6 +112,8 @@ class PathakMean:
 
         The protocol's statement has no Gaussian noise: InputError.
         """
+        if self.as_printed and target.epsilon is not None:
+            return nothing("record", "replace", RESIDUES)
         if trust == "secure" and target.epsilon is not None:
             if target.noise == "gauss":
                 raise InputError(f"noise: {self.name} by a protocol has knorm and laplace, got gauss")

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.audited import agreement, hospitals
 from support.clear import in_the_clear
 
 from protocols.arithmetic.rng import Stream
 from smc_dp import Federation, InputError, Rows, Target, aggregation, audit_run, predict, run_protocol
 from smc_dp.data import sources
+from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.ledger.history import Limit
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.run import identities
 from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.simulation import simulate_run
 
 BOUNDS = '[columns]\nage = [0, 100]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\ncolumn = "outcome"\n'
 QUICK: dict[str, Any] = {"key_bits": 256, "insecure_test_keys": True}
@@ -139,6 +143,15 @@ def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch:
     ({"method": PathakMean(0.1, as_printed=True)}, "method: wanted prr_mean made for the steps of pathak2010"),
     ({"link": "moon"}, "link: wanted one of"),
     ({"topology": "ring"}, "topology: wanted one of"),
+    ({"key_bits": 512.0}, "key_bits: wanted an int"),
+    ({"label": "y"}, "label: goes with files"),
+    ({"target": Fraction(10**210 + 1, 10**210)}, "epsilon: wanted a positive fraction in lowest terms"),
+    ({"test": np.zeros((2, 3))}, "test: wanted Rows, got ndarray"),
+    ({"test": Rows(np.zeros((2, 2)), np.array([0, 1]))}, "the rows to test on: wanted rows of width 3"),
+    ({"test": Rows(np.zeros((2, 3)), np.array([0, 5]))}, "the rows to test on: row 2: wanted a class from 0 to 1"),
+    ({"out": "run", "views": "run"}, "lies apart"),
+    ({"out": "run", "views": "run/views"}, "lies apart"),
+    ({"out": "views/run", "views": "views"}, "lies apart"),
 ])  # fmt: skip
 def test_what_cannot_be_run_is_refused_before_anything_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], why: str
@@ -149,6 +162,64 @@ def test_what_cannot_be_run_is_refused_before_anything_is_sent(
     with pytest.raises(InputError, match=why):
         run_protocol(FEDERATION, **{**QUICK, "ledgers": books, **changes})
     assert not list(tmp_path.iterdir())  # no folder, and no ledger that was charged
+
+
+@pytest.mark.parametrize("names", [("Charlie", "b", "c"), ("a=b", "c", "d"), (" a", "b", "c"), (1, 2, 3)])
+def test_names_that_no_release_could_have_are_refused(tmp_path: Path, names: Any) -> None:
+    with pytest.raises(InputError, match="name"):
+        run_protocol(replace(FEDERATION, names=names), out=tmp_path / "x", **QUICK)
+
+
+def test_whole_numbers_in_bounds_and_settings_are_what_they_mean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A digest must not tell 1 from 1.0: JSON does not, and an honest run would look forged."""
+    monkeypatch.setattr(aggregation, "secure", in_the_clear)
+    columns = tuple(NumericColumn(f"x{i}", -1, 1) for i in range(3))
+    whole = Bounds(columns, ("0", "1"), clip=1, bias=0)
+    for number, method in enumerate((PathakMean(1), PathakMean(np.float64(0.1)))):
+        run_protocol(FEDERATION, bounds=whole, method=method, out=tmp_path / str(number), **QUICK)
+        assert len(predict(tmp_path / str(number), np.zeros((2, 3))).labels) == 2
+    with pytest.raises(InputError, match="lambda"):
+        PathakMean(True)
+
+
+def test_a_file_whose_path_has_an_equals_sign_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aggregation, "secure", in_the_clear)
+    (tmp_path / "bounds.toml").write_text(BOUNDS)
+    files = {name: write(tmp_path / f"{name}=1.csv", 50, seed) for seed, name in enumerate(("north", "south"))}
+    report = run_protocol(files, bounds=tmp_path / "bounds.toml", out=tmp_path / "run")
+    assert report.agreement.parties == ("north", "south")
+
+
+def test_a_run_is_about_what_was_agreed_on(tmp_path: Path) -> None:
+    """Other parties, other bounds, or coins that the marks do not tell of: refused before anything is charged."""
+    data, other = hospitals((9, 8), 2), hospitals((9, 8, 7), 2)
+    seeded, system = Stream.insecure_from_seed(1), Stream.from_system()
+    for agreed, rng, why in (
+        (agreement(other), seeded, "wanted one about the parties"),
+        (replace(agreement(data), parties=data.federation.names[::-1]), seeded, "wanted one about the parties"),
+        (agreement(hospitals((9, 8), 3)), seeded, "wanted one about the parties"),
+        (agreement(data), system, "wanted the mark 'insecure seed' exactly where"),
+        (agreement(data, seeded=False), seeded, "wanted the mark 'insecure seed' exactly where"),
+    ):
+        with pytest.raises(InputError, match=why):
+            simulate_run(data, agreed, rng, tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+
+
+def test_printed_steps_guarantee_nothing_wherever_they_are_computed() -> None:
+    """The released integers equal the exact sum modulo the number of parties."""
+    method = PathakMean(0.1, as_printed=True)
+    trained, exact = (
+        method.train(FEDERATION),
+        PathakMean(0.1).train(FEDERATION).release(Target(None), Stream.from_system()),
+    )
+    for calibration in ("proven", "paper"):
+        release = trained.release(Target(1, calibration), Stream.from_system())  # type: ignore[arg-type]
+        assert (release.privacy.kind, release.privacy.epsilon) == ("none", None)
+        sums = [np.rint((m.W[1] - m.W[0]) * 3 * 2.0**40).astype(int) % 3 for m in (release.model, exact.model)]  # type: ignore[attr-defined]
+        assert sums[0].tolist() == sums[1].tolist()
 
 
 def test_other_inputs_that_do_not_fit_are_refused(tmp_path: Path) -> None:

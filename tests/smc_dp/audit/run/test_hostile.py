@@ -318,6 +318,7 @@ def test_names_of_parties_on_the_screen(tmp_path, monkeypatch):
     data = audited.hospitals((9, 5), 1)
     odd = replace(data.federation, names=("[red]../../x[/red]", "%s{0}\\n"))
     monkeypatch.setattr(audited, "hospitals", lambda *given_: replace(data, federation=odd))
+    monkeypatch.setattr("smc_dp.run.folder.check_readable", lambda *given_: None)  # which refuses such names
     folders = toy_run(tmp_path, (9, 5), 1, key_bits=256)
     found = harmless(audit(str(folders.run), "--views", str(folders.views)))
     assert found.code == 1  # no command makes a run with such names

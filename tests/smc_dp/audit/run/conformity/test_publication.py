@@ -143,7 +143,7 @@ MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "one reason less": (RELEASE, lambda d: d["insecure"].pop(), True, {"release", "agreed"}),
     "no reasons": (RELEASE, lambda d: d.pop("insecure"), True, {"release", "agreed"}),
     "parties in another order": (RELEASE, lambda d: d["parameters"]["parties"].reverse(), True, {"agreed"}),
-    "a link that is not there": (RELEASE, parameter(link="moon"), True, {"cost"}),
+    "a link that is not there": (RELEASE, parameter(link="moon"), True, {"release", "agreed", "cost"}),
 }  # fmt: skip
 
 
