@@ -83,7 +83,7 @@ def summary(trials: Sequence[Trial], measure: str) -> Summary:
 
 def write(path: Path, content: bytes) -> None:
     """Under a temporary name in the same folder, then renamed: whoever finds the file finds all of it."""
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    partial = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.partial")
     try:
         with partial.open("xb") as file:
             file.write(content)
@@ -94,6 +94,26 @@ def write(path: Path, content: bytes) -> None:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def clear(folder: Path) -> None:
+    """Remove what writers left behind that were killed while they wrote; those of running processes stay."""
+    for partial in folder.rglob(".*.partial"):
+        owner = partial.name.split(".")[-2].partition("-")[0]
+        if not (owner.isdecimal() and _runs(int(owner))):
+            partial.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    if os.name == "nt":  # there, to ask is to interrupt
+        return True
+    try:
+        os.kill(process, 0)  # no signal: it only asks
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # somebody else's, or a system that does not say
+        return True
+    return True
 
 
 def write_json(path: Path, value: object) -> None:

@@ -68,6 +68,7 @@ def run_grid(
     that cannot work on it.
     """
     check_folder(plan, folder)
+    results.clear(folder)
     cells = plan.cells()
     todo = [cell for cell in cells if not _table(folder, cell).exists()]
     done, failures = len(cells) - len(todo), list[dict[str, Any]]()

@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import math
+import os
 import statistics
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,3 +74,16 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
         write(path, b"second")
     assert path.read_bytes() == b"first"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_writer_left_is_cleared_and_what_a_running_one_writes_stays(tmp_path):
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    dead, alive = int(gone.stdout), os.getpid()
+    (tmp_path / "cells").mkdir()
+    for owner in (f"{dead}-0a", f"{alive}-0b", "0c"):
+        (tmp_path / "cells" / f".one.csv.{owner}.partial").write_bytes(b"half")
+    results.write(tmp_path / "cells" / "one.csv", b"whole")
+    results.clear(tmp_path)
+    left = sorted(path.name for path in (tmp_path / "cells").iterdir())
+    assert left == [f".one.csv.{alive}-0b.partial", "one.csv"]
+    results.clear(tmp_path / "nowhere")
