@@ -77,6 +77,8 @@ def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
     try:
         document = json.loads(json.dumps(_as_json(_release((), agreement, simulated), {}), allow_nan=False))
         found = agreed(document, {"fraction_bits": GRID.fraction_bits})
+    except InputError:
+        raise
     except (TypeError, ValueError) as error:
         raise InputError(f"agreement: cannot be published: {error}") from None
     if found.digest != agreement.digest:

@@ -15,12 +15,11 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.runtime.network import LINKS, TOPOLOGIES
 from protocols.runtime.simulate import Setting
 from smc_dp import aggregation
 from smc_dp.data.federation import Federation, Rows, check_rows
 from smc_dp.data.sources import Prepared
-from smc_dp.errors import InputError, shown
+from smc_dp.errors import InputError
 from smc_dp.files.writing import refuse_existing
 from smc_dp.methods.model import classify
 from smc_dp.methods.nonprivate import alone, majority
@@ -54,12 +53,10 @@ def simulate_run(
     folder exists, or a party's budget would be passed; errors of the protocol pass through, and then nothing has been
     written but void entries in ledgers. With `ledgers`, an error has a note of what it cost.
     """
-    for name, value, known in (("link", link, LINKS), ("topology", topology, TOPOLOGIES)):
-        if value not in known:
-            raise InputError(f"{name}: wanted one of {', '.join(known)}, got {shown(value)}")
-    for wanted in (folder, *([] if views is None else [views])):
-        refuse_existing(wanted)
-    _check(data, agreement, rng, [folder, *([] if views is None else [views])])
+    wanted = [folder] if views is None else [folder, views]
+    for new in wanted:
+        refuse_existing(new)
+    _check(data, agreement, rng, wanted)
     simulated = {"topology": topology, "link": link}
     run_folder.check_readable(agreement, simulated)
     parties = data.federation.by_name
