@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from math import gcd
 
 from protocols.arithmetic import modular
 from protocols.crypto.paillier import PrivateKey, PublicKey
@@ -34,7 +33,7 @@ def verify(key: PublicKey, bits: int, proof: tuple[int, ...], context: bytes) ->
     n = key.n
     if n.bit_length() != bits:
         return f"wanted a modulus of {bits} bits, got {n.bit_length()}"
-    if n % 4 != 1 or gcd(n, modular.primorial(SMALL_FACTOR_BOUND)) != 1:
+    if n % 4 != 1 or modular.small_factors(n, SMALL_FACTOR_BOUND) != 1:
         return "the modulus is even, 3 mod 4, or has a small factor"
     if len(proof) != POINTS or any(not modular.is_unit(root, n) for root in proof):
         return f"the key's proof needs {POINTS} units mod n"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import gcd
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
@@ -170,4 +169,4 @@ def _element(p: int, orders: tuple[int, ...], rng: Stream) -> int:
 def has_size(key: DgkPublicKey, bits: int) -> bool:
     """Whether n is an odd number of exactly `bits` bits without small factors."""
     n = key.n
-    return n.bit_length() == bits and gcd(n, modular.primorial(1 << 16)) == 1
+    return n.bit_length() == bits and modular.small_factors(n, 1 << 16) == 1

@@ -178,12 +178,10 @@ def generate(bits: int, rng: Stream) -> PrivateKey:
     """A new key with n of exactly `bits` bits (even)."""
     if bits % 2 or bits < 256:
         raise ValueError(f"key length must be even and at least 256 bits, got {bits}")
-    while True:
-        p = modular.random_prime(bits // 2, rng, residue=3, modulus=4)
-        q = modular.random_prime(bits // 2, rng, residue=3, modulus=4)
-        # gcd(n, phi(n)) = 1 makes x -> x**n a permutation, which `crypto.admission` proves.
-        if p != q and gcd(p - 1, q - 1) == 2 and gcd(p * q, (p - 1) * (q - 1)) == 1:
-            break
+    p = modular.random_prime(bits // 2, rng, residue=3, modulus=4)
+    # gcd(p-1, q-1) = 2, so q is not p. Both have their top bits set, so neither divides the other less one:
+    # gcd(n, phi(n)) = 1 makes x -> x**n a permutation, which `crypto.admission` proves.
+    q = modular.random_prime(bits // 2, rng, residue=3, modulus=4, apart=(p - 1) // 2)
     n = p * q
     x = rng.below(n - 2) + 2
     return PrivateKey(PublicKey(n, -x * x % n), p, q)

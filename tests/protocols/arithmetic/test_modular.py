@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd, prod
 
+import gmpy2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,14 +70,39 @@ def test_random_primes_have_their_shape(bits: int, residue: int, modulus: int) -
         assert p % modulus == residue
 
 
+@pytest.mark.parametrize("apart", [1, 15, 3 * 7 * 11 * 13])
+def test_random_primes_less_one_share_nothing_with_what_they_are_to_be_apart_from(apart: int) -> None:
+    rng = Stream.insecure_from_seed("apart")
+    made = [modular.random_prime(24, rng, residue=3, modulus=4, apart=apart) for _ in range(40)]
+    assert {gcd(p - 1, apart) for p in made} == {1}
+    assert apart > 1 or any(gcd(p - 1, 15) > 1 for p in made)
+
+
+@pytest.mark.parametrize(("bits", "rounds"), [(256, 40), (599, 40), (600, 25), (1536, 25)])
+def test_long_candidates_need_one_round_beyond_baillie_psw_and_short_ones_many(
+    bits: int, rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, real = [], gmpy2.is_prime
+    monkeypatch.setattr(modular.gmpy2, "is_prime", lambda x, n: (asked.append((x.bit_length(), n)), real(x, n))[1])
+    modular.random_prime(bits, Stream.insecure_from_seed(f"rounds {bits}"))
+    assert set(asked) == {(bits, rounds)}
+
+
+def test_a_composite_with_a_small_factor_costs_no_power(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(modular.gmpy2, "is_prime", lambda x, n: pytest.fail("a power"))
+    big = modular.next_prime(1 << 1500)
+    assert not any(modular.is_prime(p * big) for p in (2, 3, 101, 1031, 131071))
+
+
 def test_random_primes_vary() -> None:
     rng = Stream.insecure_from_seed("vary")
     assert len({modular.random_prime(64, rng) for _ in range(20)}) == 20
 
 
-def test_primorial() -> None:
-    for bound in (1, 2, 3, 10, 100):
-        assert modular.primorial(bound) == prod(p for p in range(2, bound + 1) if by_trial_division(p))
+@given(st.integers(1, 2**40), st.sampled_from([1, 2, 3, 10, 100, 1000]))
+def test_small_factors(x: int, bound: int) -> None:
+    primes = (p for p in range(2, bound + 1) if by_trial_division(p))
+    assert modular.small_factors(x, bound) == prod(p for p in primes if x % p == 0)
 
 
 @given(st.integers(0, 10006), st.integers(0, 10008))
