@@ -237,6 +237,9 @@ def _refused(book: Book, owners: dict[str, PrivateKey]) -> None:
     book.add("decode", kind="Relay", data="824a" + "00" * 9 + "07" + "5880" + "00" * 128)
     book.add("encode", "LocalError", kind="Relay", content={"a": 7, "b": c}, fresh=False)
     book.add("encode", "LocalError", kind="Blinded", content={"a": None})
+    returned = owners[XI].public.encrypt(1, rng).value
+    book.add("encode", kind="Blinded", content={"a": returned})
+    book.add("encode", "LocalError", kind="Blinded", content={"a": returned}, uniform=False)
     book.add("encode_under_another_key", "LocalError", kind="Blinded", n=n, c=c)
     for a in (-1, 2**80):
         book.add("encode", "LocalError", kind="Half", content={"a_tilde": a})

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from protocols.crypto.dgk import BitCiphertext
-from protocols.runtime.message import CURATOR, PARTY, Message, Times, masked, message, public, under
+from protocols.runtime.message import CURATOR, PARTY, Message, Times, masked, message, public, returned, under
 
 DGK = "dgk"  # the holder's key
 
@@ -33,5 +33,5 @@ class Bits(Message):
 class Differences(Message):
     """[c_i], blinded and shuffled, and one more for the case x = y; delta is delta_a xor the chooser's flip."""
 
-    c: Annotated[tuple[BitCiphertext, ...], under(DGK), Times("differences")]
+    c: Annotated[tuple[BitCiphertext, ...], returned(DGK), Times("differences")]
     delta: Annotated[bool, masked("bit")]

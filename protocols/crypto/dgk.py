@@ -26,7 +26,10 @@ class BitCiphertext:
 
 
 class FreshBit(BitCiphertext):
-    """A DGK ciphertext re-randomised here and now; the only kind that a message can carry."""
+    """A DGK ciphertext re-randomised here and now; the only kind that a message can carry.
+
+    Its exponent always makes it uniform (`DgkPublicKey.exponent_bits`), so it can go back to the owner of the key too.
+    """
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,9 +8,10 @@ the secret key carries full entropy too (Damgard, Jurik, Nielsen 2010, use |n|/2
 
 Keys are phe's key objects around our own primes: what is encrypted here opens there, and back.
 
-Two types keep a rule that nobody should have to remember. `Ciphertext` is what came from a peer or out of
-a product; `Fresh` carries randomness that nobody has seen. Messages hold only `Fresh`, so what is passed on or computed
-must go through `refresh` or `blind` first.
+Three types keep rules that nobody should have to remember. `Ciphertext` is what came from a peer or out of a product;
+`Fresh` carries randomness that nobody has seen; that of `Uniform` is uniform besides. A message holds `Fresh`, so what
+is passed on or computed must go through `refresh` or `blind` first. A field that returns to whoever has the secret key
+holds `Uniform`, so it must go through `blind`: semantic security says nothing against the owner of the key.
 """
 
 from __future__ import annotations
@@ -40,7 +41,11 @@ class Ciphertext:
 
 
 class Fresh(Ciphertext):
-    """A ciphertext re-randomised here and now; the only kind that a message can carry."""
+    """A ciphertext re-randomised here and now: without the secret key nobody links it to what it was made of."""
+
+
+class Uniform(Fresh):
+    """A fresh ciphertext whose randomiser is within 2**-64 of uniform: with the secret key nobody links it either."""
 
 
 @lru_cache(maxsize=16)  # derived by every receiver of the key; a simulation holds them all
@@ -85,7 +90,7 @@ class PublicKey:
         return _h_s(self.h, self.n)
 
     def randomiser(self, rng: Stream) -> int:
-        """h_s**r for a new r: an encryption of zero."""
+        """h_s**r for a new r of full length, within 2**-64 of uniform over the group of h_s: an encryption of zero."""
         table = modular.fixed_base(self.h_s, self.n_square, self.bits + RANDOMISER_SLACK)
         return table.power(rng.bits(self.bits + RANDOMISER_SLACK))
 
@@ -98,12 +103,17 @@ class PublicKey:
         return [self.encrypt(m, rng) for m in values]
 
     def refresh(self, c: Ciphertext, rng: Stream) -> Fresh:
-        """The same plaintext under new randomness."""
-        return self.blind(c, 0, rng)
+        """The same plaintext under new randomness, for a reader who does not know how c was made."""
+        return Fresh(self.n, modular.multiply(self._mine(c), self.randomiser(rng), self.n_square))
 
-    def blind(self, c: Ciphertext, r: int, rng: Stream) -> Fresh:
-        """A ciphertext of D(c) + r under new randomness."""
-        return Fresh(self.n, self._product(c, self.encrypt(r, rng)))
+    def blind(self, c: Ciphertext, r: int, rng: Stream) -> Uniform:
+        """A ciphertext of D(c) + r that can go back to the owner of the key, who may have made c.
+
+        The owner reads randomisers, so no assumption hides the old one behind the new; only its exponent does, which
+        is longer than n and stays so: the product is then uniform over the group, whatever the randomiser of c was.
+        """
+        shifted = modular.multiply(self._mine(c), 1 + r % self.n * self.n, self.n_square)
+        return Uniform(self.n, modular.multiply(shifted, self.randomiser(rng), self.n_square))
 
     def add(self, *ciphertexts: Ciphertext) -> Ciphertext:
         """A ciphertext of the sum; stale, for it shows its factors to whoever knows them."""
@@ -127,9 +137,6 @@ class PublicKey:
         if c.n != self.n:
             raise LocalError("the ciphertext is under another key")
         return c.value
-
-    def _product(self, c: Ciphertext, d: Ciphertext) -> int:
-        return modular.multiply(self._mine(c), self._mine(d), self.n_square)
 
 
 @dataclass(frozen=True, repr=False)

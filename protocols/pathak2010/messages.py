@@ -12,7 +12,19 @@ from typing import Annotated
 
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.crypto.paillier import Ciphertext
-from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, masked, message, public, shared, under
+from protocols.runtime.message import (
+    CURATOR,
+    PARTY,
+    PUBLIC,
+    Message,
+    Times,
+    masked,
+    message,
+    public,
+    returned,
+    shared,
+    under,
+)
 
 XI = "parties' key"
 ZETA = "charlie's key"
@@ -71,9 +83,9 @@ class Slot(Message):
 
 @message("1.4", CURATOR >> PARTY)
 class Blinded(Message):
-    """xi(pi_2(pi_1(a) + r)_i)."""
+    """xi(pi_2(pi_1(a) + r)_i), back to those who made xi(pi_1(a)) and must not recognise it [N4]."""
 
-    a: Annotated[Ciphertext, under(XI)]
+    a: Annotated[Ciphertext, returned(XI)]
 
 
 @message("1.6", PARTY >> PARTY)
@@ -107,9 +119,9 @@ class Selected(Message):
 
 @message("3.1", PARTY >> CURATOR)
 class Masked(Message):
-    """psi zeta(s) under new randomness; Charlie opens it and finds eta + s."""
+    """psi zeta(s) under new randomness; Charlie opens it, finds eta + s, and must not recognise his indicator."""
 
-    psi: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("packs")]
+    psi: Annotated[tuple[Ciphertext, ...], returned(ZETA), Times("packs")]
 
 
 @message("3.3", EVERY_PAIR)

@@ -7,6 +7,9 @@ A message is declared once, with the paper's step and its route:
         a: Annotated[Ciphertext, under(PARTIES)]
         b: Annotated[Ciphertext, under(CURATOR)]
 
+A field holds a `Ciphertext`, for that is what its reader gets: of whose making it is, nobody can tell him. What its
+writer may put there follows from the protection: `Fresh` for `under`, `Uniform` for `returned`.
+
 A protection also names a width, which the protocol's parameters turn into bytes (its *layout*), so that the size of a
 message is a function of public parameters and of nothing else. On the wire a message is a CBOR array of byte strings
 (RFC 8949, deterministic), one per field, an array of them for a vector. Decoding cuts the bytes where the layout
@@ -24,7 +27,7 @@ from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_a
 import cbor2
 
 from protocols.crypto.dgk import BitCiphertext, DgkPublicKey, FreshBit
-from protocols.crypto.paillier import Ciphertext, Fresh
+from protocols.crypto.paillier import Ciphertext, Fresh, Uniform
 from protocols.crypto.paillier import PublicKey as PaillierPublicKey
 from protocols.errors import DecodeError, LocalError
 
@@ -72,7 +75,7 @@ class Protection:
 
     `public`: anybody may know it. `masked`: uniform to its reader, or nearly so. `shared`: a secret of all members of
     a group that its reader belongs to. `under`: a ciphertext under the key of that name, which is also the name of
-    its width.
+    its width. `returned`: the same, made from one that its reader may have made, and its reader has the secret key.
     """
 
     how: str
@@ -80,6 +83,11 @@ class Protection:
 
     def __str__(self) -> str:
         return f"{self.how}({self.width})"
+
+    @property
+    def locks(self) -> bool:
+        """Whether the field is a ciphertext."""
+        return self.how in ("under", "returned")
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,11 @@ def shared(width: str) -> Protection:
 def under(key: str) -> Protection:
     """A ciphertext under the key of this name."""
     return Protection("under", key)
+
+
+def returned(key: str) -> Protection:
+    """A ciphertext under the key of this name that goes back to the holder of the secret key."""
+    return Protection("returned", key)
 
 
 @dataclass(frozen=True)
@@ -164,7 +177,7 @@ def _slot(cls: type, name: str) -> Slot:
     optional = isinstance(inner, UnionType)
     if optional:
         inner = next(t for t in get_args(inner) if t is not type(None))
-    if inner not in (*_PLAIN, *_CIPHERTEXTS) or (inner in _CIPHERTEXTS) != (protections[0].how == "under"):
+    if inner not in (*_PLAIN, *_CIPHERTEXTS) or (inner in _CIPHERTEXTS) != protections[0].locks:
         raise LocalError(f"{cls.__name__}.{name} must be an int, bool or bytes, or a ciphertext under a key")
     if optional and inner not in _CIPHERTEXTS:
         raise LocalError(f"{cls.__name__}.{name}: only a ciphertext can be absent, for zero is a number")
@@ -247,8 +260,9 @@ def _pack(value: Any, slot: Slot, layout: Layout, keys: Keys, as_printed: bool) 
         number = value
     else:
         key = _key(slot, keys)
-        allowed = (Ciphertext, BitCiphertext) if as_printed else (Fresh, FreshBit)
-        if not isinstance(value, allowed):
+        if not isinstance(value, _CIPHERTEXTS) or not (as_printed or is_fresh(value, slot)):
+            if isinstance(value, Fresh):
+                raise LocalError("a refreshed ciphertext cannot go back to the owner of its key: blind it first")
             raise LocalError("a stale ciphertext cannot be sent: refresh or blind it first")
         if value.n != key.n:
             raise LocalError(f"the ciphertext is not under the key {slot.protection.width}")
@@ -256,6 +270,11 @@ def _pack(value: Any, slot: Slot, layout: Layout, keys: Keys, as_printed: bool) 
     if not isinstance(number, int) or number < 0 or number.bit_length() > 8 * width:
         raise LocalError(f"wanted an integer in [0, 2**{8 * width})")
     return number.to_bytes(width, "big")
+
+
+def is_fresh(c: Ciphertext | BitCiphertext, slot: Slot) -> bool:
+    """Whether a ciphertext is known to carry the randomness that this field asks for."""
+    return isinstance(c, (Uniform if slot.protection.how == "returned" else Fresh) | FreshBit)
 
 
 def _unpack(piece: bytes, slot: Slot, keys: Keys) -> Any:

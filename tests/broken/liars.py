@@ -10,8 +10,6 @@ from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.crypto import paillier
-from protocols.crypto.dgk import FreshBit
-from protocols.crypto.paillier import Fresh
 from protocols.pathak2010 import PROGRAM, as_printed
 from protocols.pathak2010.messages import (
     Blinded,
@@ -118,7 +116,7 @@ def bad(field: str, value: Callable[[int], int]) -> Twist:
         c = old[-1] if isinstance(old, tuple) else old
         if c is None:  # a cover
             return m
-        new = (FreshBit if isinstance(c, FreshBit) else Fresh)(c.n, value(c.n))
+        new = type(c)(c.n, value(c.n))
         return replace(m, **{field: (*old[:-1], new) if isinstance(old, tuple) else new})
 
     return twist

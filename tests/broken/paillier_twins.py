@@ -5,18 +5,18 @@ from __future__ import annotations
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import admission
-from protocols.crypto.paillier import Ciphertext, Fresh, PrivateKey, PublicKey
+from protocols.crypto.paillier import Ciphertext, Fresh, PrivateKey, PublicKey, Uniform
 
 
-def blind_plaintext_only(key: PublicKey, c: Ciphertext, r: int, rng: Stream) -> Fresh:
+def blind_plaintext_only(key: PublicKey, c: Ciphertext, r: int, rng: Stream) -> Uniform:
     """Adds r without new randomness: whoever holds the secret key recognises the randomiser."""
-    return Fresh(key.n, c.value * (1 + r % key.n * key.n) % key.n_square)
+    return Uniform(key.n, c.value * (1 + r % key.n * key.n) % key.n_square)
 
 
-def blind_with_short_exponent(key: PublicKey, c: Ciphertext, r: int, rng: Stream) -> Fresh:
+def blind_with_short_exponent(key: PublicKey, c: Ciphertext, r: int, rng: Stream) -> Uniform:
     """New randomness of five bits."""
     randomiser = modular.power(key.h_s, rng.bits(5), key.n_square)
-    return Fresh(key.n, blind_plaintext_only(key, c, r, rng).value * randomiser % key.n_square)
+    return Uniform(key.n, blind_plaintext_only(key, c, r, rng).value * randomiser % key.n_square)
 
 
 def encrypt_classically(key: PublicKey, m: int, rng: Stream) -> Fresh:

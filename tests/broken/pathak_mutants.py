@@ -13,7 +13,7 @@ from protocols.arithmetic.ring import Ring, Vector
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import roles
 from protocols.crypto.dgk import DgkPrivateKey, DgkPublicKey
-from protocols.crypto.paillier import Ciphertext, Fresh, PublicKey
+from protocols.crypto.paillier import Ciphertext, Fresh, PublicKey, Uniform
 from protocols.pathak2010 import PROGRAM, stage1, stage2, stage3
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Message, masked, message
@@ -87,11 +87,23 @@ class NoShares(Ring):
 
 
 class StaleKey(PublicKey):
-    """Adds plaintexts, and calls what comes out fresh."""
+    """Adds plaintexts, and calls what comes out uniform."""
 
-    def blind(self, c: Ciphertext, r: int, rng: Stream) -> Fresh:
+    def blind(self, c: Ciphertext, r: int, rng: Stream) -> Uniform:
         """C (1 + r n): the randomiser of c stays."""
         return blind_plaintext_only(self, c, r, rng)
+
+    def refresh(self, c: Ciphertext, rng: Stream) -> Fresh:
+        """The ciphertext as it is."""
+        return self.blind(c, 0, rng)
+
+
+class RefreshingKey(PublicKey):
+    """Blinds with the randomness that is good enough for everybody but the owner of the key, and says so."""
+
+    def blind(self, c: Ciphertext, r: int, rng: Stream) -> Uniform:
+        """A ciphertext of D(c) + r that is no more than fresh."""
+        return self.refresh(self.add(c, self.encrypt(r, rng)), rng)  # type: ignore[return-value]
 
 
 def _stale(key: Any) -> StaleKey:
@@ -106,6 +118,12 @@ SHORT_MASK = with_parameters(stage3.party, mask_bits=lambda p: p.ring_bits)
 NO_MASK = with_parameters(stage3.party, mask_bits=lambda p: 0)
 WEIGHTS_UNSHARED = with_parameters(stage3.party, weights=lambda p: NoShares(p.weights.bits))
 STALE_BLINDING = mutant(instead(stage1.curator, lambda p, keys: (p, Bent(keys, xi=_stale(keys.xi)))))
+REFRESHED_BLINDING = mutant(
+    instead(stage1.curator, lambda p, keys: (p, Bent(keys, xi=RefreshingKey(keys.xi.n, keys.xi.h))))
+)
+REFRESHED_MASK = mutant(
+    instead(stage3.party, lambda p, keys, *w: (p, Bent(keys, zeta=RefreshingKey(keys.zeta.n, keys.zeta.h)), *w))
+)
 STALE_SELECTION = mutant(
     instead(stage2.party, lambda p, keys, eta: (p, Bent(keys, zeta=_stale(keys.zeta)), eta)),
 )

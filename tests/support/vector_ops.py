@@ -18,7 +18,7 @@ from protocols.comparison.messages import DGK
 from protocols.crypto import admission, commitment, dgk, identity, paillier, sealing
 from protocols.crypto.dgk import BitCiphertext, FreshBit
 from protocols.crypto.identity import Identity
-from protocols.crypto.paillier import Ciphertext, Fresh
+from protocols.crypto.paillier import Ciphertext, Fresh, Uniform
 from protocols.pathak2010 import KINDS, PROGRAM, Parameters, PartyInput, as_printed
 from protocols.pathak2010 import setup as stage0
 from protocols.pathak2010.messages import XI, ZETA
@@ -358,8 +358,8 @@ def decode(shared: Shared, kind: str, data: str) -> Json:
 
 
 @op
-def encode(shared: Shared, kind: str, content: dict[str, Json], fresh: bool = True) -> Json:
-    """Ciphertexts are given as values, and taken as fresh unless stated."""
+def encode(shared: Shared, kind: str, content: dict[str, Json], fresh: bool = True, uniform: bool = True) -> Json:
+    """Ciphertexts are given as values, and taken as fresh and uniform unless stated."""
     keys, layout = admitted(shared), parameters(shared["parameters"]).layout()
 
     def value(slot: codec.Slot, x: Json) -> Any:
@@ -367,9 +367,8 @@ def encode(shared: Shared, kind: str, content: dict[str, Json], fresh: bool = Tr
             return None if x is None else bytes.fromhex(x)
         if slot.type in (int, bool):
             return number(x)
-        made = (
-            (FreshBit if fresh else BitCiphertext) if slot.type is BitCiphertext else (Fresh if fresh else Ciphertext)
-        )
+        paillier_type = (Uniform if uniform else Fresh) if fresh else Ciphertext
+        made = (FreshBit if fresh else BitCiphertext) if slot.type is BitCiphertext else paillier_type
         return made(keys[slot.protection.width].n, number(x))
 
     made = {}
@@ -382,7 +381,7 @@ def encode(shared: Shared, kind: str, content: dict[str, Json], fresh: bool = Tr
 @op
 def encode_under_another_key(shared: Shared, kind: str, n: Json, c: Json) -> Json:
     (slot,) = KIND[kind].slots
-    made = KIND[kind](**{slot.name: Fresh(number(n), number(c))})
+    made = KIND[kind](**{slot.name: Uniform(number(n), number(c))})
     return codec.encode(made, parameters(shared["parameters"]).layout(), admitted(shared))
 
 

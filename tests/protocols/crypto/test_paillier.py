@@ -16,7 +16,7 @@ from protocols.arithmetic import modular
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import paillier
-from protocols.crypto.paillier import Ciphertext, Fresh, PublicKey
+from protocols.crypto.paillier import Ciphertext, Fresh, PublicKey, Uniform
 from protocols.errors import DecodeError, LocalError
 
 KEY = paillier_key()
@@ -102,7 +102,7 @@ def test_blinding_and_refreshing(m: int, r: int, rng: Stream) -> None:
     c = PUBLIC.encrypt(m, rng)
     blinded, refreshed = PUBLIC.blind(c, r, rng), PUBLIC.refresh(c, rng)
     assert KEY.decrypt_all([blinded, refreshed]) == [(m + r) % N, m]
-    assert {type(blinded), type(refreshed)} == {Fresh}
+    assert (type(blinded), type(refreshed), type(c)) == (Uniform, Fresh, Fresh)
     assert len({c.value, blinded.value, refreshed.value}) == 3
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import permutations
 
 import pytest
+from broken import pathak_mutants as mutants
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
@@ -22,6 +23,7 @@ from protocols.pathak2010.messages import PaillierKey
 from protocols.pathak2010.parameters import Parameters
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR
+from protocols.runtime.session import Program
 
 SIZES = st.one_of(st.integers(1, 3), st.integers(1, 2**32 - 1), st.sampled_from([1, 2**32 - 1]))
 SIGNED = st.integers(-(2**63), 2**63 - 1)
@@ -165,6 +167,16 @@ def test_real_keys() -> None:
     t = trial([40, 30, 50], 31)
     real = Trial(Parameters(t.parameters.parties, 31), t.inputs)
     assert released(real.run(), real.parameters) == ideal.functionality(real.parameters, real.inputs, real.ties)
+
+
+@pytest.mark.parametrize(
+    ("program", "place"),
+    [(mutants.REFRESHED_BLINDING, "Blinded.a"), (mutants.REFRESHED_MASK, "Masked.psi")],
+    ids=["Blinded.a", "Masked.psi"],
+)
+def test_what_is_merely_refreshed_does_not_return_to_the_owner_of_its_key(program: Program, place: str) -> None:
+    with pytest.raises(LocalError, match=f"{place}: a refreshed ciphertext cannot go back to the owner of its key"):
+        replace(trial([5, 6, 7]), program=program).run()
 
 
 def test_parties_who_were_shown_different_keys_get_no_further() -> None:

@@ -16,7 +16,7 @@ from support.toy import dgk_key, paillier_key
 from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import DGK, Bits, ComparisonKey, Differences
 from protocols.crypto.dgk import BitCiphertext, FreshBit
-from protocols.crypto.paillier import Ciphertext, Fresh
+from protocols.crypto.paillier import Ciphertext, Fresh, PublicKey, Uniform
 from protocols.errors import DecodeError, LocalError
 from protocols.pathak2010 import PROGRAM, Parameters, as_printed
 from protocols.pathak2010 import messages as kinds
@@ -42,7 +42,8 @@ def fill(kind: type[Any], seed: int) -> Any:
             return rng.bytes(width) if slot.type is bytes else rng.bits(1 if slot.type is bool else 8 * width)
         if slot.optional and rng.bits(1):
             return None
-        return KEYS[slot.protection.width].encrypt(rng.bits(3), rng)
+        key = KEYS[slot.protection.width]
+        return key.blind(key.encrypt(rng.bits(3), rng), slot.type is BitCiphertext, rng)
 
     content = {
         slot.name: value(slot) if slot.count is None else tuple(value(slot) for _ in range(LAYOUT[slot.count]))
@@ -67,7 +68,7 @@ def freshened(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(freshened(v) for v in value)
     if isinstance(value, Ciphertext):
-        return Fresh(value.n, value.value)
+        return Uniform(value.n, value.value)
     return FreshBit(value.n, value.value) if isinstance(value, BitCiphertext) else value
 
 
@@ -309,6 +310,38 @@ def test_stale_ciphertexts_are_not_sent_unless_the_paper_says_so() -> None:
         codec.encode(Bits((BitCiphertext(bits[0].n, bits[0].value), *bits[1:])), LAYOUT, KEYS)
     printed = as_printed.PrintedSelected((stale, stale, stale))
     assert codec.decode(type(printed), codec.encode(printed, LAYOUT, KEYS), LAYOUT, KEYS) == printed
+
+
+@pytest.mark.parametrize("kind", [kinds.Blinded, kinds.Masked], ids=lambda kind: kind.__name__)
+def test_what_returns_to_the_owner_of_a_key_is_uniform(kind: type[Any]) -> None:
+    (slot,), rng = kind.slots, Stream.insecure_from_seed("returned")
+    key = KEYS[slot.protection.width]
+    assert isinstance(key, PublicKey)
+    count = LAYOUT[slot.count] if slot.count else 1
+
+    def made(c: Ciphertext) -> Any:
+        return kind((c,) * count if slot.count else c)
+
+    fresh = key.encrypt(1, rng)
+    for c in (fresh, key.refresh(fresh, rng), XI_KEY.encrypt(1, rng), ZETA_KEY.encrypt(1, rng)):
+        with pytest.raises(LocalError, match=rf"{kind.__name__}\.\w+: a refreshed ciphertext cannot go back"):
+            codec.encode(made(c), LAYOUT, KEYS)
+    with pytest.raises(LocalError, match="stale"):
+        codec.encode(made(key.add(fresh)), LAYOUT, KEYS)
+    assert codec.encode(made(key.blind(fresh, 1, rng)), LAYOUT, KEYS)
+
+
+def test_the_fields_that_return_are_declared_and_all_others_take_what_is_fresh() -> None:
+    slots = {f"{kind.__name__}.{slot.name}": slot for kind in PROGRAM.kinds for slot in kind.slots}
+    assert {place for place, slot in slots.items() if slot.protection.how == "returned"} == {
+        *("Blinded.a", "Masked.psi", "Differences.c")
+    }
+    c = ZETA_KEY.public.encrypt(1, Stream.insecure_from_seed("fresh"))
+    for place, slot in slots.items():
+        if slot.type is Ciphertext:
+            assert codec.is_fresh(c, slot) == (slot.protection.how == "under"), place
+            assert codec.is_fresh(Uniform(c.n, c.value), slot)
+            assert not codec.is_fresh(Ciphertext(c.n, c.value), slot)
 
 
 @every_kind

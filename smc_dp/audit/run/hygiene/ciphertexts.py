@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from protocols.arithmetic import modular
-from protocols.crypto.dgk import BitCiphertext, DgkPublicKey, FreshBit
-from protocols.crypto.paillier import Ciphertext, Fresh
-from protocols.runtime.message import Key
+from protocols.crypto.dgk import BitCiphertext, DgkPublicKey
+from protocols.crypto.paillier import Ciphertext
+from protocols.runtime.message import Key, is_fresh
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import blamed
@@ -24,7 +24,7 @@ def ciphertexts(letter: Letter) -> Iterator[tuple[str, Locked]]:
     if letter.message is None:
         return
     for slot in letter.message.slots:
-        if slot.protection.how == "under":
+        if slot.protection.locks:
             value = getattr(letter.message, slot.name)
             for c in value if slot.count else (value,):
                 if c is not None:
@@ -130,7 +130,7 @@ def _stale(again: Recomputed) -> tuple[int | None, str] | None:
         for slot in message.slots:
             value = getattr(message, slot.name)
             for c in value if slot.count else (value,):
-                if isinstance(c, Ciphertext | BitCiphertext) and not isinstance(c, Fresh | FreshBit):
+                if isinstance(c, Ciphertext | BitCiphertext) and not is_fresh(c, slot):
                     return lines.get((to, numbers[to])), f"{type(message).__name__}.{slot.name}"
     return None
 

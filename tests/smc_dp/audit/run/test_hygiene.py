@@ -22,7 +22,7 @@ from support.toy import paillier_key, randomiser
 
 from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import Bits
-from protocols.crypto.paillier import Fresh, PublicKey
+from protocols.crypto.paillier import Fresh, PublicKey, Uniform
 from protocols.crypto.sealing import seal
 from protocols.pathak2010 import stage1
 from protocols.pathak2010.messages import Blinded, Half, Indicator, Reshare, SharedKey
@@ -152,7 +152,7 @@ def bits_twice(me: Any, to: str, m: Any) -> Any:
 
 def plain(me: Any, to: str, m: Any) -> Any:
     """An encryption of five without randomness."""
-    return replace(m, a=Fresh(m.a.n, 1 + 5 * m.a.n))
+    return replace(m, a=Uniform(m.a.n, 1 + 5 * m.a.n))
 
 
 def plain_bits(me: Any, to: str, m: Any) -> Any:
