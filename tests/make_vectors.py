@@ -85,7 +85,7 @@ def sharing() -> Book:
 
 
 def secret(key: PrivateKey) -> dict[str, Any]:
-    return {"p": key.p, "q": key.q, "h": key.public.h, "bits": key.public.bits}
+    return {"p": key.p, "q": key.q, "bits": key.public.bits}
 
 
 def paillier_book() -> Book:
@@ -116,15 +116,16 @@ def paillier_book() -> Book:
     for c in (0, n, n * n, n * n + 1, key.p, key.q**2, minus, pow(minus, n, n * n)):
         book.add("paillier_decrypt", "DecodeError", c=c)
     book.add("paillier_decrypt_under", "LocalError", n=other.public.n, c=made[0])
-    for h in (0, 1, n - 1, n, key.p, minus):
-        book.add("paillier_key_with", "ValueError", h=h)
+    book.add("paillier_public", n=n)
+    for bad in (0, 1, -3, n - 1, n + 2, key.p):
+        book.add("paillier_public", "ValueError", n=bad)
     context = b"session and holder"
     proof = book.add("admission_prove", context=context)
-    book.add("admission_verify", bits=512, proof=proof, context=context)
-    book.add("admission_verify", bits=512, proof=proof, context=b"another")
-    book.add("admission_verify", bits=3072, proof=proof, context=context)
-    book.add("admission_verify", bits=512, proof=proof[:7], context=context)
-    book.add("admission_verify", bits=512, proof=[*proof[1:], proof[0]], context=context)
+    for bits, shown, read in (
+        *((512, proof, context), (512, proof, b"another"), (3072, proof, context)),
+        *((512, proof[:5], context), (512, [*proof[1:], proof[0]], context)),
+    ):
+        book.add("admission_verify", bits=bits, proof=shown, context=read, seed="coins")
     return book
 
 
@@ -198,7 +199,7 @@ def messages() -> Book:
     owners = {name: paillier.generate(512, Stream.insecure_from_seed(name)) for name in (XI, ZETA)}
     u = plaintext_modulus(vector_ops.parameters(p).compared_bits)
     compare = dgk.generate(512, u, Stream.insecure_from_seed(DGK)).public
-    keys: dict[str, Any] = {name: {"n": key.public.n, "h": key.public.h} for name, key in owners.items()}
+    keys: dict[str, Any] = {name: {"n": key.public.n} for name, key in owners.items()}
     keys[DGK] = {name: getattr(compare, name) for name in ("n", "g", "h", "u", "t")}
     book = Book("Every kind of message, and bytes that are none.", {"parameters": p, "keys": keys})
     layout, public = vector_ops.parameters(p).layout(), vector_ops.admitted(book.shared)

@@ -1,10 +1,13 @@
 """Paillier encryption with the randomisation of Damgard, Jurik and Nielsen, and freshness as a type.
 
-Assumption: decisional composite residuosity. A key is n = p q with p = q = 3 mod 4 and gcd(p-1, q-1) = 2; its holder
-publishes h = -x**2 mod n, and everybody derives h_s = h**n mod n**2 for themselves. A ciphertext of m is (1 + m n)
-h_s**r mod n**2 with r uniform of |n| + 64 bits, i.e. within 2**-64 of uniform over the group that h_s generates. The
-exponent is long everywhere, so no short-exponent assumption enters, and a ciphertext that returns to the holder of
-the secret key carries full entropy too (Damgard, Jurik, Nielsen 2010, use |n|/2 bits).
+Assumption: decisional composite residuosity, and a random oracle. A key is n = p q with p = q = 3 mod 4 and
+gcd(p-1, q-1) = 2. Everybody derives h = -x**2 mod n from it, x being a hash of n, and h_s = h**n mod n**2. So the
+holder cannot choose an h that generates a small group, under which others could open what is locked for the holder,
+and the holder could find its own ciphertexts again however they were blinded.
+
+A ciphertext of m is (1 + m n) h_s**r mod n**2 with r uniform of |n| + 64 bits, i.e. within 2**-64 of uniform over the
+group that h_s generates. The exponent is long everywhere, so no short-exponent assumption enters, and a ciphertext that
+returns to the holder of the secret key carries full entropy too (Damgard, Jurik, Nielsen 2010, use |n|/2 bits).
 
 Keys are phe's key objects around our own primes: what is encrypted here opens there, and back.
 
@@ -26,6 +29,7 @@ import phe
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
+from protocols.crypto.hashed import residues
 from protocols.errors import DecodeError, LocalError
 
 PLAIN_POWERS = 7  # the owner of a key encrypts seldom, and at half size a table pays from about the eighth time on
@@ -48,21 +52,21 @@ class Uniform(Fresh):
     """A fresh ciphertext whose randomiser is within 2**-64 of uniform: with the secret key nobody links it either."""
 
 
-@lru_cache(maxsize=16)  # derived by every receiver of the key; a simulation holds them all
+@lru_cache(maxsize=16)  # of this process: public values, which every role that a simulation holds would derive alike
 def _h_s(h: int, n: int) -> int:
     return modular.power(h, n, n * n)
 
 
 @dataclass(frozen=True, repr=False)
 class PublicKey:
-    """The modulus n and the holder's h. Construction checks the shape; `crypto.admission` checks the proof."""
+    """The modulus n, all that a holder has to announce; `crypto.admission` checks the proof that comes with it."""
 
     n: int
-    h: int
 
     def __post_init__(self) -> None:
-        if not modular.is_unit(self.h, self.n) or modular.jacobi(self.h, self.n) != 1 or self.h in (1, self.n - 1):
-            raise ValueError("h must be a unit mod n of Jacobi symbol +1, other than 1 and -1")
+        # Two primes 3 mod 4 make such an n, and -1 has Jacobi symbol +1 then, as every h and every ciphertext.
+        if self.n < 5 or self.n % 4 != 1:
+            raise ValueError("n must be 1 mod 4 and more than 1")
 
     @property
     def phe(self) -> phe.PaillierPublicKey:
@@ -71,8 +75,8 @@ class PublicKey:
 
     @property
     def digest(self) -> bytes:
-        """SHA-256 of n and h."""
-        return hashlib.sha256(f"{self.n} {self.h}".encode()).digest()
+        """SHA-256 of n."""
+        return hashlib.sha256(str(self.n).encode()).digest()
 
     @property
     def bits(self) -> int:
@@ -83,6 +87,12 @@ class PublicKey:
     def n_square(self) -> int:
         """n**2."""
         return self.n * self.n
+
+    @cached_property
+    def h(self) -> int:
+        """-x**2 mod n for an x that is a hash of n."""
+        (x,) = residues(b"smc-dp h", self.n, 1)
+        return -x * x % self.n
 
     @cached_property
     def h_s(self) -> int:
@@ -189,17 +199,15 @@ def generate(bits: int, rng: Stream) -> PrivateKey:
     # gcd(p-1, q-1) = 2, so q is not p. Both have their top bits set, so neither divides the other less one:
     # gcd(n, phi(n)) = 1 makes x -> x**n a permutation, which `crypto.admission` proves.
     q = modular.random_prime(bits // 2, rng, residue=3, modulus=4, apart=(p - 1) // 2)
-    n = p * q
-    x = rng.below(n - 2) + 2
-    return PrivateKey(PublicKey(n, -x * x % n), p, q)
+    return PrivateKey(PublicKey(p * q), p, q)
 
 
-def assemble(p: int, q: int, h: int, bits: int) -> PrivateKey:
-    """The private key from received primes and h; raises `ValueError` naming what `generate` would not have made."""
+def assemble(p: int, q: int, bits: int) -> PrivateKey:
+    """The private key from received primes; raises `ValueError` naming what `generate` would not have made."""
     if not all(x % 4 == 3 and x.bit_length() == bits // 2 and modular.is_prime(x) for x in (p, q)):
         raise ValueError(f"p and q must be primes of {bits // 2} bits, 3 mod 4")
     if (p * q).bit_length() != bits:
         raise ValueError(f"p q must have {bits} bits, got {(p * q).bit_length()}")
     if p == q or gcd(p - 1, q - 1) != 2 or gcd(p * q, (p - 1) * (q - 1)) != 1:
         raise ValueError("gcd(p-1, q-1) must be 2 and gcd(n, phi(n)) must be 1")
-    return PrivateKey(PublicKey(p * q, h), p, q)
+    return PrivateKey(PublicKey(p * q), p, q)

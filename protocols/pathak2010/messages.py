@@ -37,7 +37,6 @@ class PaillierKey(Message):
     """A public key and the proof that it may be used: xi from P_1 to Charlie, zeta from Charlie to each party."""
 
     n: Annotated[int, public("modulus")]
-    h: Annotated[int, public("modulus")]
     proof: Annotated[tuple[int, ...], public("modulus"), Times("proof_points")]
 
 
@@ -47,7 +46,6 @@ class SharedKey(Message):
 
     p: Annotated[int, shared("prime")]
     q: Annotated[int, shared("prime")]
-    h: Annotated[int, public("modulus")]
 
 
 @message("setup 3", PARTY >> PARTY)

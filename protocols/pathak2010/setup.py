@@ -26,7 +26,7 @@ async def party(me: Endpoint, p: Parameters) -> PartyKeys:
     zeta = _admitted(me, me.curator, await me.receive(me.curator, PaillierKey), p)
     # 2. xi with its secret key to every party; the comparison key to P_1.
     if me.name == first:
-        me.broadcast(me.others, SharedKey(xi.p, xi.q, xi.public.h))
+        me.broadcast(me.others, SharedKey(xi.p, xi.q))
         compare = _comparison_key(me, await me.receive(me.curator, ComparisonKey), p)
     else:
         xi, compare = _assembled(me, first, await me.receive(first, SharedKey), p), None
@@ -76,15 +76,15 @@ def permutation(seeds: list[bytes], size: int) -> Permutation:
 
 
 def _announce(me: Endpoint, key: paillier.PrivateKey) -> PaillierKey:
-    return PaillierKey(key.public.n, key.public.h, admission.prove(key, _context(me, me.name)))
+    return PaillierKey(key.public.n, admission.prove(key, _context(me, me.name)))
 
 
 def _admitted(me: Endpoint, holder: str, got: PaillierKey, p: Parameters) -> paillier.PublicKey:
     try:
-        key = paillier.PublicKey(got.n, got.h)
+        key = paillier.PublicKey(got.n)
     except ValueError as error:
         me.refuse(holder, f"sent an unusable Paillier key: {error}")
-    fault = admission.verify(key, p.key_bits, got.proof, _context(me, holder))
+    fault = admission.verify(key, p.key_bits, got.proof, _context(me, holder), me.rng)
     if fault:
         me.refuse(holder, f"sent an unusable Paillier key: {fault}")
     return key
@@ -92,7 +92,7 @@ def _admitted(me: Endpoint, holder: str, got: PaillierKey, p: Parameters) -> pai
 
 def _assembled(me: Endpoint, holder: str, got: SharedKey, p: Parameters) -> paillier.PrivateKey:
     try:
-        return paillier.assemble(got.p, got.q, got.h, p.key_bits)
+        return paillier.assemble(got.p, got.q, p.key_bits)
     except ValueError as error:
         me.refuse(holder, f"sent an unusable shared key: {error}")
 

@@ -9,7 +9,7 @@ from typing import Any
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
-from protocols.crypto import paillier
+from protocols.crypto import admission, paillier
 from protocols.pathak2010 import PROGRAM, as_printed
 from protocols.pathak2010.messages import (
     Blinded,
@@ -152,7 +152,20 @@ def share(me: Any, to: str, m: Any) -> Any:
 def small_key(me: Any, to: str, m: Any) -> Any:
     """A key of 496 bits."""
     key = paillier.generate(496, Stream.insecure_from_seed("small")).public
-    return replace(m, n=key.n, h=key.h)
+    return replace(m, n=key.n)
+
+
+def prime_key(me: Any, to: str, m: Any) -> Any:
+    """A prime of the right length and shape, with true roots: each point is its own."""
+    rng = Stream.insecure_from_seed("prime")
+    n = modular.random_prime(m.n.bit_length(), rng, residue=1, modulus=4)
+    return replace(m, n=n, proof=tuple(admission._points(paillier.PublicKey(n), me.session_id + me.name.encode())))
+
+
+def small_factor(m: Any) -> int:
+    """A number 1 mod 4 of this length that the largest prime below 2**22 divides."""
+    prime = 4194301  # 1 mod 4
+    return int(m.n - m.n % (4 * prime) + prime)
 
 
 def published(payload: Callable[[Any, Any], list[tuple[str, str, bytes]]]) -> Twist:
@@ -182,16 +195,15 @@ LIES = {
     "another opening": Lie(P1, Opening, swapped("opening", lambda m: bytes(32)), "another coin"),
     "small key of P1": Lie(P1, PaillierKey, small_key, "wanted a modulus of 512 bits, got 496"),
     "small key of Charlie": Lie(C, PaillierKey, small_key, "wanted a modulus of 512 bits, got 496"),
-    "even modulus": Lie(C, PaillierKey, swapped("n", lambda m: m.n - 1), "unusable Paillier key"),
+    "even modulus": Lie(C, PaillierKey, swapped("n", lambda m: m.n - 1), "unusable Paillier key: n must"),
     "zero modulus": Lie(C, PaillierKey, swapped("n", lambda m: 0), "unusable Paillier key"),
-    "h is one": Lie(C, PaillierKey, swapped("h", lambda m: 1), "unusable Paillier key: h must"),
-    "h Jacobi -1": Lie(C, PaillierKey, swapped("h", lambda m: minus(m.n)), "unusable Paillier key: h must"),
-    "prime modulus": Lie(P1, PaillierKey, swapped("n", lambda m: modular.next_prime(m.n)), "unusable Paillier key"),
+    "modulus 3 mod 4": Lie(C, PaillierKey, swapped("n", lambda m: m.n - 2), "unusable Paillier key: n must be 1 mod 4"),
+    "small factor": Lie(C, PaillierKey, swapped("n", small_factor), "prime factor up to 4194304"),
+    "prime modulus": Lie(P1, PaillierKey, prime_key, "proof that n is no prime"),
     "wrong proof": Lie(P1, PaillierKey, swapped("proof", lambda m: m.proof[::-1]), "gcd.n, phi.n.. = 1 fails"),
-    "zero proof": Lie(C, PaillierKey, swapped("proof", lambda m: (0,) * len(m.proof)), "needs 8 units"),
+    "zero proof": Lie(C, PaillierKey, swapped("proof", lambda m: (0,) * len(m.proof)), "needs 6 units"),
     "shared key composite": Lie(P1, SharedKey, swapped("p", lambda m: m.p + 4), "unusable shared key"),
     "shared key square": Lie(P1, SharedKey, swapped("p", lambda m: m.q), "unusable shared key"),
-    "shared key h": Lie(P1, SharedKey, swapped("h", lambda m: 1), "unusable shared key: h must"),
     "comparison key g": Lie(C, ComparisonKey, swapped("g", lambda m: 1), "unusable comparison key"),
     "comparison key zero": Lie(C, ComparisonKey, swapped("n", lambda m: 0), "unusable comparison key"),
     "comparison key even": Lie(C, ComparisonKey, swapped("n", lambda m: m.n - 1), "comparison key"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import admission
@@ -17,6 +20,15 @@ def blind_with_short_exponent(key: PublicKey, c: Ciphertext, r: int, rng: Stream
     """New randomness of five bits."""
     randomiser = modular.power(key.h_s, rng.bits(5), key.n_square)
     return Uniform(key.n, blind_plaintext_only(key, c, r, rng).value * randomiser % key.n_square)
+
+
+class ChosenH(PublicKey):
+    """The holder has chosen h = -1, a unit of symbol +1 whose group has two elements."""
+
+    @cached_property
+    def h(self) -> int:
+        """-1 mod n."""
+        return self.n - 1
 
 
 def encrypt_classically(key: PublicKey, m: int, rng: Stream) -> Fresh:
@@ -42,5 +54,26 @@ def encrypt_by_halves_swapped(key: PrivateKey, m: int, rng: Stream) -> Fresh:
 
 def admit_key_with_small_factors(key: PublicKey, proof: tuple[int, ...], context: bytes) -> bool:
     """Checks the roots but no small factors: a holder with the factor 3 tries until all points have roots."""
+    return _all_are_roots(key, proof, context)
+
+
+def admit_prime(key: PublicKey, proof: tuple[int, ...], context: bytes) -> bool:
+    """Checks small factors and all roots one by one: under a prime, gcd(n, phi(n)) = 1 and every point is its root."""
+    small = modular.small_factors(key.n, admission.SMALL_FACTOR_BOUND)
+    return small == 1 and _all_are_roots(key, proof, context)
+
+
+def admit_by_batches(key: PublicKey, proof: tuple[int, ...], context: bytes, draw: Callable[[], int]) -> bool:
+    """Checks batches under exponents that the holder knows, and lets both sides be one."""
+    n, points = key.n, admission._points(key, context)
+    for _ in range(admission.BATCHES):
+        exponents = [draw() for _ in points]
+        root, point = (admission._product(side, exponents, n) for side in (proof, points))
+        if pow(root, n, n) != point:
+            return False
+    return True
+
+
+def _all_are_roots(key: PublicKey, proof: tuple[int, ...], context: bytes) -> bool:
     points = admission._points(key, context)
     return all(pow(root, key.n, key.n) == x for root, x in zip(proof, points, strict=True))

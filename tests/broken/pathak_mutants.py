@@ -107,7 +107,7 @@ class RefreshingKey(PublicKey):
 
 
 def _stale(key: Any) -> StaleKey:
-    return StaleKey(key.n, key.h)
+    return StaleKey(key.n)
 
 
 NO_TIE_BITS = with_parameters(stage1.party, tie_bits=lambda p: 0)
@@ -118,12 +118,8 @@ SHORT_MASK = with_parameters(stage3.party, mask_bits=lambda p: p.ring_bits)
 NO_MASK = with_parameters(stage3.party, mask_bits=lambda p: 0)
 WEIGHTS_UNSHARED = with_parameters(stage3.party, weights=lambda p: NoShares(p.weights.bits))
 STALE_BLINDING = mutant(instead(stage1.curator, lambda p, keys: (p, Bent(keys, xi=_stale(keys.xi)))))
-REFRESHED_BLINDING = mutant(
-    instead(stage1.curator, lambda p, keys: (p, Bent(keys, xi=RefreshingKey(keys.xi.n, keys.xi.h))))
-)
-REFRESHED_MASK = mutant(
-    instead(stage3.party, lambda p, keys, *w: (p, Bent(keys, zeta=RefreshingKey(keys.zeta.n, keys.zeta.h)), *w))
-)
+REFRESHED_BLINDING = mutant(instead(stage1.curator, lambda p, keys: (p, Bent(keys, xi=RefreshingKey(keys.xi.n)))))
+REFRESHED_MASK = mutant(instead(stage3.party, lambda p, keys, *w: (p, Bent(keys, zeta=RefreshingKey(keys.zeta.n)), *w)))
 STALE_SELECTION = mutant(
     instead(stage2.party, lambda p, keys, eta: (p, Bent(keys, zeta=_stale(keys.zeta)), eta)),
 )

@@ -144,7 +144,7 @@ def unpack(shared: Shared, slot_bits: int, slots: int, length: int, packs: list[
 
 def private(shared: Shared) -> paillier.PrivateKey:
     key = shared["key"]
-    return paillier.assemble(number(key["p"]), number(key["q"]), number(key["h"]), key["bits"])
+    return paillier.assemble(number(key["p"]), number(key["q"]), key["bits"])
 
 
 def cipher(shared: Shared, c: Json) -> Ciphertext:
@@ -154,12 +154,12 @@ def cipher(shared: Shared, c: Json) -> Ciphertext:
 @op
 def paillier_generate(shared: Shared, bits: int, seed: Json) -> Json:
     key = paillier.generate(bits, stream(seed))
-    return {"p": key.p, "q": key.q, "h": key.public.h}
+    return {"p": key.p, "q": key.q}
 
 
 @op
-def paillier_assemble(shared: Shared, p: Json, q: Json, h: Json, bits: int) -> Json:
-    return paillier.assemble(number(p), number(q), number(h), bits).public.n
+def paillier_assemble(shared: Shared, p: Json, q: Json, bits: int) -> Json:
+    return paillier.assemble(number(p), number(q), bits).public.n
 
 
 @op
@@ -198,8 +198,9 @@ def paillier_decrypt_under(shared: Shared, n: Json, c: Json) -> Json:
 
 
 @op
-def paillier_key_with(shared: Shared, h: Json) -> Json:
-    return paillier.PublicKey(private(shared).public.n, number(h)).bits
+def paillier_public(shared: Shared, n: Json) -> Json:
+    key = paillier.PublicKey(number(n))
+    return {"h": key.h, "h_s": key.h_s}
 
 
 @op
@@ -208,8 +209,9 @@ def admission_prove(shared: Shared, context: str) -> Json:
 
 
 @op
-def admission_verify(shared: Shared, bits: int, proof: list[Json], context: str) -> Json:
-    return admission.verify(private(shared).public, bits, tuple(numbers(proof)), bytes.fromhex(context))
+def admission_verify(shared: Shared, bits: int, proof: list[Json], context: str, seed: Json) -> Json:
+    key = private(shared).public
+    return admission.verify(key, bits, numbers(proof), bytes.fromhex(context), stream(seed))
 
 
 # The comparison.

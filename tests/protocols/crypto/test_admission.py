@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from math import gcd
+from collections.abc import Callable
+from math import gcd, prod
 
 import pytest
-from broken.paillier_twins import admit_key_with_small_factors
+from broken.paillier_twins import admit_by_batches, admit_key_with_small_factors, admit_prime
 from hypothesis import given
 from hypothesis import strategies as st
 from support.toy import paillier_key
@@ -18,6 +19,7 @@ from protocols.crypto.paillier import PublicKey
 KEY = paillier_key()
 CONTEXT = b"session and holder"
 PROOF = admission.prove(KEY, CONTEXT)
+POINTS = tuple(admission._points(KEY.public, CONTEXT))
 
 
 def root(x: int, n: int, p: int) -> int | None:
@@ -47,8 +49,17 @@ def prime_above(base: int, factor: int, residue: int = 3) -> int:
     return x
 
 
-def public(n: int) -> PublicKey:
-    return PublicKey(n, next(x * x for x in range(2, 99) if gcd(x, n) == 1))
+def verify(key: PublicKey, bits: int, proof: tuple[int, ...], context: bytes = CONTEXT) -> str | None:
+    """With new coins of the reader."""
+    return admission.verify(key, bits, proof, context, Stream.from_system())
+
+
+def key_with_bad_gcd(factor_bits: int) -> tuple[PublicKey, tuple[int, int]]:
+    """A modulus p q with p dividing q - 1, and its factors."""
+    p = modular.random_prime(factor_bits, Stream.insecure_from_seed(f"p {factor_bits}"), residue=3, modulus=4)
+    q = prime_above(1 << (311 if factor_bits == 200 else 300), p)
+    assert gcd(p * q, (p - 1) * (q - 1)) == p
+    return PublicKey(p * q), (p, q)
 
 
 @pytest.mark.parametrize("bits", [256, 384, 512])
@@ -56,7 +67,7 @@ def test_honest_keys_pass(bits: int) -> None:
     for seed in range(3):
         key = paillier.generate(bits, Stream.insecure_from_seed(f"admit {seed}"))
         proof = admission.prove(key, CONTEXT)
-        assert admission.verify(key.public, bits, proof, CONTEXT) is None
+        assert verify(key.public, bits, proof) is None
         assert all(pow(y, key.public.n, key.public.n) == x for y, x in zip(proof, _points(key), strict=True))
 
 
@@ -64,26 +75,25 @@ def _points(key: paillier.PrivateKey) -> list[int]:
     return admission._points(key.public, CONTEXT)
 
 
-def test_the_points_depend_on_key_h_and_context_and_fill_the_modulus() -> None:
-    other_h = PublicKey(KEY.public.n, 4)
-    lists = [admission._points(k, c) for k in (KEY.public, other_h) for c in (CONTEXT, b"", b"x")]
+def test_the_points_depend_on_key_and_context_and_fill_the_modulus() -> None:
+    lists = [admission._points(k.public, c) for k in (KEY, paillier_key("other")) for c in (CONTEXT, b"", b"x")]
     assert len({x for points in lists for x in points}) == 6 * admission.POINTS
     assert max(max(points) for points in lists).bit_length() > 505
 
 
-def test_a_bad_key_passes_with_probability_at_most_2_to_the_minus_128() -> None:
+def test_a_bad_key_passes_with_probability_2_to_the_minus_128_over_the_hash_and_64_over_the_coins() -> None:
     assert admission.SMALL_FACTOR_BOUND**admission.POINTS >= 2**128
+    assert admission.SMALL_FACTOR_BOUND**admission.BATCHES >= 2**64
     assert len(PROOF) == admission.POINTS
 
 
 @given(st.binary(max_size=40).filter(lambda c: c != CONTEXT))
 def test_a_proof_does_not_serve_another_context(context: bytes) -> None:
-    assert "gcd" in (admission.verify(KEY.public, 512, PROOF, context) or "")
+    assert "gcd" in (verify(KEY.public, 512, PROOF, context) or "")
 
 
-def test_a_proof_does_not_serve_another_key_or_h() -> None:
-    assert admission.verify(paillier_key("other").public, 512, PROOF, CONTEXT) is not None
-    assert "gcd" in (admission.verify(PublicKey(KEY.public.n, 4), 512, PROOF, CONTEXT) or "")
+def test_a_proof_does_not_serve_another_key() -> None:
+    assert verify(paillier_key("other").public, 512, PROOF) is not None
 
 
 @pytest.mark.parametrize(
@@ -91,52 +101,87 @@ def test_a_proof_does_not_serve_another_key_or_h() -> None:
     [(), PROOF[:-1], (*PROOF, PROOF[0]), (0, *PROOF[1:]), (*PROOF[1:], KEY.p), (*PROOF[1:], KEY.public.n)],
 )
 def test_a_proof_of_another_shape_is_refused(proof: tuple[int, ...]) -> None:
-    assert "units mod n" in (admission.verify(KEY.public, 512, proof, CONTEXT) or "")
+    assert "units mod n" in (verify(KEY.public, 512, proof) or "")
 
 
 def test_permuted_or_altered_roots_are_refused() -> None:
-    for proof in ((*PROOF[1:], PROOF[0]), (PROOF[0] + 1, *PROOF[1:]), (1,) * admission.POINTS):
-        assert "gcd" in (admission.verify(KEY.public, 512, proof, CONTEXT) or "")
+    for proof in ((*PROOF[1:], PROOF[0]), (PROOF[0] + 1, *PROOF[1:]), (1,) * admission.POINTS, POINTS):
+        assert "gcd" in (verify(KEY.public, 512, proof) or "")
 
 
 @pytest.mark.parametrize("bits", [511, 513, 3072])
 def test_another_size_is_refused(bits: int) -> None:
-    assert f"{bits} bits, got 512" in (admission.verify(KEY.public, bits, PROOF, CONTEXT) or "")
+    assert f"{bits} bits, got 512" in (verify(KEY.public, bits, PROOF) or "")
 
 
-@pytest.mark.parametrize("factor", [3, 5, 251, 65521])
+@pytest.mark.parametrize("factor", [3, 5, 251, 65521, 65537, 2097143, 4194301])
 def test_a_small_factor_is_refused(factor: int) -> None:
-    p = modular.random_prime(64, Stream.insecure_from_seed(factor), residue=3, modulus=4)
-    while factor * p % 4 != 1:
-        p = modular.next_prime(p)
+    p = modular.random_prime(64, Stream.insecure_from_seed(factor), residue=factor % 4, modulus=4)
     n = factor * p
-    fault = admission.verify(public(n), n.bit_length(), PROOF, CONTEXT)
-    assert "small factor" in (fault or "")
+    assert "prime factor up to 4194304" in (verify(PublicKey(n), n.bit_length(), PROOF) or "")
 
 
-def test_3_mod_4_and_even_moduli_are_refused() -> None:
-    n = KEY.p * prime_above(1 << 255, 2, residue=1)
-    assert "3 mod 4" in (admission.verify(public(n), n.bit_length(), PROOF, CONTEXT) or "")
-    with pytest.raises(ValueError, match="odd"):
-        public(2 * KEY.p)
+def test_a_prime_is_refused_although_every_point_is_its_own_root() -> None:
+    n = modular.random_prime(512, Stream.insecure_from_seed("prime"), residue=1, modulus=4)
+    key = PublicKey(n)
+    assert gcd(n, n - 1) == 1
+    points = tuple(admission._points(key, CONTEXT))
+    assert admit_prime(key, points, CONTEXT)
+    for proof in (points, tuple(-x % n for x in points), (n - points[0], *points[1:])):
+        assert not any(verify(key, 512, proof) is None for _ in range(20))
 
 
-@pytest.mark.parametrize("factor_bits", [17, 32, 200])
+@given(st.binary(max_size=8))
+def test_coins_decide_nothing_about_an_honest_key(seed: bytes) -> None:
+    assert admission.verify(KEY.public, 512, PROOF, CONTEXT, Stream.insecure_from_seed(seed.hex())) is None
+
+
+BAD_BATCHES: dict[str, Callable[[], int]] = {"zero": lambda: 0, "constant": lambda: 7}
+
+
+@pytest.mark.parametrize("name", BAD_BATCHES)
+def test_exponents_that_the_holder_can_foretell_let_a_bad_key_pass(name: str) -> None:
+    key, (p, q) = key_with_bad_gcd(10)
+    for attempt in range(100_000):
+        context = f"foretold {attempt}".encode()
+        points = admission._points(key, context)
+        # With one exponent for all, a root of their product is enough: one try in p finds it, not one in p**6.
+        halves = [root(prod(points) % prime, key.n, prime) for prime in (p, q)]
+        if halves[1] is not None:
+            break
+    proof = (modular.crt(halves[0] or 0, halves[1] or 0, p, q), *[1] * (admission.POINTS - 1))
+    assert admit_by_batches(key, proof, context, BAD_BATCHES[name])
+    assert not all(admission._batch_holds(proof, points, key.n, Stream.from_system()) for _ in range(5))
+
+
+def test_verifying_takes_one_full_power_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths, real = [], modular.power
+    monkeypatch.setattr(modular, "power", lambda x, e, n: (lengths.append(e.bit_length()), real(x, e, n))[1])
+    assert verify(KEY.public, 512, PROOF) is None
+    assert [length for length in lengths if length > 22] == [512] * admission.BATCHES
+    assert len(lengths) == admission.BATCHES * (1 + 2 * admission.POINTS)
+
+
+def test_every_reader_does_the_work_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths, real = [], modular.power
+    monkeypatch.setattr(modular, "power", lambda x, e, n: (lengths.append(e.bit_length()), real(x, e, n))[1])
+    for _ in range(3):
+        assert verify(KEY.public, 512, PROOF) is None
+    assert lengths.count(512) == 3 * admission.BATCHES
+
+
+@pytest.mark.parametrize("factor_bits", [23, 32, 200])
 def test_the_holder_of_a_key_whose_gcd_is_not_one_cannot_answer(factor_bits: int) -> None:
-    p = modular.random_prime(factor_bits, Stream.insecure_from_seed(f"p {factor_bits}"), residue=3, modulus=4)
-    q = prime_above(1 << (311 if factor_bits == 200 else 300), p)
-    n = p * q
-    assert gcd(n, (p - 1) * (q - 1)) == p
+    key, factors = key_with_bad_gcd(factor_bits)
     for attempt in range(50):
         context = f"attempt {attempt}".encode()
-        proof = best_effort(public(n), (p, q), context)
-        assert "gcd" in (admission.verify(public(n), n.bit_length(), proof, context) or "")
+        assert "gcd" in (verify(key, key.n.bit_length(), best_effort(key, factors, context), context) or "")
 
 
 def test_a_prime_power_cannot_answer() -> None:
     p, q = KEY.p, prime_above(1 << 256, 2)
     n = p * p * q
-    n_key = public(n if n % 4 == 1 else n * KEY.q)
+    n_key = PublicKey(n if n % 4 == 1 else n * KEY.q)
     phi = p * (p - 1) * (q - 1) * (1 if n % 4 == 1 else KEY.q - 1)
     assert gcd(n_key.n, phi) == p
     # the best a holder can do: roots modulo the radical
@@ -144,7 +189,7 @@ def test_a_prime_power_cannot_answer() -> None:
     d = pow(n_key.n, -1, phi // p)
     proof = tuple(pow(x, d, radical) for x in admission._points(n_key, CONTEXT))
     assert all((pow(y, n_key.n, radical) - x) % radical == 0 for y, x in zip(proof, _points_of(n_key), strict=True))
-    assert "gcd" in (admission.verify(n_key, n_key.n.bit_length(), proof, CONTEXT) or "")
+    assert "gcd" in (verify(n_key, n_key.n.bit_length(), proof) or "")
 
 
 def _points_of(key: PublicKey) -> list[int]:
@@ -153,7 +198,7 @@ def _points_of(key: PublicKey) -> list[int]:
 
 def test_without_the_small_factor_rule_a_bad_key_gets_in_by_trying() -> None:
     q = prime_above(1 << 200, 3)
-    key = public(3 * q)
+    key = PublicKey(3 * q)
     assert gcd(key.n, 2 * (q - 1)) == 3
     for attempt in range(200_000):
         context = attempt.to_bytes(4, "big")
@@ -161,12 +206,12 @@ def test_without_the_small_factor_rule_a_bad_key_gets_in_by_trying() -> None:
             break
     proof = best_effort(key, (3, q), context)
     assert admit_key_with_small_factors(key, proof, context)
-    assert "small factor" in (admission.verify(key, key.n.bit_length(), proof, context) or "")
+    assert "prime factor up to" in (verify(key, key.n.bit_length(), proof, context) or "")
 
 
 @pytest.mark.slow
 def test_3072_bits() -> None:
     key = paillier.generate(3072, Stream.insecure_from_seed("full size"))
     proof = admission.prove(key, CONTEXT)
-    assert admission.verify(key.public, 3072, proof, CONTEXT) is None
-    assert "gcd" in (admission.verify(key.public, 3072, proof, b"another") or "")
+    assert verify(key.public, 3072, proof) is None
+    assert "gcd" in (verify(key.public, 3072, proof, b"another") or "")

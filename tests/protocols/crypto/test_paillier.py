@@ -16,6 +16,7 @@ from protocols.arithmetic import modular
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import paillier
+from protocols.crypto.hashed import residues
 from protocols.crypto.paillier import Ciphertext, Fresh, PublicKey, Uniform
 from protocols.errors import DecodeError, LocalError
 
@@ -226,16 +227,36 @@ def test_key_lengths_that_cannot_be_are_refused(bits: int) -> None:
         paillier.generate(bits, Stream.insecure_from_seed(1))
 
 
-@pytest.mark.parametrize("h", [0, 1, N - 1, N, KEY.p, -5, N + 4])
-def test_an_h_that_hides_nothing_is_refused(h: int) -> None:
-    with pytest.raises(ValueError, match="Jacobi symbol"):
-        PublicKey(N, h)
+@pytest.mark.parametrize("n", [0, 1, -3, -N, N - 1, N + 1, N + 2, KEY.p, 2 * N])
+def test_a_modulus_under_which_h_could_have_symbol_minus_one_is_refused(n: int) -> None:
+    with pytest.raises(ValueError, match="n must be 1 mod 4"):
+        PublicKey(n)
 
 
-def test_an_h_of_symbol_minus_one_is_refused() -> None:
-    h = next(x for x in range(2, 100) if modular.jacobi(x, N) == -1)
-    with pytest.raises(ValueError, match="Jacobi symbol"):
-        PublicKey(N, h)
+@given(st.integers(2, 10**60).map(lambda k: 4 * k + 1))
+def test_h_follows_from_n_alone_and_has_symbol_plus_one(n: int) -> None:
+    h = PublicKey(n).h
+    assert h == PublicKey(n).h
+    assert 0 <= h < n
+    assert modular.jacobi(h, n) == (1 if gcd(h, n) == 1 else 0)
+
+
+def test_h_is_minus_a_square_that_nobody_chose_and_differs_from_key_to_key() -> None:
+    keys = [paillier_key(name, 256) for name in "abcdefgh"]
+    for key in keys:
+        (x,) = residues(b"smc-dp h", key.public.n, 1)
+        assert (key.public.h + x * x) % key.public.n == 0
+        assert all(pow(key.public.h, (prime - 1) // 2, prime) == prime - 1 for prime in (key.p, key.q))
+    assert len({key.public.h for key in keys}) == len(keys)
+
+
+def test_the_holder_who_may_choose_h_finds_its_ciphertexts_again_however_they_are_blinded() -> None:
+    rng = Stream.insecure_from_seed("chosen h")
+    for public, found in ((twins.ChosenH(N), True), (PUBLIC, False)):
+        sent = PUBLIC.encrypt_all([1, 2, 3], rng)
+        returned = [public.blind(c, rng.bits(40), rng) for c in sent]
+        up_to_sign = [[pow(randomiser(KEY, c.value), 2, N) for c in side] for side in (sent, returned)]
+        assert (up_to_sign[0] == up_to_sign[1]) == found
 
 
 def test_primes_of_another_modulus_are_refused() -> None:
@@ -244,7 +265,7 @@ def test_primes_of_another_modulus_are_refused() -> None:
 
 
 def test_assembling_gives_the_key_back() -> None:
-    assert paillier.assemble(KEY.p, KEY.q, PUBLIC.h, 512) == KEY
+    assert paillier.assemble(KEY.p, KEY.q, 512) == KEY
 
 
 def _prime(start: int, step: int = 1) -> int:
@@ -265,7 +286,7 @@ def _prime(start: int, step: int = 1) -> int:
 )
 def test_shared_primes_that_generate_would_not_make_are_refused(p: int, q: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        paillier.assemble(p, q, 4, 512)
+        paillier.assemble(p, q, 512)
 
 
 def test_repr_shows_no_secret() -> None:

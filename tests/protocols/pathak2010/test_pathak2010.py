@@ -189,7 +189,7 @@ def test_parties_who_were_shown_different_keys_get_no_further() -> None:
         for name in me.parties:
             key = paillier.generate(p.key_bits, me.rng)
             proof = admission.prove(key, me.session_id + me.name.encode())
-            me.send(name, PaillierKey(key.public.n, key.public.h, proof))
+            me.send(name, PaillierKey(key.public.n, proof))
         compare = dgk.generate(p.key_bits, p.u, me.rng).public
         me.send(me.parties[0], ComparisonKey(compare.n, compare.g, compare.h))
         await me.receive(me.parties[0], PaillierKey)

@@ -122,7 +122,7 @@ def b(n: int, width: int) -> bytes:
         (kinds.Relay(2**77 - 1, None), [b(2**77 - 1, 10), bytes(128)]),
         (kinds.Reshare((1, 2**64 - 1, 0)), [[b(1, 8), b(2**64 - 1, 8), b(0, 8)]]),
         (kinds.Opening(b"s" * 32, b"o" * 32), [b"s" * 32, b"o" * 32]),
-        (kinds.SharedKey(3, 5, 7), [b(3, 32), b(5, 32), b(7, 64)]),
+        (kinds.SharedKey(3, 5), [b(3, 32), b(5, 32)]),
         (ComparisonKey(3, 5, 7), [b(3, 64), b(5, 64), b(7, 64)]),
         (as_printed.PrintedCuratorShare(1, 9), [b(1, 4), b(9, 10)]),
     ],

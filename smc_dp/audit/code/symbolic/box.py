@@ -63,7 +63,7 @@ class PublicKey:
 
     @property
     def h(self) -> int:
-        """The base of the randomisers."""
+        """The base of the randomisers (DGK)."""
         return self.n - 1
 
     @property

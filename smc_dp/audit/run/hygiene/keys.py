@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from protocols.arithmetic import modular
+from protocols.arithmetic.rng import Stream
 from protocols.crypto import admission, dgk, paillier
 from protocols.crypto.dgk import DgkPrivateKey, DgkPublicKey
 from protocols.runtime.claims import keys_of
@@ -42,7 +43,7 @@ def keys(evidence: Evidence) -> CheckOutcome:
             return failed(f"the view of {shown(role)} holds {fault}", None, role)
     if not named:
         return not_possible("no key got as far as these views")
-    proofs = sum(_names(letter.message) == {"n", "h", "proof"} for letter in announced)
+    proofs = sum(_names(letter.message) == {"n", "proof"} for letter in announced)
     return passed(f"keys of {bits} bits: {len(named)}; proofs verified again: {proofs}; {whose(evidence)}")
 
 
@@ -53,10 +54,10 @@ def _names(message: Message | None) -> set[str]:
 def _announcement_fault(evidence: Evidence, letter: Letter, bits: int) -> str | None:
     """What is wrong with a key in a message, which the names of its fields tell; None for other messages."""
     sender, message, names = letter.envelope.sender, letter.message, _names(letter.message)
-    if names == {"p", "q", "h"}:
-        p, q, h = (getattr(message, name) for name in ("p", "q", "h"))
-        return _assembly_fault(p, q, h, bits)
-    if names not in ({"n", "h", "proof"}, {"n", "g", "h"}):
+    if names == {"p", "q"}:
+        p, q = (getattr(message, name) for name in ("p", "q"))
+        return _assembly_fault(p, q, bits)
+    if names not in ({"n", "proof"}, {"n", "g", "h"}):
         return None
     fault = _comparison_fault(message, bits) if "g" in names else _paillier_fault(evidence, letter, bits)
     owned = keys_of(evidence.recomputed[sender].view) if sender in evidence.views else {}
@@ -66,22 +67,23 @@ def _announcement_fault(evidence: Evidence, letter: Letter, bits: int) -> str | 
     return fault
 
 
-def _assembly_fault(p: int, q: int, h: int, bits: int) -> str | None:
+def _assembly_fault(p: int, q: int, bits: int) -> str | None:
     try:
-        paillier.assemble(p, q, h, bits)
+        paillier.assemble(p, q, bits)
     except ValueError as error:
         return f"an unusable secret key: {error}"
     return None
 
 
 def _paillier_fault(evidence: Evidence, letter: Letter, bits: int) -> str | None:
-    n, h, proof = (getattr(letter.message, name) for name in ("n", "h", "proof"))
+    n, proof = (getattr(letter.message, name) for name in ("n", "proof"))
     try:
-        key = paillier.PublicKey(n, h)
-    except (ValueError, ArithmeticError):
-        return "h is no unit of Jacobi symbol +1 other than 1 and -1"
+        key = paillier.PublicKey(n)
+    except ValueError as error:
+        return f"an unusable Paillier key: {error}"
     context = evidence.session.id + letter.envelope.sender.encode()
-    return admission.verify(key, bits, proof, context)
+    # The auditor's own coins: those of the reader are in its view, and whoever knows them first can make up a proof.
+    return admission.verify(key, bits, proof, context, Stream.from_system())
 
 
 def _comparison_fault(message: Message | None, bits: int) -> str | None:
@@ -103,7 +105,7 @@ def _secret_fault(again: Recomputed, bits: int, sound: set[int]) -> str | None:
         if isinstance(secret, DgkPrivateKey):
             if not _has_orders(secret, bits):
                 return "a comparison key whose secret part does not belong to it"
-        elif fault := _assembly_fault(secret.p, secret.q, secret.public.h, bits):
+        elif fault := _assembly_fault(secret.p, secret.q, bits):
             return fault
         sound.add(n)
     return None

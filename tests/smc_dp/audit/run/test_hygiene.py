@@ -123,7 +123,7 @@ def unmarked(evidence: Evidence) -> Evidence:
 
 def another_secret(me: Any, to: str, m: Any) -> Any:
     key = paillier_key("another")
-    return replace(m, p=key.p, q=key.q, h=key.public.h)
+    return replace(m, p=key.p, q=key.q)
 
 
 def always_the_same(field: str) -> Callable[[Any, str, Any], Any]:
@@ -179,7 +179,7 @@ def relayed_as_it_came() -> Evidence:
     """Everybody forwards b_j without new randomness."""
 
     def stale(p: Any, keys: Any, n: int) -> tuple[Any, ...]:
-        return p, mutants.Bent(keys, zeta=mutants.StaleKey(keys.zeta.n, keys.zeta.h)), n
+        return p, mutants.Bent(keys, zeta=mutants.StaleKey(keys.zeta.n)), n
 
     program = mutants.mutant(mutants.instead(stage1.party, stale))
     return evidence_of(replace(trial([10, 20, 30], 2), program=program).setup)
@@ -205,8 +205,10 @@ def two_for_one() -> Evidence:
 
 TWINS: dict[str, tuple[str, str, Callable[[], Evidence]]] = {
     "short Paillier key": ("keys", "wanted a modulus of 512 bits, got 496", known_lie("small key of P1")),
-    "proof in another order": ("keys", "proof that gcd", known_lie("wrong proof")),
-    "h with symbol -1": ("keys", "Jacobi symbol", known_lie("h Jacobi -1")),
+    "proof in another order": ("keys", "proof that n", known_lie("wrong proof")),
+    "modulus 3 mod 4": ("keys", "n must be 1 mod 4", known_lie("modulus 3 mod 4")),
+    "prime modulus": ("keys", "proof that n is no prime", known_lie("prime modulus")),
+    "small factor": ("keys", "prime factor up to 4194304", known_lie("small factor")),
     "short comparison key": ("keys", "comparison key|g and h", known_lie("comparison key small")),
     "even comparison key": ("keys", "comparison key|g and h", known_lie("comparison key even")),
     "composite p": ("keys", "unusable secret key", known_lie("shared key composite")),
@@ -239,7 +241,7 @@ TWINS: dict[str, tuple[str, str, Callable[[], Evidence]]] = {
     "short blinding": ("masks", "Blinded.a: 3 of 3 masks are too short", mutant("SHORT_BLINDING")),
     "short mask": ("masks", "Masked.psi: 2 of 2", mutant("SHORT_MASK")),
     "no mask": ("masks", "Masked.psi: 2 of 2", mutant("NO_MASK")),
-    "integer shares": ("masks", "Relay.a: 3 of 6", mutant("INTEGER_SHARES")),
+    "integer shares": ("masks", "Relay.a: [23] of 6", mutant("INTEGER_SHARES")),
     "weights in one share": ("masks", "Reshare.x", mutant("WEIGHTS_UNSHARED")),
     "longer than a mask": ("masks", "Half.a_tilde holds a number longer than its 77 bits", lie(P2, Half, too_long)),
     "sizes unshared": ("canaries", "n_. of 'P.' stands in what 'charlie' read", mutant("SIZES_UNSHARED")),
