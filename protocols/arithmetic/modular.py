@@ -130,8 +130,8 @@ class FixedBase:
         return int(result)
 
 
-# Tables are caches of this process, keyed by public values or by the owner's own; they are never a role's state.
-fixed_base = lru_cache(maxsize=24)(FixedBase)
+# Of this process, so for public bases and moduli only; whoever has secret ones keeps its tables beside them.
+public_base = lru_cache(maxsize=24)(FixedBase)
 
 
 def powers(base: int, exponents: Sequence[int], modulus: int) -> list[int]:

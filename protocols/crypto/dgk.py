@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
@@ -57,7 +58,7 @@ class DgkPublicKey:
 
     def blind(self, c: BitCiphertext, factor: int, rng: Stream) -> FreshBit:
         """A fresh ciphertext of D(c) * factor mod u."""
-        table = modular.fixed_base(self.h, self.n, self.exponent_bits, 6)
+        table = modular.public_base(self.h, self.n, self.exponent_bits, 6)
         product = modular.power(self._mine(c), factor, self.n)
         return FreshBit(self.n, modular.multiply(product, table.power(rng.bits(self.exponent_bits)), self.n))
 
@@ -98,6 +99,12 @@ class DgkPrivateKey:
     v_p: int
     v_q: int
 
+    @cached_property
+    def _tables(self) -> tuple[modular.FixedBase, ...]:
+        # Secret, so they are this object's and go with it; a cache of the process would keep p and q.
+        h, t = self.public.h, self.public.t
+        return tuple(modular.FixedBase(h % prime, prime, t, 6) for prime in (self.p, self.q))
+
     def is_zero(self, c: BitCiphertext) -> bool:
         """Whether D(c) = 0."""
         return modular.power(self.public._mine(c), self.v_p, self.p) == 1
@@ -106,8 +113,7 @@ class DgkPrivateKey:
         """The ciphertext that the public key would make of the same randomness, by Chinese remainders."""
         public, r = self.public, rng.bits(self.public.exponent_bits)
         halves = []
-        for prime, order in ((self.p, self.v_p), (self.q, self.v_q)):
-            table = modular.fixed_base(public.h % prime, prime, order.bit_length(), 6)
+        for prime, order, table in zip((self.p, self.q), (self.v_p, self.v_q), self._tables, strict=True):
             halves.append(multiply_power(table.power(r % order), public.g, m % public.u, prime))
         return FreshBit(public.n, modular.crt(halves[0], halves[1], self.p, self.q))
 

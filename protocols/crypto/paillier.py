@@ -101,7 +101,7 @@ class PublicKey:
 
     def randomiser(self, rng: Stream) -> int:
         """h_s**r for a new r of full length, within 2**-64 of uniform over the group of h_s: an encryption of zero."""
-        table = modular.fixed_base(self.h_s, self.n_square, self.bits + RANDOMISER_SLACK)
+        table = modular.public_base(self.h_s, self.n_square, self.bits + RANDOMISER_SLACK)
         return table.power(rng.bits(self.bits + RANDOMISER_SLACK))
 
     def encrypt(self, m: int, rng: Stream) -> Fresh:
@@ -166,6 +166,13 @@ class PrivateKey:
         """The same key as an object of phe."""
         return phe.PaillierPrivateKey(self.public.phe, self.p, self.q)
 
+    @cached_property
+    def _tables(self) -> tuple[modular.FixedBase, ...]:
+        # Secret, so they are this object's and go with it; a cache of the process would keep p and q.
+        squares = (self.p * self.p, self.q * self.q)
+        bits, h_s = self.public.bits // 2, self.public.h_s
+        return tuple(modular.FixedBase(h_s % square, square, bits, 4, PLAIN_POWERS) for square in squares)
+
     def decrypt(self, c: Ciphertext) -> int:
         """The plaintext in [0, n)."""
         return int(self.phe.raw_decrypt(self.public._mine(c)))
@@ -177,12 +184,8 @@ class PrivateKey:
     def encrypt(self, m: int, rng: Stream) -> Fresh:
         """The ciphertext that the public key would make of the same randomness, by Chinese remainders."""
         public, r = self.public, rng.bits(self.public.bits + RANDOMISER_SLACK)
-        halves = []
-        for prime in (self.p, self.q):
-            square = prime * prime
-            # h_s is an n-th power, so its order mod prime**2 divides prime - 1.
-            table = modular.fixed_base(public.h_s % square, square, prime.bit_length(), 4, PLAIN_POWERS)
-            halves.append(table.power(r % (prime - 1)))
+        # h_s is an n-th power, so its order mod p**2 divides p - 1.
+        halves = [table.power(r % (prime - 1)) for table, prime in zip(self._tables, (self.p, self.q), strict=True)]
         randomiser = modular.crt(halves[0], halves[1], self.p * self.p, self.q * self.q)
         return Fresh(public.n, modular.multiply(1 + m % public.n * public.n, randomiser, public.n_square))
 

@@ -44,6 +44,15 @@ def admit_any_unit(key: PublicKey, value: int) -> Ciphertext:
     return Ciphertext(key.n, value)
 
 
+def encrypt_with_tables_of_the_process(key: PrivateKey, m: int, rng: Stream) -> Fresh:
+    """Takes its tables of secret moduli from the cache for public ones, where they outlive the key."""
+    public, r = key.public, rng.bits(key.public.bits + 64)
+    squares = (key.p**2, key.q**2)
+    halves = [modular.public_base(public.h_s % square, square, r.bit_length(), 4).power(r) for square in squares]
+    randomiser = modular.crt(halves[0], halves[1], *squares)
+    return Fresh(public.n, (1 + m % public.n * public.n) * randomiser % public.n_square)
+
+
 def encrypt_by_halves_swapped(key: PrivateKey, m: int, rng: Stream) -> Fresh:
     """Reduces the exponent modulo the other prime's order."""
     public, r = key.public, rng.bits(key.public.bits + 64)
