@@ -15,7 +15,8 @@ all with 2**-66 over coins that the holder does not know, beside the 2**-132. It
 roots: a root of the wrong sign passes one batch of two, and harms nobody.
 
 Where n is a prime, gcd(n, phi(n)) = 1 as well, and every number is its own n-th root. So a batch whose two sides are
-alike before the power fails; under a key that is none, four units of all do that.
+alike before the power fails; under an honest key that happens for four units of all. Where a prime divides n twice, it
+divides gcd(n, phi(n)): no perfect power passes.
 """
 
 from __future__ import annotations

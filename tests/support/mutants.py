@@ -228,9 +228,9 @@ def another_cipher(field: str, m: int) -> Any:
 
     def twist(me: Any, to: str, found: Any) -> Any:
         old = getattr(found, field)
-        n = (old[-1] if isinstance(old, tuple) else old).n
-        key = next(key for key in me._engine.keys.values() if key.n == n)
-        new = key.encrypt(m, me.rng)
+        last = old[-1] if isinstance(old, tuple) else old
+        key = next(key for key in me._engine.keys.values() if key.n == last.n)
+        new = type(last)(key.n, key.encrypt(m, me.rng).value)  # of the type that the codec wants there
         return replace(found, **{field: (*old[:-1], new) if isinstance(old, tuple) else new})
 
     return twist

@@ -178,6 +178,16 @@ def test_the_holder_of_a_key_whose_gcd_is_not_one_cannot_answer(factor_bits: int
         assert "gcd" in (verify(key, key.n.bit_length(), best_effort(key, factors, context), context) or "")
 
 
+@pytest.mark.parametrize("power", [2, 4])
+def test_a_perfect_power_cannot_answer(power: int) -> None:
+    n = KEY.p**power
+    d = pow(n, -1, KEY.p - 1)
+    for attempt in range(20):
+        context = f"attempt {attempt}".encode()
+        proof = tuple(pow(x, d, KEY.p) for x in admission._points(PublicKey(n), context))  # roots mod p, all there are
+        assert "gcd" in (verify(PublicKey(n), n.bit_length(), proof, context) or "")
+
+
 def test_a_prime_power_cannot_answer() -> None:
     p, q = KEY.p, prime_above(1 << 256, 2)
     n = p * p * q

@@ -261,7 +261,7 @@ def test_samples_of_different_laws_are_told_apart(change: Callable[[list[int]], 
 
 
 WHO = coalitions(TRIALS, SMALL, ("P1", "P2", "P3", "charlie"))
-RUNS, SIMULATED = 24, 200
+RUNS, SIMULATED = 48, 200
 
 
 @cache
