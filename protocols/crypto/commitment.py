@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Sequence
 
 from protocols.arithmetic.rng import Stream
 
@@ -20,6 +21,11 @@ def commit(context: bytes, value: bytes, rng: Stream) -> tuple[bytes, bytes]:
 def opens(commitment: bytes, context: bytes, value: bytes, opening: bytes) -> bool:
     """Whether value and opening are what was committed to."""
     return hmac.compare_digest(commitment, _digest(context, value, opening))
+
+
+def canonical(numbers: Sequence[int]) -> bytes:
+    """The bytes by which numbers are committed to: others for any other numbers."""
+    return ",".join(map(str, numbers)).encode()
 
 
 def _digest(context: bytes, value: bytes, opening: bytes) -> bytes:

@@ -8,19 +8,18 @@ says what it is worth, and `NOTES.md` numbers each departure from the paper as [
 from __future__ import annotations
 
 from protocols.arithmetic.permutation import Permutation
-from protocols.arithmetic.ring import Vector
 from protocols.crypto import dgk, paillier
 from protocols.pathak2010 import setup, stage1, stage2, stage3
 from protocols.pathak2010.messages import KINDS
 from protocols.pathak2010.parameters import Parameters
-from protocols.pathak2010.values import RECORDS, PartyInput
+from protocols.pathak2010.values import RECORDS, Announced, PartyInput
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY
 from protocols.runtime.session import Program
 
 
-async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Vector:
-    """P_j: its size, weights and noise in; its published share of the noisy sum out."""
+async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
+    """P_j: its size, weights and noise in; its published share of the noisy sum out, and what all announced."""
     p.check_length(mine.w, mine.eta)
     keys = await me.stage(setup.party, p)
     await me.stage(stage1.party, p, keys, mine.n)
@@ -28,8 +27,8 @@ async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Vector:
     return await me.stage(stage3.party, p, keys, mine.w, psi)
 
 
-async def curator(me: Endpoint, p: Parameters) -> Vector:
-    """Charlie, the untrusted curator: no input; his published share of the noisy sum out."""
+async def curator(me: Endpoint, p: Parameters) -> Announced:
+    """Charlie, the untrusted curator: no input; his published share of the noisy sum out, and what all announced."""
     keys = await me.stage(setup.curator, p)
     halves = await me.stage(stage1.curator, p, keys)
     smallest = await me.stage(stage1.smallest, p, keys, halves)
@@ -39,7 +38,7 @@ async def curator(me: Endpoint, p: Parameters) -> Vector:
 
 PROGRAM = Program(
     "pathak2010",
-    1,
+    2,
     {PARTY: party, CURATOR: curator},
     KINDS,
     (
@@ -52,4 +51,5 @@ PROGRAM = Program(
         dgk.DgkPrivateKey,
     ),
     Parameters,
+    stage3.broken_word,
 )

@@ -36,7 +36,7 @@ from protocols.pathak2010.messages import (
     SharedKey,
 )
 from protocols.pathak2010.parameters import SIGMA, SIZE_BITS, Parameters
-from protocols.pathak2010.values import RECORDS, CuratorKeys, Halves, PartyKeys
+from protocols.pathak2010.values import RECORDS, Announced, CuratorKeys, Halves, PartyKeys
 from protocols.runtime.claims import Hygiene, Inputs, Mask, Model, Unknown
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Message, Times, message, public, shared, under
@@ -164,7 +164,9 @@ async def stage2_party(me: Endpoint, p: Parameters, keys: PartyKeys, eta: Vector
     return tuple(keys.zeta.add(*column) for column in zip(psi_j, *(o.psi for o in others), strict=True))
 
 
-async def stage3_party(me: Endpoint, p: Parameters, keys: PartyKeys, w: Vector, psi: tuple[Ciphertext, ...]) -> Vector:
+async def stage3_party(
+    me: Endpoint, p: Parameters, keys: PartyKeys, w: Vector, psi: tuple[Ciphertext, ...]
+) -> Announced:
     """Steps 3.1 to 3.3 for P_j."""
     if me.index == 0:
         # 1. P_1 computes w_1 - K s
@@ -176,7 +178,7 @@ async def stage3_party(me: Endpoint, p: Parameters, keys: PartyKeys, w: Vector, 
     return await stage3.reshare(me, p, w)
 
 
-async def stage3_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Vector:
+async def stage3_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Announced:
     """Steps 3.2 and 3.3 for Charlie."""
     # 2. K (eta + s): on integers the published sum then shows the sum of the weights mod K, without noise
     masked = await me.receive(me.parties[0], PrintedMasked)
@@ -184,19 +186,19 @@ async def stage3_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Vect
     return await stage3.reshare(me, p, times(p.weights, p.K, p.weights.vector(x)))
 
 
-async def party(me: Endpoint, p: Parameters, mine: PrintedInput) -> Vector:
+async def party(me: Endpoint, p: Parameters, mine: PrintedInput) -> Announced:
     """P_j as printed."""
     return await _party(me, p, mine, stage1_party)
 
 
-async def plain_party(me: Endpoint, p: Parameters, mine: PrintedInput) -> Vector:
+async def plain_party(me: Endpoint, p: Parameters, mine: PrintedInput) -> Announced:
     """P_j as printed, where r comes as a plaintext."""
     return await _party(me, p, mine, plain_stage1_party)
 
 
 async def _party(
     me: Endpoint, p: Parameters, mine: PrintedInput, first: Callable[..., Coroutine[Any, Any, None]]
-) -> Vector:
+) -> Announced:
     p.check_length(mine.w, mine.eta)
     keys = await me.stage(setup.party, p)
     await me.stage(first, p, keys, mine.n, name="stage1")
@@ -204,17 +206,17 @@ async def _party(
     return await me.stage(stage3_party, p, keys, mine.w, psi, name="stage3")
 
 
-async def curator(me: Endpoint, p: Parameters) -> Vector:
+async def curator(me: Endpoint, p: Parameters) -> Announced:
     """Charlie as printed."""
     return await _curator(me, p, stage1_curator)
 
 
-async def plain_curator(me: Endpoint, p: Parameters) -> Vector:
+async def plain_curator(me: Endpoint, p: Parameters) -> Announced:
     """Charlie as printed, who multiplies r in as a plaintext."""
     return await _curator(me, p, plain_stage1_curator)
 
 
-async def _curator(me: Endpoint, p: Parameters, first: Callable[..., Coroutine[Any, Any, Halves]]) -> Vector:
+async def _curator(me: Endpoint, p: Parameters, first: Callable[..., Coroutine[Any, Any, Halves]]) -> Announced:
     keys = await me.stage(setup.curator, p)
     halves = await me.stage(first, p, keys, name="stage1")
     smallest = await me.stage(stage1.smallest, p, keys, halves)
@@ -309,7 +311,7 @@ MODEL = Model(
 
 PROGRAM = Program(
     "pathak2010-as-printed-insecure",
-    1,
+    2,
     {PARTY: party, CURATOR: curator},
     (
         *(PaillierKey, ComparisonKey, SharedKey, Commitment, Opening),
@@ -321,6 +323,7 @@ PROGRAM = Program(
         *(paillier.PublicKey, paillier.PrivateKey, paillier.Ciphertext, dgk.DgkPublicKey, dgk.DgkPrivateKey),
     ),
     Parameters,
+    stage3.broken_word,
 )
 
 PLAIN_BLINDING = replace(

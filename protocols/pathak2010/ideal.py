@@ -15,7 +15,8 @@ Proof sketch. *Charlie*: the b are one-time pads in Z_(2**L'); xi-ciphertexts ar
 that pi_1 makes uniform and that he does not know; so every comparison answer is that of a uniformly random ranking,
 whatever the sizes are. In each comparison he reads at most one zero at a uniform place among otherwise uniform
 non-zero values, and the exclusive or of two bits of which one is uniform. eta + s is uniform up to 2**-sigma per
-coordinate, whatever slot it stands in, since no carry leaves a slot. Shares of step 3.3 are uniform given their sum.
+coordinate, whatever slot it stands in, since no carry leaves a slot. Shares of step 3.3 are uniform given their sum;
+a commitment to a share is opened with it, and is a function of what is then published.
 *Parties*: a~ and the relayed a are uniform; a match names places behind pi_2, which they do not know, so the winners
 of a tournament are uniform as well; zeta- and DGK-ciphertexts are replaced by encryptions of zero. Whatever returns
 to the holder of a key carries an encryption of zero with a full-length exponent, within 2**-64 of uniform over the

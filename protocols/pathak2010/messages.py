@@ -131,14 +131,17 @@ class Reshare(Message):
 
 @message("3.3", EVERY_PAIR)
 class Ready(Message):
-    """The sender has all it needs; nobody publishes before everybody has said so [N8]."""
+    """The sender has all it needs, and commits to its share; nobody publishes before everybody has done so [N8]."""
+
+    commitment: Annotated[bytes, public("commitment")]
 
 
 @message("3.3", (PARTY >> PUBLIC) | (CURATOR >> PUBLIC))
 class PublishedShare(Message):
-    """The sender's additive share of K w^s on the grid."""
+    """The sender's additive share of K w^s on the grid, and what opens its commitment."""
 
     y: Annotated[tuple[int, ...], public("weights"), Times("dimension")]
+    opening: Annotated[bytes, public("opening")]
 
 
 KINDS = (

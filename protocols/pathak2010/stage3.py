@@ -5,16 +5,21 @@ The noise selected in stage 2 is that of the sum of the weights, on their own gr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from protocols.arithmetic.ring import Vector
+from protocols.crypto import commitment
 from protocols.crypto.paillier import Ciphertext
 from protocols.pathak2010.messages import Masked, PublishedShare, Ready, Reshare
 from protocols.pathak2010.parameters import Parameters
-from protocols.pathak2010.values import CuratorKeys, PartyKeys
+from protocols.pathak2010.values import Announced, CuratorKeys, PartyKeys
 from protocols.runtime.endpoint import Endpoint
 
 
-async def party(me: Endpoint, p: Parameters, keys: PartyKeys, w: Vector, psi: tuple[Ciphertext, ...] | None) -> Vector:
-    """P_j with weights w, and psi in the hands of P_1. Returns this party's published share."""
+async def party(
+    me: Endpoint, p: Parameters, keys: PartyKeys, w: Vector, psi: tuple[Ciphertext, ...] | None
+) -> Announced:
+    """P_j with weights w, and psi in the hands of P_1. Returns this party's published share, and what all announced."""
     if psi is not None:
         # 1. P_1 masks psi with s for Charlie, and takes s off its own weights
         s = [me.rng.bits(p.mask_bits) for _ in w]
@@ -25,8 +30,8 @@ async def party(me: Endpoint, p: Parameters, keys: PartyKeys, w: Vector, psi: tu
     return await reshare(me, p, w)
 
 
-async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Vector:
-    """Charlie. Returns his published share; learns eta + s, which is uniform up to 2**-sigma."""
+async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Announced:
+    """Charlie. Returns his share, and what all announced; learns eta + s, which is uniform up to 2**-sigma."""
     # 2. eta + s, which takes the place of a summand of its own
     masked = await me.receive(me.parties[0], Masked)
     x = p.weights.vector(p.packing.unpack(keys.zeta.decrypt_all(masked.psi)))
@@ -34,8 +39,8 @@ async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Vector:
     return await reshare(me, p, x)
 
 
-async def reshare(me: Endpoint, p: Parameters, x: Vector) -> Vector:
-    """Step 3 for every participant alike, x being its summand. Returns and publishes its share of the sum."""
+async def reshare(me: Endpoint, p: Parameters, x: Vector) -> Announced:
+    """Step 3 for every participant alike, x being its summand. Announces and publishes its share of the sum."""
     # 3. each of the K+1 participants splits its summand among all, adds up what it got, and publishes the sum
     own, *shares = p.weights.split_vector(x, len(me.everyone), me.rng)
     others = [name for name in me.everyone if name != me.name]
@@ -43,8 +48,28 @@ async def reshare(me: Endpoint, p: Parameters, x: Vector) -> Vector:
         me.send(other, Reshare(share))
     got = await me.gather(others, Reshare)
     y = p.weights.add_vectors(own, *(message.x for message in got))
-    # nobody publishes before everybody is ready: an abort up to here reveals nothing [N8]
-    me.broadcast(others, Ready())
-    await me.gather(others, Ready)
-    me.publish(PublishedShare(y))
-    return y
+    # nobody publishes before everybody has committed to its share: an abort up to here reveals nothing, and the last
+    # to publish can choose nothing [N8]
+    committed, opening = commitment.commit(_context(me.session_id, me.name), commitment.canonical(y), me.rng)
+    me.broadcast(others, Ready(committed))
+    announced = [ready.commitment for ready in await me.gather(others, Ready)]
+    me.publish(PublishedShare(y, opening))
+    announced.insert(me.everyone.index(me.name), committed)
+    return Announced(y, tuple(announced))
+
+
+def broken_word(
+    session_id: bytes, names: tuple[str, ...], announced: Announced, published: Mapping[str, PublishedShare]
+) -> tuple[str, str] | None:
+    """Who did not publish the share that it had announced to this participant, and what it did; None if all did."""
+    for name, committed in zip(names, announced.commitments, strict=True):
+        if name not in published:
+            return name, "announced a share and published none"
+        y, opening = commitment.canonical(published[name].y), published[name].opening
+        if not commitment.opens(committed, _context(session_id, name), y, opening):
+            return name, "published another share than it had announced, or opened it wrongly"
+    return None
+
+
+def _context(session_id: bytes, name: str) -> bytes:
+    return b"smc-dp share" + session_id + name.encode()

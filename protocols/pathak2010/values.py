@@ -52,4 +52,12 @@ class Halves:
     pi2: Permutation
 
 
-RECORDS = (PartyInput, PartyKeys, CuratorKeys, Halves)
+@dataclass(frozen=True, repr=False)
+class Announced:
+    """A participant's own share y, and the commitments to all shares in the order of all participants, its own too."""
+
+    y: Vector
+    commitments: tuple[bytes, ...]
+
+
+RECORDS = (PartyInput, PartyKeys, CuratorKeys, Halves, Announced)

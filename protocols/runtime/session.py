@@ -26,7 +26,9 @@ class Program:
     """A protocol as its drivers need it: its roles, its messages, the values its stages leave behind.
 
     `parameters` is the class of its parameters, whose `from_dict` reads what `as_dict` wrote; without it nobody can
-    read a record of this protocol back.
+    read a record of this protocol back. `kept(session id, names, result, published)` is how a participant, whose role
+    has returned this result, holds what all published against what its role was told before: who broke its word, and
+    how; None when nobody did.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Program:
     kinds: tuple[type[Any], ...]
     records: tuple[type[Any], ...]
     parameters: type[Any] | None = None
+    kept: Callable[[bytes, tuple[str, ...], Any, Mapping[str, Any]], tuple[str, str] | None] | None = None
 
     def __post_init__(self) -> None:
         for what, classes in (("message", self.kinds), ("record", self.records)):

@@ -14,7 +14,7 @@ from typing import Any
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.errors import StallError
+from protocols.errors import PeerError, StallError
 from protocols.runtime.board import Board
 from protocols.runtime.channel import Envelope
 from protocols.runtime.claims import View
@@ -68,7 +68,7 @@ def simulate(
     inputs: Mapping[str, tuple[Any, ...]],
     setting: Setting | None = None,
 ) -> Run:
-    """Run every role to its end and publish; raises what any role raises, or `StallError`."""
+    """Run every role to its end and publish; raises what any role raises, `StallError`, or `PeerError`."""
     wire = _Wire(session, setting or Setting())
     roles = processes(session, identities, seeds, inputs, wire)
     try:
@@ -83,6 +83,7 @@ def simulate(
         for role in roles.values():
             role.release()
         wire.settle(roles)
+        _hold_to_their_word(session, roles.values(), wire.board.published)
     finally:
         for role in roles.values():
             role.close()
@@ -93,6 +94,17 @@ def simulate(
                                    tuple(wire.opened_by[name]))
                 for name in roles} if wire.setting.views else {}  # fmt: skip
     return Run(results, wire.board.published, wire.transcript, wire.meter, views, recorded)
+
+
+def _hold_to_their_word(session: Session, roles: Iterable[Process], published: Mapping[str, Any]) -> None:
+    """Raises `PeerError`, without evidence: what somebody was told came sealed, and convinces nobody else."""
+    kept = session.program.kept
+    if kept is None:
+        return
+    for role in roles:
+        broken = kept(session.id, session.names, role.result, published)
+        if broken is not None:
+            raise PeerError(*broken)
 
 
 class _Wire:

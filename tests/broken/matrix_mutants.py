@@ -6,9 +6,22 @@ from dataclasses import replace
 from typing import Any
 
 from protocols.arithmetic.permutation import Permutation
+from protocols.crypto import commitment
 from protocols.pathak2010 import PROGRAM, setup, stage1, stage2, stage3
 from protocols.pathak2010.as_printed import plain_product
-from protocols.pathak2010.messages import Blinded, Half, Indicator, Masked, Opening, Relay, Selected, Slot
+from protocols.pathak2010.messages import (
+    Blinded,
+    Half,
+    Indicator,
+    Masked,
+    Opening,
+    PublishedShare,
+    Ready,
+    Relay,
+    Reshare,
+    Selected,
+    Slot,
+)
 from protocols.pathak2010.minimum import with_tie_bits
 from protocols.pathak2010.values import Halves
 from protocols.runtime.message import CURATOR, PARTY
@@ -154,6 +167,21 @@ async def unshared(me: Any, p: Any, keys: Any, w: Any, psi: Any) -> Any:
     return y
 
 
+async def telling(me: Any, p: Any, keys: Any, w: Any, psi: Any) -> Any:
+    """What is announced and opened is the weights, whatever share is published."""
+    if psi is not None:
+        return await stage3.party(me, p, keys, w, psi)
+    own, *shares = p.weights.split_vector(w, len(me.everyone), me.rng)
+    others = [name for name in me.everyone if name != me.name]
+    for other, share in zip(others, shares, strict=True):
+        me.send(other, Reshare(share))
+    got = await me.gather(others, Reshare)
+    committed, opening = commitment.commit(me.session_id, commitment.canonical(w), me.rng)
+    me.broadcast(others, Ready(committed))
+    await me.gather(others, Ready)
+    me.publish(PublishedShare(p.weights.add_vectors(own, *(message.x for message in got)), opening))
+
+
 async def party_without_covers(me: Any, p: Any, mine: Any) -> Any:
     return await _party(me, p, mine, without_covers, stage2.party, stage3.party)
 
@@ -176,6 +204,10 @@ async def party_hardly_masked(me: Any, p: Any, mine: Any) -> Any:
 
 async def party_unshared(me: Any, p: Any, mine: Any) -> Any:
     return await _party(me, p, mine, stage1.party, stage2.party, unshared)
+
+
+async def party_telling(me: Any, p: Any, mine: Any) -> Any:
+    return await _party(me, p, mine, stage1.party, stage2.party, telling)
 
 
 class Loud:
@@ -226,4 +258,5 @@ STALE = _program(party_stale)
 UNMASKED = _program(party_unmasked)
 HARDLY_MASKED = _program(party_hardly_masked)
 UNSHARED = _program(party_unshared)
+TELLING = _program(party_telling)
 LOUD = _program(party_loud, curator_listening)

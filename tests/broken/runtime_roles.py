@@ -88,7 +88,7 @@ async def publishes_early(me: Endpoint, p: Any, mine: Any) -> Any:
     """P_j publishes in its first breath, then goes on."""
 
     async def publishing(me: Endpoint) -> None:
-        me.publish(PublishedShare(mine.w))
+        me.publish(PublishedShare(mine.w, bytes(32)))
 
     await me.stage(publishing)
     return await honest_party(me, p, mine)

@@ -219,8 +219,8 @@ def played(program: Program) -> Callable[[Bench, Path], Folders]:
 
 
 def lying(who: str, kind: type[Any], twist: Any) -> Callable[[Bench, Path], Folders]:
-    """A run in which one participant lies in the content of one message, so that nobody notices."""
-    return played(Lie(who, kind, twist, "").programmed())
+    """A run in which one participant lies in the content of one message, and nobody notices or wants to."""
+    return played(replace(Lie(who, kind, twist, "").programmed(), kept=None))
 
 
 def another_cipher(field: str, m: int) -> Any:

@@ -57,6 +57,12 @@ def test_another_party_cannot_copy_a_commitment() -> None:
     assert twins.opens_without_context(c, b"session P2", VALUE, opening)
 
 
+def test_other_numbers_are_other_bytes() -> None:
+    vectors = [(), (0,), (1,), (0, 0), (1, 1), (11,), (1, 11), (11, 1), (111,), (2**64 - 1,)]
+    assert len({commitment.canonical(v) for v in vectors}) == len(vectors)
+    assert len({b"".join(b"%d" % x for x in v) for v in vectors}) < len(vectors)  # without a mark between them
+
+
 @pytest.mark.parametrize(("commit", "hides"), [(commitment.commit, True), (twins.commit_without_opening, False)])
 def test_a_commitment_to_a_bit_hides_it(commit: Commit, hides: bool) -> None:
     rng = Stream.insecure_from_seed("hide")

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 from broken import runtime_roles
-from broken.liars import LIES, Lie
+from broken.liars import LIES, Lie, swapped
 from support.sessions import PRINTED, PROGRAMS, setup, with_roles
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError, PeerError, StallError
-from protocols.pathak2010 import PROGRAM
-from protocols.pathak2010.messages import KINDS, Half, PublishedShare, Reshare
+from protocols.pathak2010 import PROGRAM, stage3
+from protocols.pathak2010.messages import KINDS, Half, PublishedShare, Ready, Reshare
+from protocols.pathak2010.values import Announced
 from protocols.runtime import simulate as simulator
 from protocols.runtime.channel import HELLO, STAGE_END, Envelope
 from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME, Program
@@ -317,6 +318,43 @@ def test_liar_is_named(name: str) -> None:
         assert PublishedShare.__name__ not in {e.kind for e in posted}
 
 
+BROKEN_WORDS: dict[str, tuple[type[Any], Callable[[Any, str, Any], Any]]] = {
+    "another share": (PublishedShare, swapped("y", lambda m: tuple(y ^ 1 for y in m.y))),
+    "another opening": (PublishedShare, swapped("opening", lambda m: bytes(32))),
+    "another commitment to one of them": (Ready, swapped("commitment", lambda m: bytes(32))),
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=["hardened", "printed"])
+@pytest.mark.parametrize("who", ["P1", "P3", CURATOR_NAME])
+@pytest.mark.parametrize("name", BROKEN_WORDS)
+def test_a_broken_word_is_caught(name: str, who: str, program: Program) -> None:
+    """Whoever publishes another share than it announced is named; where nobody looks, it would be published."""
+    lying = Lie(who, *BROKEN_WORDS[name], "", program=program).programmed()
+    with pytest.raises(PeerError, match="another share than it had announced") as caught:
+        setup(program=lying).simulate()
+    assert (caught.value.culprit, caught.value.evidence) == (who, ())
+    assert setup(program=replace(lying, kept=None)).simulate().published.keys() == {"P1", "P2", "P3", CURATOR_NAME}
+
+
+def test_a_word_holds_in_its_session_for_its_name_and_its_numbers() -> None:
+    made = setup()
+    run = made.simulate()
+    names, told, published = made.session.names, run.results["P2"], run.published
+    assert stage3.broken_word(made.session.id, names, told, published) is None
+    broken = "published another share than it had announced, or opened it wrongly"
+    assert stage3.broken_word(bytes(32), names, told, published) == ("P1", broken)
+    swapped_names = {**published, "P2": published["P3"], "P3": published["P2"]}
+    assert stage3.broken_word(made.session.id, names, told, swapped_names) == ("P2", broken)
+    joined = replace(published["P3"], y=(*published["P3"].y, 0))
+    assert stage3.broken_word(made.session.id, names, told, {**published, "P3": joined}) == ("P3", broken)
+    missing = {name: share for name, share in published.items() if name != CURATOR_NAME}
+    none = (CURATOR_NAME, "announced a share and published none")
+    assert stage3.broken_word(made.session.id, names, told, missing) == none
+    other = Announced(told.y, (*told.commitments[1:], told.commitments[0]))
+    assert stage3.broken_word(made.session.id, names, other, published) == ("P1", broken)
+
+
 def test_every_kind_with_content_has_a_liar() -> None:
     lied = {lie.kind.__name__ for lie in LIES.values()}
     silent = {"Commitment", "PrintedShare"}  # any bytes are a commitment, any integer a share
@@ -339,7 +377,7 @@ OWN_FAULTS = {
     "undeclared route": (lambda me: me.send(me.curator, Half(0)), "no route from P1 to charlie"),
     "to oneself": (lambda me: me.send(me.name, Half(0)), "no route from P1 to P1"),
     "unknown peer": (lambda me: me.send("mallory", Half(0)), "nobody in this session is called mallory"),
-    "publish by send": (lambda me: me.send(PUBLIC_NAME, PublishedShare((0,) * 3)), "is published, not sent"),
+    "publish by send": (lambda me: me.send(PUBLIC_NAME, PublishedShare((0,) * 3, bytes(32))), "is published, not sent"),
     "publish a private kind": (lambda me: me.publish(Half(0)), "no route from P1 to public"),
     "too wide": (lambda me: me.send("P2", Half(1 << 4096)), "Half.a_tilde: wanted an integer"),
     "negative": (lambda me: me.send("P2", Half(-1)), "Half.a_tilde: wanted an integer"),

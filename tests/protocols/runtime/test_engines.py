@@ -50,8 +50,9 @@ def test_three_drivers_same_bytes(program: Program, comparison: str, K: int) -> 
     assert by_link(acted.envelopes) == wanted
     assert by_link(played.envelopes) == wanted
     assert played.results == run.results
-    assert {name: share.y for name, share in acted.results.items()} == run.results
-    assert {name: share.y for name, share in run.published.items()} == run.results
+    shares = {name: announced.y for name, announced in run.results.items()}
+    assert {name: share.y for name, share in acted.results.items()} == shares
+    assert {name: share.y for name, share in run.published.items()} == shares
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=["hardened", "printed"])
@@ -112,7 +113,7 @@ def test_state_of_another_session_or_version_is_refused() -> None:
     session = made.session
     others = {
         "nonce": replace(session, nonce=bytes(32)),
-        "version": replace(session, program=replace(PROGRAM, version=2)),
+        "version": replace(session, program=replace(PROGRAM, version=PROGRAM.version + 1)),
         "name": replace(session, program=replace(PROGRAM, name="another")),
         "program": replace(session, program=PRINTED),
     }

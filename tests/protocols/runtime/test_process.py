@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from support.sessions import Setup, setup
+from broken import runtime_roles
+from support.sessions import Setup, setup, with_roles
 
 from protocols.errors import LocalError, PeerError
+from protocols.pathak2010 import PROGRAM
 from protocols.runtime.channel import HELLO, Envelope
 from protocols.runtime.process import Process, processes
 
@@ -16,12 +18,17 @@ def all_of(made: Setup) -> dict[str, Process]:
     return processes(*made)
 
 
-def carried(roles: dict[str, Process], *, until: str | None = None) -> list[Envelope]:
-    """Carry mail until nobody sends, or until a message of this kind comes up; what is left of the last round."""
+def carried(
+    roles: dict[str, Process], *, until: str | None = None, but: tuple[str, str, str] | None = None
+) -> list[Envelope]:
+    """Carry mail until nobody sends, or until a message of this kind comes up; what is left of the last round.
+
+    `but`: the kind, sender and addressee of what is lost.
+    """
     under_way = [e for role in roles.values() for e in role.advance()]
     while under_way and not any(e.kind == until for e in under_way):
         for envelope in under_way:
-            if envelope.to in roles:
+            if envelope.to in roles and (envelope.kind, envelope.sender, envelope.to) != but:
                 roles[envelope.to].deliver(envelope, envelope.number)
         under_way = [e for role in roles.values() for e in role.advance()]
     return under_way
@@ -67,6 +74,22 @@ def test_done_release_and_nothing_more() -> None:
     with pytest.raises(PeerError, match="wanted nothing more") as caught:
         roles["P1"].deliver(extra, 99)
     assert (caught.value.culprit, caught.value.evidence) == ("P2", (99,))
+
+
+@pytest.mark.parametrize("last", ["P2", "charlie"])
+def test_nobody_publishes_before_everybody_has_announced(last: str) -> None:
+    """A role asks for publication once it has all commitments, whatever its driver makes of that; the twin does not."""
+    roles = all_of(setup(2, 1))
+    carried(roles, but=("Ready", last, "P1"))
+    assert (roles["P1"].done, roles["P1"].unpublished) == (False, [])
+    assert roles["P1"].waiting is not None
+    assert roles["P1"].waiting.startswith(f"Ready from {last}")
+    assert all(len(role.unpublished) == 1 for name, role in roles.items() if name != "P1")
+    hasty = all_of(setup(2, 1, program=with_roles(PROGRAM, party=runtime_roles.publishes_early)))
+    carried(hasty, but=("Ready", last, "P1"))
+    assert len(hasty["P1"].unpublished) == 1
+    for role in (*roles.values(), *hasty.values()):
+        role.close()
 
 
 def test_early_mail_waits_for_its_turn() -> None:

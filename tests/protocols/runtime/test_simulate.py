@@ -16,7 +16,8 @@ from protocols.runtime.session import PUBLIC_NAME, Program
 @pytest.mark.parametrize("program", PROGRAMS, ids=["hardened", "printed"])
 def test_published_shares_are_the_results(program: Program) -> None:
     run = setup(3, 4, program=program).simulate()
-    assert {name: share.y for name, share in run.published.items()} == run.results
+    assert {name: share.y for name, share in run.published.items()} == {n: r.y for n, r in run.results.items()}
+    assert len({announced.commitments for announced in run.results.values()}) == 1
     assert list(run.results) == ["P1", "P2", "P3", "charlie"]
 
 

@@ -16,7 +16,7 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.errors import ReplayError
 from protocols.pathak2010 import PROGRAM, Parameters, as_printed
-from protocols.pathak2010.values import CuratorKeys, Halves, PartyInput, PartyKeys
+from protocols.pathak2010.values import Announced, CuratorKeys, Halves, PartyInput, PartyKeys
 from protocols.runtime import state
 
 RECORDS = (*as_printed.PROGRAM.records, Parameters)
@@ -27,6 +27,7 @@ EXAMPLES = {
     "PrintedInput": as_printed.PrintedInput(5, (1, 2), (-3, 4)),
     "Permutation": Permutation((2, 0, 1)),
     "Halves": Halves((1, 2, 3), Permutation((2, 0, 1))),
+    "Announced": Announced((1, 2**64 - 1), (b"a" * 32, b"b" * 32)),
     "PublicKey": XI.public,
     "PrivateKey": XI,
     "Ciphertext": XI.public.add(XI.public.encrypt(3, Stream.insecure_from_seed(1))),

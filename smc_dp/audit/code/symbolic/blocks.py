@@ -10,8 +10,8 @@ from protocols.arithmetic import modular
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
-from protocols.crypto import admission, dgk, paillier
-from smc_dp.audit.code.symbolic.box import Admission, Box, Cryptosystem, PublicKey, raised, with_plaintext
+from protocols.crypto import admission, commitment, dgk, paillier
+from smc_dp.audit.code.symbolic.box import Admission, Box, Commitments, Cryptosystem, PublicKey, raised, with_plaintext
 from smc_dp.audit.code.symbolic.coins import Agreed, Coins, Tape
 from smc_dp.audit.code.symbolic.form import Form, Number
 
@@ -34,6 +34,7 @@ def instead(tape: Tape) -> dict[Any, Any]:
             order_bits=crypto.order_bits,
         ),
         admission: Admission(admission.POINTS),
+        commitment: Commitments(tape),
         steps: _Comparison(tape),
         hashlib: SimpleNamespace(sha256=lambda data: SimpleNamespace(digest=lambda: tape.digest(data))),
         modular: SimpleNamespace(

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from protocols.crypto.commitment import COMMITMENT_BYTES, OPENING_BYTES
 from protocols.errors import LocalError
 from smc_dp.audit.code.symbolic.coins import Coins, Tape
 from smc_dp.audit.code.symbolic.form import Form, Number, UndecidedError, extent
@@ -210,3 +211,28 @@ class Admission:
 
     def verify(self, *_: Any) -> None:
         """No fault."""
+
+
+class Commitments:
+    """`crypto.commitment`: new strings, which the tape remembers together with what they were made of.
+
+    Who has a commitment and its opening is taken to know the value, for it can try guesses; who has the commitment
+    alone has a string like any other.
+    """
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+
+    def canonical(self, numbers: Sequence[Number]) -> tuple[Number, ...]:
+        """The numbers themselves."""
+        return tuple(numbers)
+
+    def commit(self, context: bytes, value: Any, rng: Coins) -> tuple[bytes, bytes]:
+        """A commitment and what opens it."""
+        committed, opening = rng.bytes(COMMITMENT_BYTES), rng.bytes(OPENING_BYTES)
+        self._tape.committed[committed] = (context, value, opening)
+        return committed, opening
+
+    def opens(self, committed: bytes, context: bytes, value: Any, opening: bytes) -> bool:
+        """Whether this is what the commitment was made of."""
+        return self._tape.committed.get(committed) == (context, value, opening)

@@ -21,7 +21,7 @@ class Tape:
 
     `secrets` are those of keys, by the role that made the key, `strings` the random bytes by the role that drew them.
     `labels` maps a source of randomness to the permutation drawn from it, `drawers` its name to the roles that drew it,
-    `hashed` a digest to what was hashed.
+    `hashed` a digest to what was hashed, `committed` a commitment to its context, its value and its opening.
     """
 
     world: World
@@ -32,6 +32,7 @@ class Tape:
     secrets: dict[str, set[Any]] = field(default_factory=dict)
     strings: dict[str, list[bytes]] = field(default_factory=dict)
     hashed: dict[bytes, bytes] = field(default_factory=dict)
+    committed: dict[bytes, tuple[bytes, Any, bytes]] = field(default_factory=dict)
     labels: dict[bytes, str] = field(default_factory=dict)
     drawers: dict[str, set[str]] = field(default_factory=dict)
     keys: list[int] = field(default_factory=list)

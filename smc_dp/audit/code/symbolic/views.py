@@ -8,7 +8,7 @@ rows are the same, for these determine the distribution of everything seen; size
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -151,7 +151,8 @@ def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
     own = {x for name in members for x in tape.secrets.get(name, ())}
     held = {x.key for x in (*own, *values) if isinstance(x, Secret)}
     boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in _values(s)}
-    drawn = tape.drawn(members, {v for v in values if isinstance(v, bytes)})
+    texts = {v for v in values if isinstance(v, bytes)}
+    drawn = tape.drawn(members, texts)
     view = SymbolicView(trace, frozenset(known), drawn=drawn)
     view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
     view.facts += [(s.sender, s.to, type(s.message).__name__) for s in trace.sent]
@@ -160,13 +161,14 @@ def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
             _read_box(view, value, value.n in held, boxes)
         else:
             _read_plain(view, value)
+    view.given += _opened(trace, values, texts)
     return view
 
 
 def released(trace: Trace, members: frozenset[str]) -> SymbolicView:
     """What the members would have if a trusted third party had done it all: their inputs, and the sum of the shares."""
     known = frozenset(s for name, s in trace.inputs.items() if trace.owners[name] in members)
-    shares = [_values(s) for s in trace.sent if s.to == PUBLIC_NAME]
+    shares = [[v for v in _values(s) if not isinstance(v, bytes)] for s in trace.sent if s.to == PUBLIC_NAME]
     return SymbolicView(trace, known, given=[Form.of(sum(column)) for column in zip(*shares, strict=True)])
 
 
@@ -183,6 +185,14 @@ def _read_plain(view: SymbolicView, value: Any) -> None:
     for number in slots(value) if isinstance(value, Form) else ():
         view.numbers.append(number)
         view.given.append(number)
+
+
+def _opened(trace: Trace, values: Iterable[Any], texts: Set[bytes]) -> Iterator[Form]:
+    """The numbers in commitments that were read together with what opens them."""
+    committed = trace.tape.committed
+    for _, value, opening in (committed[v] for v in values if isinstance(v, bytes) and v in committed):
+        if opening in texts and isinstance(value, tuple):
+            yield from (Form.of(x) for x in value)
 
 
 def _read_box(view: SymbolicView, box: Box, opened: bool, boxes: set[int]) -> None:

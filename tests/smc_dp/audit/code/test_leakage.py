@@ -30,7 +30,7 @@ from smc_dp.audit.code.two_samples import compare_samples, p_values, smallest_sh
 from smc_dp.audit.run import leakage
 from smc_dp.audit.run.evidence import Evidence
 
-HARDENED = programs.find("pathak2010", 1)
+HARDENED = programs.find(PROGRAM.name, PROGRAM.version)
 SMALL = ideal.small(trial([1, 1, 1], 1).parameters)
 TRIALS = ideal.CLAIM.trials
 assert TRIALS is not None

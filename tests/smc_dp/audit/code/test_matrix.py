@@ -151,6 +151,7 @@ BROKEN: dict[str, tuple[Program, int, tuple[str, ...], str, str, str]] = {
     "s is missing": (mutants.UNMASKED, 2, ("charlie",), "P2", "exact sum", "all"),
     "s is too short": (mutants.HARDLY_MASKED, 2, ("charlie",), "P2", "selected noise", "partly"),
     "summands are not shared": (mutants.UNSHARED, 2, ("charlie",), "P2", "w_2(1)", "all"),
+    "weights are announced": (mutants.TELLING, 2, ("charlie",), "P2", "w_2(1)", "all"),
     "coins are shown to Charlie": (mutants.LOUD, 2, ("charlie",), "P2", SMALLEST, "all"),
 }
 

@@ -13,7 +13,7 @@ from protocols.arithmetic.ring import Ring
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import PROGRAM, ideal, stage1
 from protocols.pathak2010.minimum import with_tie_bits
-from smc_dp.audit.code.symbolic.box import Box, Cryptosystem
+from smc_dp.audit.code.symbolic.box import Box, Commitments, Cryptosystem
 from smc_dp.audit.code.symbolic.coins import Coins, Tape
 from smc_dp.audit.code.symbolic.engine import Trace, run
 from smc_dp.audit.code.symbolic.form import Form, Symbol, UndecidedError, slots
@@ -117,7 +117,19 @@ def test_coins_differ_and_a_range_that_tells_is_kept() -> None:
     assert coins.bits(0) == 0
 
 
-# Boxes.
+# Boxes and commitments.
+
+
+def test_a_commitment_opens_to_what_it_was_made_of() -> None:
+    notes = tape()
+    made = Commitments(notes)
+    x, y = unknown("x", 32), unknown("y", 32)
+    committed, opening = made.commit(b"P1", made.canonical([x, 3]), Coins(notes, "P1", "here"))
+    assert made.opens(committed, b"P1", (x, 3), opening)
+    for context, value, other in ((b"P2", (x, 3), opening), (b"P1", (x, 4), opening), (b"P1", (x, 3), committed)):
+        assert not made.opens(committed, context, value, other)
+    with pytest.raises(UndecidedError):
+        made.opens(committed, b"P1", (y, 3), opening)
 
 
 def test_boxes_follow_the_exponents() -> None:
