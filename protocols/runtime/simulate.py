@@ -34,7 +34,8 @@ class Setting:
 
     `schedule` shuffles who runs and what arrives first. `tamper(n, envelope)` returns what arrives instead of
     envelope n, as pairs of addressee and envelope. `progress` is told each role's new stage. `marks` name what makes
-    the run insecure. `views` keeps what each role could read: secret, so only on request.
+    the run insecure. `views` keeps what each role could read: secret, so only on request. `released` is told each
+    participant immediately before what it published leaves.
     """
 
     topology: str = "mesh"
@@ -44,6 +45,7 @@ class Setting:
     progress: Callable[[str, str], None] | None = None
     marks: tuple[str, ...] = ()
     views: bool = False
+    released: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,6 +83,8 @@ def simulate(
                 raise StallError({name: role.waiting for name, role in roles.items() if role.waiting})
         wire.settle(roles)
         for role in roles.values():
+            if wire.setting.released:
+                wire.setting.released(role.name)
             role.release()
         wire.settle(roles)
         _hold_to_their_word(session, roles.values(), wire.board.published)

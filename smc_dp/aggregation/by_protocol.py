@@ -55,9 +55,9 @@ def secure(
     """The functionality of these parts, in the order of the session's parties, by the session's own program.
 
     `rng` seeds every participant. `progress(stage, done, total)` hears how many participants have entered a stage;
-    `setting`: how the simulation runs, and whether what each participant could read is kept. Raises ValueError for
-    parts that do not fit, or a program that computes something else, and a ProtocolError on an abort; nothing is
-    published then.
+    `setting`: how the simulation runs, whether what each participant could read is kept, and who hears that a share is
+    about to leave. Raises ValueError for parts that do not fit, or a program that computes something else, and a
+    ProtocolError on an abort; whose share had left by then, `setting.released` was told.
     """
     session = taking_part.session
     p, realisation = session.parameters, REALISATIONS.get(session.program.name)

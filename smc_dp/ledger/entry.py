@@ -36,8 +36,9 @@ class Entry:
     """What a row holds, in the order of its columns; what a state has no use for is None.
 
     `limit`: epsilon and delta that no account may pass; the first entry and no other. `reserved`: a release that is
-    about to be made: `dataset` is a keyed digest, `run` a digest of what its parties agreed on. `released`, `void`: how
-    the reservation `refers` ended; `run` is then the digest of the release. `digest` is over all the rest, `previous`
+    about to be made: `dataset` is a keyed digest, `run` the key of the release, a digest of its session and of a label
+    (the session's id holds what its parties agreed on, and a nonce). `released`, `void`: how the reservation `refers`
+    ended; `run` is then the digest of the release. `digest` is over all the rest, `previous`
     being the digest of the entry before.
     """
 

@@ -159,6 +159,23 @@ class History:
         if not self.standing(account, guarantee).fits:
             raise OverBudgetError(_refusal(self.standing(account), guarantee))
 
+    def reservation(self, dataset: str, mechanism: str, guarantee: Guarantee, run: str) -> int | None:
+        """The number of the reservation that stands under this key, settled as released or not; None if there is none.
+
+        InputError when anything else was reserved under the key, even if it came to nothing: a key means one release.
+        """
+        void = {entry.refers for entry in self.entries if entry.state == "void"}
+        made = [entry for entry in self.entries if entry.state == "reserved" and entry.run == run]
+        for entry in made:
+            fields = {
+                "data set": entry.dataset == dataset,
+                "mechanism": entry.mechanism == mechanism,
+                "guarantee": entry.guarantee == guarantee,
+            }
+            if other := [what for what, same in fields.items() if not same]:
+                raise InputError(f"entry {entry.number} has the same run and another {other[0]}, wanted the same")
+        return next((entry.number for entry in made if entry.number not in void), None)
+
     def reserved(self, dataset: str, mechanism: str, guarantee: Guarantee, run: str, date: str) -> Entry:
         """The entry that reserves a release; OverBudgetError when its account would pass the limit."""
         self.check(guarantee)

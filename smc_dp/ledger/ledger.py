@@ -93,11 +93,14 @@ class Ledger:
     def reserve(self, dataset: str, mechanism: str, guarantee: Guarantee, run: str) -> int:
         """Charge a release before it is made, and return the number of the entry, on disk by then.
 
-        `run`: a digest of what the release's parties agreed on. Raises OverBudgetError, and nothing is written, when
-        the limit would be passed.
+        `run`: the key of the release; see `spending.run_key`. Asked again for what stands under the key, it charges
+        nothing and returns the number that it has: whoever crashed after the first time cannot know, and asks again.
+        What came to nothing has to be charged anew, by an entry of its own. Raises InputError when something else was
+        reserved under the key, OverBudgetError when the limit would be passed; nothing is written then.
         """
         with self._transaction("BEGIN IMMEDIATE") as (_, history):
-            return self._append(history.reserved(dataset, mechanism, guarantee, run, _now()))
+            standing = history.reservation(dataset, mechanism, guarantee, run)
+            return standing or self._append(history.reserved(dataset, mechanism, guarantee, run, _now()))
 
     def settle(self, number: int, state: Literal["released", "void"], run: str | None = None) -> None:
         """Say how the reservation ended: `released`, with the digest of the release, or `void`, nothing was revealed.

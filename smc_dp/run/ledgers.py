@@ -5,10 +5,13 @@ and for those with more rows than the smallest it is more than they lose (how mu
 against whom the statement names: the party whose noise was chosen, and Charlie with any other, are outside, and a
 ledger has no price for what they learn about the rest. That party's own records are covered by its noise, as all are.
 
-A run that stops before anything is published reveals nothing (protocols/pathak2010/NOTES.md, [N8]: all shares but one
-are uniform), so its reservations become void. After anything else that goes wrong nobody knows, and they stay as they
-are: a reservation without outcome counts as spent. A run that guarantees nothing (kind `none`: made from a seed, or the
-steps as printed) is refused: no finite charge would be true, and an infinite one would end the account for a trial.
+Who stops before its own share has left has revealed nothing (protocols/pathak2010/NOTES.md, [N8]: all shares but one
+are uniform), so on an abort its reservation becomes void. Whose share has left, stays charged whatever happens: it
+cannot be called back, and the rest may follow. After anything else that goes wrong nobody knows, and all reservations
+stay as they are: one without outcome counts as spent.
+
+A run that guarantees nothing (kind `none`: made from a seed, or the steps as printed) is refused: no finite charge
+would be true, and an infinite one would end the account for a trial.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import hashlib
 import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
@@ -31,7 +34,7 @@ from smc_dp.ledger.ledger import Ledger
 from smc_dp.privacy.statement import PrivacyStatement
 
 ABORTS: tuple[type[BaseException], ...] = (InputError, ProtocolError, KeyboardInterrupt, SystemExit)
-"""What stops a run while all shares are still with those who made them: wrong input, an abort, Ctrl-C and SIGTERM."""
+"""What stops a run without anything more leaving a party: wrong input, an abort, Ctrl-C and SIGTERM."""
 VOIDED = "nothing was revealed, and no budget charged"
 KEPT = "something may have been revealed: the run counts as spent in every ledger"
 _ENDING = ".ledger"
@@ -69,13 +72,14 @@ class Ledgers:
     def reserve(self, parties: Mapping[str, Rows], mechanism: str, guarantee: Guarantee, run: str) -> Reserved:
         """Charge every party, or, whatever stops it, nobody.
 
-        `run`: a digest of what the parties agreed on. Raises InputError, naming the first party that cannot or will not
-        take part, and what it has left where its limit would be passed.
+        `run`: the key of a new release; see `spending.run_key`. Raises InputError, naming the first party that cannot
+        or will not take part, and what it has left where its limit would be passed.
         """
         reserved = Reserved(account_of(guarantee), {})
         with accounted(reserved, harmless=(BaseException,)):
             for party, rows in parties.items():
                 with self._opened(party) as ledger:
+                    _refuse_known(ledger, run)
                     number = ledger.reserve(ledger.dataset(rows), mechanism, guarantee, run)
                     reserved.places[party] = _Place(ledger.path, number)
         return reserved
@@ -111,21 +115,32 @@ class _Place:
 
 @dataclass(frozen=True)
 class Reserved:
-    """Reservations of one run: what they count against, and where they stand, by party."""
+    """Reservations of one run: what they count against, where they stand, by party, and whose share has left."""
 
     account: Account
     places: dict[str, _Place]
+    out: set[str] = field(default_factory=set)
+
+    def leaving(self, name: str) -> None:
+        """The share of this participant is about to leave: from now on its reservation never becomes void."""
+        self.out.add(name)
 
     def void(self) -> list[str]:
-        """Nothing was revealed. The parties whose ledger could not be written to: they stay charged, which is safe."""
+        """An abort. Who should not be charged and is, for the ledger could not be written to, which is safe."""
         charged = []
-        for party, place in self.places.items():
+        for party in self.unreleased:
+            place = self.places[party]
             try:
                 with Ledger.open(place.path) as ledger:
                     ledger.settle(place.number, "void")
             except InputError:
                 charged.append(party)
         return charged
+
+    @property
+    def unreleased(self) -> list[str]:
+        """The parties that still have their share."""
+        return [party for party in self.places if party not in self.out]
 
     def released(self, release: Path) -> dict[str, Standing]:
         """The release in this file is out. How each party's account stands now."""
@@ -157,20 +172,37 @@ def _make_folder(folder: Path) -> None:
 
 @contextmanager
 def accounted(reserved: Reserved | None, harmless: tuple[type[BaseException], ...] = ()) -> Iterator[None]:
-    """Add to any error what it costs: nothing if it is of a `harmless` kind, for then reservations become void."""
+    """Add to any error what it costs: if it is of a `harmless` kind, nothing to those whose share has not left."""
     try:
         yield
     except BaseException as error:
         if reserved is not None and reserved.places:
-            error.add_note(_voided(reserved.void()) if isinstance(error, harmless) else KEPT)
+            aborted = isinstance(error, harmless) and reserved.unreleased
+            error.add_note(_voided(reserved, reserved.void()) if aborted else KEPT)
         raise
 
 
-def _voided(charged: Sequence[str]) -> str:
-    if not charged:
+def _voided(reserved: Reserved, charged: Sequence[str]) -> str:
+    left = [party for party in reserved.places if party in reserved.out]
+    if not left and not charged:
         return VOIDED
-    names = ", ".join(map(plain_name, charged))
-    return f"nothing was revealed, but the ledgers of {names} cannot be written to: there it counts as spent"
+    unwritten = f"the ledgers of {_names(charged)} cannot be written to: there it counts as spent"
+    if not left:
+        return f"nothing was revealed, but {unwritten}"
+    spared = _names(reserved.unreleased)
+    said = f"the shares of {_names(left)} had left: there the run counts as spent; those of {spared} had not"
+    return f"{said}, but {unwritten}" if charged else f"{said}, and no budget is charged there"
+
+
+def _names(parties: Iterable[str]) -> str:
+    return ", ".join(map(plain_name, parties))
+
+
+def _refuse_known(ledger: Ledger, run: str) -> None:
+    """A reservation that was there before is not this run's to make void."""
+    known = [entry.number for entry in ledger.history().entries if entry.state == "reserved" and entry.run == run]
+    if known:
+        raise InputError(f"ledger {ledger.path}: entry {known[0]} is of the same run already, wanted a new session")
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from smc_dp.data.federation import Federation, Rows, check_rows
 from smc_dp.data.sources import Prepared
 from smc_dp.errors import InputError
 from smc_dp.files.writing import refuse_existing
+from smc_dp.ledger.spending import run_key
 from smc_dp.methods.model import classify
 from smc_dp.methods.nonprivate import alone, majority
 from smc_dp.run import folder as run_folder
@@ -29,6 +30,8 @@ from smc_dp.run.agreement import SEEDED, Agreement
 from smc_dp.run.ledgers import ABORTS, Ledgers, accounted, price
 from smc_dp.run.report import Comparison, Report
 
+RELEASED = "release"
+"""The label under which a run is charged: all that its protocol reveals is one release."""
 HearProgress: TypeAlias = Callable[[str, int, int], None]
 """Called with the name of a stage, how much of it is done, and of how much."""
 
@@ -49,9 +52,9 @@ def simulate_run(
     """Run everything and write the run folder, and the secret views into the folder `views` if one is named.
 
     `identities`: the participants' long-term identities, else new ones are made. `ledgers`: looked at before anybody
-    trains, and charged before the first message. Raises InputError before any message when the inputs do not fit, a
-    folder exists, or a party's budget would be passed; errors of the protocol pass through, and then nothing has been
-    written but void entries in ledgers. With `ledgers`, an error has a note of what it cost.
+    trains, and charged before the first message, under a key of this session. Raises InputError before any message when
+    the inputs do not fit, a folder exists, or a party's budget would be passed; errors of the protocol pass through,
+    and then nothing has been written but in ledgers. With `ledgers`, an error has a note of what it cost, and whom.
     """
     wanted = [folder] if views is None else [folder, views]
     for new in wanted:
@@ -68,13 +71,14 @@ def simulate_run(
         charge = price(agreement.statement, target.epsilon if target.calibration == "proven" else None)
         ledgers.check(parties, charge)
     parts = _parts(parties, agreement, rng, progress)
+    own = rng.fork("protocol")
+    taking_part = agreement.session(own, identities)
     reserved = None
     if ledgers and charge:
-        reserved = ledgers.reserve(parties, agreement.protocol, charge, agreement.digest)
+        reserved = ledgers.reserve(parties, agreement.protocol, charge, run_key(taking_part.session.id, RELEASED))
     with accounted(reserved, harmless=ABORTS):
-        own = rng.fork("protocol")
-        taking_part = agreement.session(own, identities)
-        setting = Setting(topology, link, marks=agreement.marks, views=views is not None)
+        leaving = reserved.leaving if reserved else None
+        setting = Setting(topology, link, marks=agreement.marks, views=views is not None, released=leaving)
         outcome = aggregation.secure(
             agreement.functionality, parts, taking_part, rng=own, setting=setting, progress=progress
         )

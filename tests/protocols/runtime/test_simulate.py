@@ -7,7 +7,7 @@ from support.sessions import PROGRAMS, setup, with_roles
 
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM
-from protocols.runtime.channel import STAGE_END
+from protocols.runtime.channel import STAGE_END, Envelope
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.process import KEYS
 from protocols.runtime.session import PUBLIC_NAME, Program
@@ -25,6 +25,20 @@ def test_shares_are_published_after_everybody_has_finished() -> None:
     envelopes = setup(3, 1).simulate().transcript.envelopes
     assert [e.kind for e in envelopes[-4:]] == ["PublishedShare"] * 4
     assert {e.kind for e in envelopes[:-4] if e.to == PUBLIC_NAME} == {STAGE_END}
+
+
+def test_a_share_leaves_after_it_has_been_told() -> None:
+    """Nobody is told before all have finished, and each immediately before its own share leaves."""
+    seen: list[tuple[str, str]] = []
+
+    def watch(n: int, e: Envelope) -> list[tuple[str, Envelope]]:
+        seen.append((e.kind, e.sender))
+        return [(e.to, e)]
+
+    setup(3, 1).simulate(tamper=watch, released=lambda name: seen.append(("told", name)))
+    names = ("P1", "P2", "P3", "charlie")
+    assert seen[-8:] == [(what, name) for name in names for what in ("told", "PublishedShare")]
+    assert "told" not in {what for what, _ in seen[:-8]}
 
 
 def test_progress_is_told_in_order() -> None:

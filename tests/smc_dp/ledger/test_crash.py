@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sqlite3
 import subprocess
 import sys
@@ -76,6 +77,12 @@ def test_reporting_before_it_is_written_is_caught(tmp_path: Path) -> None:
 
 def test_one_of_many_gets_the_last_budget(tmp_path: Path) -> None:
     assert started("race", tmp_path)["winners"] == 1
+    with Ledger.open(tmp_path / "x") as ledger:
+        assert len(ledger.history().entries) == 2
+
+
+def test_many_who_ask_for_the_same_release_are_charged_once(tmp_path: Path) -> None:
+    assert started("same", tmp_path)["winners"] == PROCESSES
     with Ledger.open(tmp_path / "x") as ledger:
         assert len(ledger.history().entries) == 2
 
@@ -172,6 +179,11 @@ def raced(attempt: Callable[[], None]) -> dict[str, object]:
 
 def careful(path: Path) -> None:
     with Ledger.open(path) as ledger:
+        ledger.reserve(DATA, "m", WHOLE, secrets.token_hex(32))
+
+
+def the_same(path: Path) -> None:
+    with Ledger.open(path) as ledger:
         ledger.reserve(DATA, "m", WHOLE, RUN)
 
 
@@ -195,7 +207,8 @@ def program(job: str, folder: Path) -> dict[str, object]:
     if job == "create":
         return raced(lambda: Ledger.create(path, Fraction(1)).close())
     Ledger.create(path, Fraction(1)).close()
-    return raced(lambda: careful(path) if job == "race" else careless(path))
+    attempt = {"race": careful, "same": the_same, "careless": careless}[job]
+    return raced(lambda: attempt(path))
 
 
 if __name__ == "__main__":

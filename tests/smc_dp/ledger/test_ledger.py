@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import shutil
 import sqlite3
 import stat
@@ -36,6 +37,11 @@ DATE = "2026-01-31T12:00:00Z"
 ACCOUNT = Account("record", "replace")
 
 
+def anew() -> str:
+    """The key of a release that nobody made before."""
+    return secrets.token_hex(32)
+
+
 def pure(epsilon: object, unit: Any = "record", adjacency: Any = "replace") -> Guarantee:
     return Guarantee("pure", Fraction(str(epsilon)), Fraction(0), unit, adjacency)
 
@@ -46,7 +52,7 @@ def north(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("north") / "north.ledger"
     with Ledger.create(path, Fraction(1)) as ledger:
         for state in ("released", "void", None):
-            number = ledger.reserve(DATA, "pathak2010", pure("0.1"), RUN)
+            number = ledger.reserve(DATA, "pathak2010", pure("0.1"), anew())
             if state:
                 ledger.settle(number, state, RELEASE if state == "released" else None)
     return path
@@ -93,35 +99,88 @@ def test_spent_is_what_was_reserved_and_is_not_void(path: Path) -> None:
 def test_ten_tenths_are_one_and_nothing_more_fits(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "x", Fraction(1)) as ledger:
         for _ in range(10):
-            ledger.reserve(DATA, "m", pure("0.1"), RUN)
+            ledger.reserve(DATA, "m", pure("0.1"), anew())
         assert ledger.spent(ACCOUNT).left == 0
         before = ledger.history()
         with pytest.raises(
             OverBudgetError, match=r"spent 1 of epsilon 1, this run asks for epsilon 1e-9, 0 is left"
         ) as e:
-            ledger.reserve(DATA, "m", pure("1e-9"), RUN)
+            ledger.reserve(DATA, "m", pure("1e-9"), anew())
         assert DATA[:8] not in str(e.value)
         assert ledger.history() == before
+
+
+def test_the_same_key_is_one_charge(path: Path) -> None:
+    """Twice the same, released or not, is the entry that stands; the twin, which always appends, charges twice."""
+    with Ledger.open(path) as ledger:
+        run = anew()
+        number = ledger.reserve(DATA, "m", pure("0.7"), run)
+        before = ledger.history()
+        assert ledger.reserve(DATA, "m", pure("0.7"), run) == number  # though another 0.7 would not fit
+        assert ledger.history() == before
+        ledger.settle(number, "released", RELEASE)
+        before = ledger.history()
+        assert ledger.reserve(DATA, "m", pure("0.7"), run) == number
+        assert ledger.history() == before
+        assert ledger.reserve(DATA, "m", pure("0.05"), anew()) == number + 2
+    twin = before.followed_by(before.reserved(DATA, "m", pure("0.1"), run, DATE))
+    assert len(twin.charged[ACCOUNT]) == len(before.charged[ACCOUNT]) + 1
+
+
+@pytest.mark.parametrize("state", [None, "released", "void"])
+def test_a_key_means_one_release(path: Path, state: Any) -> None:
+    with Ledger.open(path) as ledger:
+        run = anew()
+        number = ledger.reserve(DATA, "m", pure("0.1"), run)
+        if state:
+            ledger.settle(number, state, RELEASE if state == "released" else None)
+        before = ledger.history()
+        for what, dataset, mechanism, guarantee in (
+            ("data set", OTHER, "m", pure("0.1")),
+            ("mechanism", DATA, "n", pure("0.1")),
+            ("guarantee", DATA, "m", pure("0.2")),
+            ("guarantee", DATA, "m", pure("0.1", "record", "addremove")),
+        ):
+            with pytest.raises(InputError, match=f"entry {number} has the same run and another {what}") as caught:
+                ledger.reserve(dataset, mechanism, guarantee, run)
+            assert DATA[:8] not in str(caught.value)
+        assert ledger.history() == before
+
+
+def test_what_came_to_nothing_is_charged_anew(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        run = anew()
+        first = ledger.reserve(DATA, "m", pure("0.1"), run)
+        ledger.settle(first, "void")
+        spent = ledger.spent(ACCOUNT).left
+        again = ledger.reserve(DATA, "m", pure("0.1"), run)
+        assert again == first + 2
+        assert ledger.spent(ACCOUNT).left == spent - Fraction(1, 10)
+        assert ledger.reserve(DATA, "m", pure("0.1"), run) == again
+        ledger.settle(again, "void")
+        ledger.reserve(DATA, "m", pure("0.75"), anew())
+        with pytest.raises(OverBudgetError):  # others may have had it by then
+            ledger.reserve(DATA, "m", pure("0.1"), run)
 
 
 def test_units_and_adjacencies_have_budgets_of_their_own(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "x", Fraction(1)) as ledger:
         for guarantee in (pure(1), pure(1, "record", "addremove"), pure(1, "party", "party")):
             ledger.check(guarantee)
-            ledger.reserve(DATA, "m", guarantee, RUN)
+            ledger.reserve(DATA, "m", guarantee, anew())
             with pytest.raises(OverBudgetError):
                 ledger.check(guarantee)
             with pytest.raises(OverBudgetError):
-                ledger.reserve(DATA, "m", guarantee, RUN)
+                ledger.reserve(DATA, "m", guarantee, anew())
         assert len(ledger.history().charged) == 3
 
 
 def test_another_data_set_does_not_have_the_budget_again(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "x", Fraction(1)) as ledger:
-        ledger.reserve(DATA, "m", pure("0.6"), RUN)
-        ledger.reserve(OTHER, "m", pure("0.1"), RUN)
+        ledger.reserve(DATA, "m", pure("0.6"), anew())
+        ledger.reserve(OTHER, "m", pure("0.1"), anew())
         with pytest.raises(OverBudgetError, match=r"spent 0\.7 of epsilon 1"):
-            ledger.reserve(OTHER, "m", pure("0.4"), RUN)
+            ledger.reserve(OTHER, "m", pure("0.4"), anew())
         history = ledger.history()
     assert history.standing(ACCOUNT).left == Fraction(3, 10)
     apart = history.by_data_set(ACCOUNT)  # the twin, a budget for each data set, would have let it pass
@@ -137,7 +196,7 @@ def test_an_outcome_comes_once_and_after_its_reservation(path: Path) -> None:
         with pytest.raises(ValueError, match="settled already"):
             ledger.settle(6, "void")
     with Ledger.open(path) as ledger, pytest.raises(InputError, match="run: does not go"):
-        ledger.settle(ledger.reserve(DATA, "m", pure("0.1"), RUN), "void", RELEASE)
+        ledger.settle(ledger.reserve(DATA, "m", pure("0.1"), anew()), "void", RELEASE)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +258,7 @@ def test_a_changed_column_is_noticed(path: Path, column: str) -> None:
         export.read(path)
     assert str(caught.value).count("\n") == 0
     with Ledger.open(path) as ledger, pytest.raises(InputError):
-        ledger.reserve(OTHER, "m", pure("0.1"), RUN)
+        ledger.reserve(OTHER, "m", pure("0.1"), anew())
 
 
 @pytest.mark.parametrize("column", ["date", "dataset", "adjacency", "mechanism", "epsilon", "run"])
@@ -337,7 +396,7 @@ def test_an_unusable_file_is_one_line(
     assert printed.err.count("\n") == 1
     assert str(bad) in printed.err
     with pytest.raises(InputError), Ledger.open(bad) as ledger:
-        ledger.reserve(DATA, "m", pure("0.1"), RUN)
+        ledger.reserve(DATA, "m", pure("0.1"), anew())
 
 
 def journal_naming(victim: Path, ledger: Path) -> bytes:
@@ -381,7 +440,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, tuple[Entry, 
     """The bytes of a ledger and what it says."""
     path = tmp_path_factory.mktemp("good") / "x"
     with Ledger.create(path, Fraction(1)) as ledger:
-        ledger.reserve(DATA, "pathak2010", pure("0.1"), RUN)
+        ledger.reserve(DATA, "pathak2010", pure("0.1"), anew())
         entries = ledger.history().entries
     return path.read_bytes(), entries
 
@@ -405,7 +464,7 @@ def test_a_locked_ledger_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) ->
     connection = raw(path, guarded=True)
     connection.execute("BEGIN IMMEDIATE")
     with Ledger.open(path) as ledger, pytest.raises(InputError, match="in use by another process"):
-        ledger.reserve(DATA, "m", pure("0.1"), RUN)
+        ledger.reserve(DATA, "m", pure("0.1"), anew())
     connection.close()
 
 
@@ -478,7 +537,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ledger", "check", file, "--epsilon", "1.000000001"]) == 1
     assert "a run of epsilon 1.00001 would be REFUSED" in capsys.readouterr().out
     with Ledger.open(Path(file)) as ledger:
-        ledger.reserve(DATA, "pathak2010", pure("0.25"), RUN)
+        ledger.reserve(DATA, "pathak2010", pure("0.25"), anew())
     assert main(["ledger", "check", file, "--epsilon", "0.75"]) == 0
     out = capsys.readouterr().out
     assert "chain holds: 2 entries" in out

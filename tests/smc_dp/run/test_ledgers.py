@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import signal
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,6 +19,8 @@ from support.clear import in_the_clear
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import PeerError, ProtocolError, StallError
+from protocols.runtime.channel import Envelope
+from protocols.runtime.session import CURATOR_NAME
 from protocols.runtime.simulate import simulate as simulated
 from smc_dp import aggregation
 from smc_dp.aggregation import Outcome, Participants, by_protocol
@@ -25,19 +28,21 @@ from smc_dp.cli.main import main
 from smc_dp.errors import InputError
 from smc_dp.ledger import export
 from smc_dp.ledger.guarantee import Guarantee
-from smc_dp.ledger.history import Limit, OverBudgetError
+from smc_dp.ledger.history import Limit, OverBudgetError, account_of
 from smc_dp.ledger.ledger import Ledger
+from smc_dp.ledger.spending import run_key
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run.ledgers import KEPT, VOIDED, Ledgers, price
 from smc_dp.run.report import Report
-from smc_dp.run.simulation import simulate_run
+from smc_dp.run.simulation import RELEASED, simulate_run
 
 CASE = hospitals((12, 8, 20), 2)
 PARTIES = CASE.federation.names
 ROWS = CASE.federation.by_name
 ONE = Limit(Fraction(1), Fraction(0))
+RUN, SHARE = "c" * 64, "PublishedShare"
 HALF = Guarantee("pure", Fraction(1, 2), Fraction(0), "record", "replace")
 
 
@@ -46,6 +51,12 @@ def run(tmp_path: Path, name: str, books: Ledgers | None, epsilon: str = "0.4", 
     agreed = agreement(CASE, target, seeded=False, **options)
     rng = Stream(hashlib.sha256(name.encode()).digest(), insecure=False)
     return simulate_run(CASE, agreed, rng, tmp_path / name, ledgers=books)
+
+
+def session_of(folder: Path) -> bytes:
+    """The session id in the record of a run."""
+    head = json.loads((folder / run_folder.TRANSCRIPT).read_text().splitlines()[0])
+    return bytes.fromhex(head["session"])
 
 
 def states(books: Ledgers, party: str) -> list[str]:
@@ -75,10 +86,10 @@ def test_a_real_run_is_charged_and_says_what_is_left(tmp_path: Path, books: Ledg
     assert {name: s.left for name, s in report.standings.items()} == dict.fromkeys(PARTIES, Fraction(3, 5))
     assert report.as_dict()["budgets"][PARTIES[0]]["left"] == "3/5"
     digest = hashlib.sha256((tmp_path / "first" / "release.json").read_bytes()).hexdigest()
-    agreed = run_folder.read(tmp_path / "first").parameters["agreed"]
+    key = run_key(session_of(tmp_path / "first"), RELEASED)
     for party in PARTIES:
         _, reserved, released = export.read(books.path(party)).entries
-        assert (reserved.run, reserved.mechanism, reserved.epsilon) == (agreed, "pathak2010", Fraction(2, 5))
+        assert (reserved.run, reserved.mechanism, reserved.epsilon) == (key, "pathak2010", Fraction(2, 5))
         assert (released.state, released.refers, released.run) == ("released", 2, digest)
 
 
@@ -112,7 +123,7 @@ def test_the_last_party_refuses_and_nobody_is_charged(tmp_path: Path, books: Led
     assert sent == []
     assert [states(books, party) for party in PARTIES] == [["limit"]] * 3
     with pytest.raises(OverBudgetError):  # and so it is when a budget is used up while the parties train
-        with_two(books).reserve(ROWS, "m", HALF, "c" * 64)
+        with_two(books).reserve(ROWS, "m", HALF, RUN)
     assert [states(books, party) for party in PARTIES] == [["limit", "reserved", "void"]] * 2 + [["limit"]]
 
 
@@ -141,6 +152,125 @@ def test_an_abort_of_the_real_protocol_costs_nothing(
         assert states(books, party) == ["limit", "reserved", "void"]
     monkeypatch.undo()
     assert run(tmp_path, "second", books, "1").standings[PARTIES[0]].left == 0
+
+
+def test_two_runs_of_one_agreement_are_two_charges(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
+    """The same was agreed on twice: a key without the nonce of a session would make one charge of it."""
+    for name in ("first", "second"):
+        run(tmp_path, name, books)
+    assert sent[0] == sent[1]
+    for party in PARTIES:
+        history = export.read(books.path(party))
+        assert len({entry.run for entry in history.entries if entry.state == "reserved"}) == 2
+        assert history.standing(account_of(HALF)).left == Fraction(1, 5)
+
+
+def test_a_session_is_charged_once(tmp_path: Path, books: Ledgers) -> None:
+    """The same coins again make the same session: what stands is not this run's to make void."""
+    books.reserve(ROWS, "m", HALF, RUN)
+    before = [export.read(books.path(party)) for party in PARTIES]
+    with pytest.raises(InputError, match=r"party north-0: ledger .* of the same run already, wanted a new session"):
+        books.reserve(ROWS, "m", HALF, RUN)
+    assert [export.read(books.path(party)) for party in PARTIES] == before
+
+
+Tamper = Callable[[int, Envelope], list[tuple[str, Envelope]]]
+
+
+def striking(tamper: Tamper, posted: list[Envelope], **other: Any) -> Callable[..., Any]:
+    """The real protocol under this hook, and what was posted until it ended."""
+
+    def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any) -> Any:
+        def watched(n: int, envelope: Envelope) -> list[tuple[str, Envelope]]:
+            posted.append(envelope)
+            return tamper(n, envelope)
+
+        return simulated(session, identities, seeds, inputs, replace(setting, tamper=watched, **other))
+
+    return simulate
+
+
+def at(kind: str, sender: str, strike: Callable[[Envelope], list[tuple[str, Envelope]]]) -> Tamper:
+    """Strike at each message of this kind and sender."""
+    return lambda n, e: strike(e) if (e.kind, e.sender) == (kind, sender) else [(e.to, e)]
+
+
+def flipped(e: Envelope) -> list[tuple[str, Envelope]]:
+    return [(e.to, replace(e, body=bytes([e.body[0] ^ 1]) + e.body[1:]))]
+
+
+def stopped(e: Envelope) -> list[tuple[str, Envelope]]:
+    raise KeyboardInterrupt
+
+
+def said(out: str, kept: str) -> str:
+    return (
+        f"the shares of {out} had left: there the run counts as spent; those of {kept} had not, and no budget is "
+        "charged there"
+    )
+
+
+# What strikes, whose share had left by then, and what the person is told.
+BREAKS: dict[str, tuple[Tamper, int, str]] = {
+    "tampered before": (at("Ready", PARTIES[2], flipped), 0, VOIDED),
+    "stopped before": (at("Ready", PARTIES[2], stopped), 0, VOIDED),
+    "stopped at the first share": (at(SHARE, PARTIES[0], stopped), 1, said("north-0", "north-1, north-2")),
+    "stopped at the second share": (at(SHARE, PARTIES[1], stopped), 2, said("north-0, north-1", "north-2")),
+    "stopped at the last share of a party": (at(SHARE, PARTIES[2], stopped), 3, KEPT),
+    "stopped at Charlie's share": (at(SHARE, CURATOR_NAME, stopped), 3, KEPT),
+    "tampered first share": (at(SHARE, PARTIES[0], flipped), 3, KEPT),
+    "tampered last share": (at(SHARE, CURATOR_NAME, flipped), 3, KEPT),
+    "lost share": (at(SHARE, PARTIES[2], lambda e: []), 3, KEPT),
+}
+
+
+def uncharged(books: Ledgers, posted: list[Envelope]) -> list[str]:
+    """Whose share has left, and whose reservation is void all the same."""
+    left = [party for party in PARTIES if any((e.kind, e.sender) == (SHARE, party) for e in posted)]
+    return [party for party in left if states(books, party)[-1] == "void"]
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_whose_share_has_left_stays_charged(
+    name: str, tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tamper, out, note = BREAKS[name]
+    posted: list[Envelope] = []
+    monkeypatch.setattr(by_protocol, "simulate", striking(tamper, posted))
+    with pytest.raises((ProtocolError, KeyboardInterrupt)) as caught:
+        run(tmp_path, "first", books)
+    assert caught.value.__notes__ == [note]
+    assert [states(books, party)[-1] for party in PARTIES] == ["reserved"] * out + ["void"] * (3 - out)
+    assert uncharged(books, posted) == []
+
+
+@pytest.mark.parametrize("name", ["stopped at the second share", "tampered last share"])
+def test_who_is_not_told_of_shares_charges_nobody(
+    name: str, tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The twin: a driver that does not say when a share leaves."""
+    tamper, out, _ = BREAKS[name]
+    posted: list[Envelope] = []
+    monkeypatch.setattr(by_protocol, "simulate", striking(tamper, posted, released=None))
+    with pytest.raises((ProtocolError, KeyboardInterrupt)):
+        run(tmp_path, "first", books)
+    assert uncharged(books, posted) == list(PARTIES[:out])
+
+
+def test_a_ledger_that_cannot_be_written_to_is_named_among_those_that_are_spared(
+    tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def strike(e: Envelope) -> list[tuple[str, Envelope]]:
+        books.path(PARTIES[2]).unlink()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(by_protocol, "simulate", striking(at(SHARE, PARTIES[0], strike), []))
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run(tmp_path, "first", books)
+    (note,) = caught.value.__notes__
+    assert note.startswith("the shares of north-0 had left: there the run counts as spent; those of north-1, north-2")
+    assert note.endswith("but the ledgers of north-2 cannot be written to: there it counts as spent")
+    assert [states(books, party)[-1] for party in PARTIES[:2]] == ["reserved", "void"]
 
 
 def raising(error: BaseException) -> Callable[..., Outcome]:
@@ -211,9 +341,9 @@ def test_paper_calibration_is_charged_what_it_really_guarantees(
 def test_adjacencies_and_units_keep_their_own_books(tmp_path: Path, books: Ledgers) -> None:
     for unit, adjacency in (("record", "replace"), ("record", "addremove"), ("party", "party")):
         statement = PrivacyStatement("pure", 1.0, 0.0, unit, adjacency, "everybody", ())  # type: ignore[arg-type]
-        books.reserve(ROWS, "m", price(statement), "c" * 64)
+        books.reserve(ROWS, "m", price(statement), secrets.token_hex(32))
         with pytest.raises(OverBudgetError):
-            books.reserve(ROWS, "m", price(statement), "c" * 64)
+            books.reserve(ROWS, "m", price(statement), secrets.token_hex(32))
 
 
 def test_a_missing_ledger_or_another_limit_is_refused(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
@@ -228,7 +358,7 @@ def test_a_missing_ledger_or_another_limit_is_refused(tmp_path: Path, books: Led
         run(tmp_path, "fourth", books, "0.1")
     assert states(books, PARTIES[0])[-1] == "released"
     with pytest.raises(InputError, match="party north-1: ledger") as caught:
-        books.reserve(ROWS, "m", replace(HALF, epsilon=Fraction(1, 10)), "c" * 64)
+        books.reserve(ROWS, "m", replace(HALF, epsilon=Fraction(1, 10)), RUN)
     assert caught.value.__notes__ == [VOIDED]
     assert states(books, PARTIES[0])[-1] == "void"
     (tmp_path / "file").write_bytes(b"")
