@@ -24,8 +24,10 @@ from smc_dp.ledger.entry import Entry
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import Account, OverBudgetError
 from smc_dp.ledger.ledger import Ledger
+from smc_dp.ledger.spending import Spending
 
 DATA, RUN = "a" * 64, "c" * 64
+SESSION, LABELS = b"s" * 32, ("sum 1", "sum 2")
 HALF = Guarantee("pure", Fraction(1, 2), Fraction(0), "record", "replace")
 WHOLE = Guarantee("pure", Fraction(1), Fraction(0), "record", "replace")
 ACCOUNT = Account("record", "replace")
@@ -53,9 +55,12 @@ def lost(folder: Path, deaths: list[str]) -> list[int]:
         if path.exists():
             with Ledger.open(path) as ledger:
                 states = [entry.state for entry in ledger.history().entries]
-        wanted = {"nothing": [], "reserved": ["limit", "reserved"], "released": ["limit", "reserved", "released"]}[
-            reported
-        ]
+        wanted = {
+            "nothing": [],
+            "reserved": ["limit", "reserved"],
+            "released": ["limit", "reserved", "released"],
+            "twice": ["limit", "reserved", "reserved"],
+        }[reported]
         if states[: len(wanted)] != wanted:
             found.append(number)
     return found
@@ -72,6 +77,26 @@ def test_killed_before_any_statement(tmp_path: Path) -> None:
 def test_reporting_before_it_is_written_is_caught(tmp_path: Path) -> None:
     """The twin: the release is on its way before the reservation is."""
     deaths = list(map(str, json.loads(json.dumps(started("late", tmp_path)["deaths"]))))
+    assert len(lost(tmp_path, deaths)) >= 3
+
+
+def test_spending_is_written_when_it_returns(tmp_path: Path) -> None:
+    """Killed before any statement: what was reported is there, and asked for again it costs no more."""
+    deaths = list(map(str, json.loads(json.dumps(started("spend", tmp_path)["deaths"]))))
+    assert {*deaths} == {"nothing", "reserved", "twice"}
+    assert lost(tmp_path, deaths) == []
+    assert deaths[-1] == "twice"
+    for path in tmp_path.glob("*.ledger"):
+        with Ledger.open(path) as ledger:
+            for _ in range(2):
+                for label in LABELS:
+                    Spending(ledger, DATA, "m", HALF, SESSION)(label)
+            assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "reserved"]
+
+
+def test_spending_that_is_written_later_is_caught(tmp_path: Path) -> None:
+    """The twin: it remembers what to charge, and charges when the role has ended."""
+    deaths = list(map(str, json.loads(json.dumps(started("spend later", tmp_path)["deaths"]))))
     assert len(lost(tmp_path, deaths)) >= 3
 
 
@@ -153,6 +178,24 @@ def late(path: Path, report: int) -> None:
         ledger.settle(number, "released", RUN)
 
 
+def spent(path: Path, report: int) -> None:
+    with Ledger.create(path, Fraction(1)) as ledger:
+        spend = Spending(ledger, DATA, "m", HALF, SESSION)
+        for label, said in zip(LABELS, (b"reserved ", b"twice "), strict=True):
+            spend(label)
+            os.write(report, said)
+
+
+def spent_later(path: Path, report: int) -> None:
+    with Ledger.create(path, Fraction(1)) as ledger:
+        labels: list[str] = []
+        for label, said in zip(LABELS, (b"reserved ", b"twice "), strict=True):
+            labels.append(label)
+            os.write(report, said)
+        for label in labels:
+            Spending(ledger, DATA, "m", HALF, SESSION)(label)
+
+
 def raced(attempt: Callable[[], None]) -> dict[str, object]:
     """How many of several processes succeed when they all begin at once."""
     wait, go = os.pipe()
@@ -202,8 +245,9 @@ def careless(path: Path) -> None:
 
 def program(job: str, folder: Path) -> dict[str, object]:
     path = folder / "x"
-    if job in ("crash", "late"):
-        return crash(folder, in_order if job == "crash" else late)
+    doomed = {"crash": in_order, "late": late, "spend": spent, "spend later": spent_later}
+    if job in doomed:
+        return crash(folder, doomed[job])
     if job == "create":
         return raced(lambda: Ledger.create(path, Fraction(1)).close())
     Ledger.create(path, Fraction(1)).close()
