@@ -58,7 +58,7 @@ def run_protocol(
     method: its name, then with lambda = 0.1, or the method with its settings. target: or just epsilon, above 0.
     test: rows to measure the accuracy on. out: the run folder to make, else a new one in runs/. The rest is that of
     `smc-dp run`. Raises InputError as that command refuses, before any message is sent, and a ProtocolError on an
-    abort; nothing is published then.
+    abort; no folder is written then.
     """
     prepared = _prepared(data, bounds, label, test)
     protocol = BY_PROTOCOL.get(method if isinstance(method, str) else method.name, ("",))[0]
