@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from protocols.runtime.transcript import line_of, link, read_envelope
+from protocols.runtime.transcript import canonical, link, read_envelope
 from protocols.runtime.view import RecordedView
 from smc_dp import audit_run, run_protocol
 from smc_dp.audit.run.evidence import load
@@ -33,11 +33,11 @@ def cut_out_a_message(run: Path, views: Path) -> None:
     """One message vanishes, and every line after it is numbered and chained anew, as anybody could."""
     head, *rest = [json.loads(line) for line in (run / "transcript.jsonl").read_text().splitlines()]
     before, lines = bytes.fromhex(head["digest"]), [head]
-    for line in rest[:40] + rest[41:]:
-        envelope = read_envelope(bytes.fromhex(head["session"]), line)
-        lines.append(line_of(len(lines), envelope, before, head["topology"]))
-        before = link(before, envelope)
-    text = "".join(json.dumps(x, sort_keys=True, separators=(",", ":")) + "\n" for x in lines)
+    for n, line in enumerate(rest[:40] + rest[41:], start=1):
+        digest = link(before, read_envelope(bytes.fromhex(head["session"]), line).digest)
+        lines.append({**line, "n": n, "prev": before.hex(), "digest": digest.hex()})
+        before = digest
+    text = "".join(canonical(line).decode() + "\n" for line in lines)
     (run / "transcript.jsonl").write_text(text)
 
 

@@ -16,8 +16,9 @@ class LocalError(ProtocolError):
 class PeerError(ProtocolError):
     """A peer broke the rules, or somebody on the way from it did.
 
-    `culprit` is the peer's name, `rule` what it broke, `evidence` the numbers of its messages that show it: lines
-    of the wire record in a simulation, else numbers on their link; empty when the rule names no single message.
+    `culprit` is the peer's name only where what came was sealed or signed by that peer; else it is "somebody on the way
+    from" the peer, and there is no evidence, for whoever carries mail can spoil it. `rule` is what was broken,
+    `evidence` the numbers, on their link, of the messages that show it; empty when the rule names no single message.
     """
 
     def __init__(self, culprit: str, rule: str, evidence: Sequence[int] = ()) -> None:
@@ -27,6 +28,10 @@ class PeerError(ProtocolError):
         self.culprit = culprit
         self.rule = rule
         self.evidence = tuple(evidence)
+
+
+class StoppedError(ProtocolError):
+    """A role cannot go on although nobody broke a rule: somebody is absent, or too few are left."""
 
 
 class DecodeError(ProtocolError):
@@ -43,3 +48,8 @@ class StallError(ProtocolError):
 
 class ReplayError(ProtocolError):
     """State, code or mail do not agree with the past of this role."""
+
+
+def somebody_between(sender: str) -> str:
+    """Who may have spoilt mail that says it is from this sender: nobody that can be named."""
+    return f"somebody on the way from {sender}"

@@ -22,14 +22,17 @@ AUDITOR = (
 TABLE: dict[str, tuple[str, ...]] = {
     "protocols": (),
     "protocols.arithmetic": ("protocols.errors",),
+    "protocols.curator": ("protocols.errors", "protocols.runtime.message"),
     "protocols.crypto": ("protocols.arithmetic", "protocols.errors"),
     "protocols.runtime": ("protocols.arithmetic", "protocols.crypto", "protocols.errors"),
     "protocols.comparison": ("ROLE",),
-    "protocols.pathak2010": ("ROLE", "protocols.comparison"),
+    "protocols.pathak2010": ("ROLE", "protocols.comparison", "protocols.curator"),
     "protocols.comparison.ideal": ("ROLE", "protocols.runtime.claims"),
-    "protocols.pathak2010.ideal": ("ROLE", "protocols.comparison", "protocols.runtime.claims"),
-    "protocols.pathak2010.as_printed": ("ROLE", "protocols.comparison", "protocols.runtime.claims"),
-    "protocols.pathak2010.boundary": ("ROLE", "protocols.runtime.claims"),
+    "protocols.pathak2010.ideal": ("ROLE", "protocols.comparison", "protocols.curator", "protocols.runtime.claims"),
+    "protocols.pathak2010.as_printed": (
+        *("ROLE", "protocols.comparison", "protocols.curator", "protocols.runtime.claims"),
+    ),
+    "protocols.pathak2010.boundary": ("ROLE", "protocols.curator", "protocols.runtime.claims"),
     "protocols.pathak2010.limits": ("protocols.runtime.limits",),
     "protocols.programs": ("protocols",),
     # A row for every room of smc_dp; none is open to all.
@@ -41,7 +44,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "smc_dp.learning": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.unit_ball"),
     "smc_dp.privacy": ("smc_dp.arrays", "smc_dp.errors", "protocols.arithmetic.rng"),
     "smc_dp.aggregation": (
-        *("smc_dp.errors", "protocols.arithmetic", "protocols.crypto.identity"),
+        *("smc_dp.errors", "protocols.arithmetic", "protocols.crypto.identity", "protocols.errors"),
         *("protocols.pathak2010", "protocols.runtime"),
     ),
     "smc_dp.ledger": ("smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.privacy"),
@@ -56,7 +59,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "smc_dp.run": (
         *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.ledger"),
         *("smc_dp.methods", "smc_dp.privacy", "protocols.arithmetic.rng", "protocols.crypto.identity"),
-        *("protocols.errors", "protocols.programs", "protocols.runtime"),
+        *("protocols.curator", "protocols.errors", "protocols.programs", "protocols.runtime"),
     ),
     "smc_dp.audit.code": (*AUDITOR, "protocols.comparison"),
     "smc_dp.audit.epsilon": (
@@ -70,11 +73,12 @@ TABLE: dict[str, tuple[str, ...]] = {
     "smc_dp.attacks": (
         *("smc_dp.arrays", "smc_dp.audit.code", "smc_dp.audit.epsilon", "smc_dp.data", "smc_dp.errors"),
         *("smc_dp.learning", "smc_dp.methods", "smc_dp.privacy", "protocols.arithmetic", "protocols.crypto"),
-        *("protocols.pathak2010", "protocols.runtime"),
+        *("protocols.curator", "protocols.pathak2010", "protocols.runtime"),
     ),
     "smc_dp.bench": (
         *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.errors", "smc_dp.learning", "smc_dp.unit_ball"),
-        *("protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.pathak2010"),
+        *("protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.curator"),
+        *("protocols.pathak2010", "protocols.runtime"),
     ),
     "smc_dp.compare": (
         *("smc_dp.__version__", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.methods", "smc_dp.privacy"),

@@ -6,12 +6,13 @@ holder shows n-th roots of points that a hash picks. If n has no prime factor up
 point has a root with probability at most 1/B; with B = 2**22 and 6 points all of them do with probability 2**-132 in
 the random oracle model. Zero knowledge: n-th roots are unique, so they could be made by hashing backwards.
 
-The reader looks at the roots r_i of the points x_i together, in 3 batches: prod(r_i**e_i)**n = prod(x_i**e_i) mod n
+The reader looks at the roots r_i of the points x_i together, in 2 batches: prod(r_i**e_i)**n = prod(x_i**e_i) mod n
 with its own e_i, uniform below B (Bellare, Garay, Rabin 1998). Let G be the units mod n. The order of any element of
 G/G**n divides n, so it is 1 or has a prime factor above B. If x_i is no n-th power, two values of e_i that both let a
 batch pass, all others being the same, differ by a multiple of that factor, and they differ by less than B: at most one
 value passes. (A point that is no unit passes with e_i = 0 alone.) So a batch errs with probability at most 2**-22, and
-all with 2**-66 over coins that the holder does not know, beside the 2**-132. It is the points that are known to have
+both with 2**-44 over coins that the holder does not know, beside the 2**-132: whoever announces a bad key is refused
+with all other probability, and cannot try beforehand. It is the points that are known to have
 roots: a root of the wrong sign passes one batch of two, and harms nobody.
 
 Where n is a prime, gcd(n, phi(n)) = 1 as well, and every number is its own n-th root. So a batch whose two sides are
@@ -31,7 +32,7 @@ from protocols.crypto.paillier import PrivateKey, PublicKey
 
 SMALL_FACTOR_BOUND = 1 << 22
 POINTS = 6
-BATCHES = 3
+BATCHES = 2
 
 
 def prove(key: PrivateKey, context: bytes) -> tuple[int, ...]:

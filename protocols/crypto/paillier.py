@@ -2,19 +2,24 @@
 
 Assumption: decisional composite residuosity, and a random oracle. A key is n = p q with p = q = 3 mod 4 and
 gcd(p-1, q-1) = 2. Everybody derives h = -x**2 mod n from it, x being a hash of n, and h_s = h**n mod n**2. So the
-holder cannot choose an h that generates a small group, under which others could open what is locked for the holder,
-and the holder could find its own ciphertexts again however they were blinded.
+holder cannot choose an h that generates a small group, under which others could open what is locked for the holder.
 
 A ciphertext of m is (1 + m n) h_s**r mod n**2 with r uniform of |n| + 64 bits, i.e. within 2**-64 of uniform over the
-group that h_s generates. The exponent is long everywhere, so no short-exponent assumption enters, and a ciphertext that
-returns to the holder of the secret key carries full entropy too (Damgard, Jurik, Nielsen 2010, use |n|/2 bits).
+group that h_s generates. The exponent is long everywhere, so no short-exponent assumption enters (Damgard, Jurik,
+Nielsen 2010, use |n|/2 bits).
+
+The holder of the secret key need not stay in that group: it reads in which coset a ciphertext lies, and no power of
+h_s moves it to another. There are many cosets if p and q are not as above (both 1 mod 4, or with a large common factor
+of p-1 and q-1), which nobody else can see. So what returns to the holder is multiplied by y**n instead, with y uniform
+among all units mod n of Jacobi symbol +1. Admission shows that x -> x**n is a bijection of the units mod n; then the
+result is perfectly uniform over the ciphertexts of its plaintext with symbol +1, whatever p and q are.
 
 Keys are phe's key objects around our own primes: what is encrypted here opens there, and back.
 
 Three types keep rules that nobody should have to remember. `Ciphertext` is what came from a peer or out of a product;
-`Fresh` carries randomness that nobody has seen; that of `Uniform` is uniform besides. A message holds `Fresh`, so what
-is passed on or computed must go through `refresh` or `blind` first. A field that returns to whoever has the secret key
-holds `Uniform`, so it must go through `blind`: semantic security says nothing against the owner of the key.
+`Fresh` carries randomness that nobody has seen; that of `Uniform` is perfectly uniform besides. A message holds
+`Fresh`, so what is passed on or computed must go through `refresh` or `blind` first. A field that returns to whoever
+has the secret key holds `Uniform`, so it must go through `blind`: semantic security says nothing against the owner.
 """
 
 from __future__ import annotations
@@ -49,7 +54,7 @@ class Fresh(Ciphertext):
 
 
 class Uniform(Fresh):
-    """A fresh ciphertext whose randomiser is within 2**-64 of uniform: with the secret key nobody links it either."""
+    """A fresh ciphertext, perfectly uniform among those of its plaintext: with the secret key nobody links it either."""
 
 
 @lru_cache(maxsize=16)  # of this process: public values, which every role that a simulation holds would derive alike
@@ -73,7 +78,7 @@ class PublicKey:
         """The same key as an object of phe."""
         return phe.PaillierPublicKey(self.n)
 
-    @property
+    @cached_property
     def digest(self) -> bytes:
         """SHA-256 of n."""
         return hashlib.sha256(str(self.n).encode()).digest()
@@ -119,11 +124,12 @@ class PublicKey:
     def blind(self, c: Ciphertext, r: int, rng: Stream) -> Uniform:
         """A ciphertext of D(c) + r that can go back to the owner of the key, who may have made c.
 
-        The owner reads randomisers, so no assumption hides the old one behind the new; only its exponent does, which
-        is longer than n and stays so: the product is then uniform over the group, whatever the randomiser of c was.
+        The owner reads randomisers and chose the primes, so neither an assumption nor the group of h_s hides the old
+        one: it is multiplied by a unit that is uniform among all of symbol +1, whatever the randomiser of c was.
         """
         shifted = modular.multiply(self._mine(c), 1 + r % self.n * self.n, self.n_square)
-        return Uniform(self.n, modular.multiply(shifted, self.randomiser(rng), self.n_square))
+        zero = modular.power(self._uniform_unit(rng), self.n, self.n_square)
+        return Uniform(self.n, modular.multiply(shifted, zero, self.n_square))
 
     def add(self, *ciphertexts: Ciphertext) -> Ciphertext:
         """A ciphertext of the sum; stale, for it shows its factors to whoever knows them."""
@@ -136,12 +142,18 @@ class PublicKey:
         return [Ciphertext(self.n, x) for x in modular.powers(self._mine(c), factors, self.n_square)]
 
     def admit(self, value: int) -> Ciphertext:
-        """The received value as a ciphertext; raises `DecodeError` unless it is one that this key's h can make."""
+        """The received value as a ciphertext; raises `DecodeError` unless it is a unit of symbol +1, as ours are."""
         if not modular.is_unit(value, self.n_square):
             raise DecodeError("not a unit mod n**2")
         if modular.jacobi(value % self.n, self.n) != 1:
             raise DecodeError("Jacobi symbol -1: not randomised by this key's h")
         return Ciphertext(self.n, value)
+
+    def _uniform_unit(self, rng: Stream) -> int:
+        # The symbol of a number that is no unit is 0. That of y**n is that of y, for n is odd.
+        while modular.jacobi(y := rng.below(self.n), self.n) != 1:
+            pass
+        return y
 
     def _mine(self, c: Ciphertext) -> int:
         if c.n != self.n:

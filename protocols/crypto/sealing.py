@@ -1,10 +1,12 @@
 """Sealed links between two named roles: X25519, HKDF-SHA256, ChaCha20-Poly1305, the header as associated data.
 
-Each direction of each pair has a key of its own, derived for one session; the nonce is the message's number on that
+Each pair agrees once and derives a key for each direction, for one session; the nonce is the message's number on that
 link, so it never repeats. Assumption: computational Diffie-Hellman on curve25519 in the random oracle model.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
@@ -24,17 +26,28 @@ def public_key(secret: bytes) -> bytes:
     return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
 
 
-def link_key(secret: bytes, peer: bytes, session: bytes, sender: str, receiver: str) -> bytes:
-    """The key for messages from `sender` to `receiver` in this session; both ends derive the same.
+@dataclass(frozen=True, repr=False)
+class LinkKeys:
+    """The keys of one link, as one of its ends uses them."""
 
-    Raises `DecodeError` when the peer's point has small order.
+    outgoing: bytes
+    incoming: bytes
+
+
+def link_keys(secret: bytes, peer: bytes, session: bytes, me: str, other: str) -> LinkKeys:
+    """Both directions of the link between two participants in this session, by one agreement; both ends have the same.
+
+    Raises `DecodeError` when the peer's key is none, or a point of small order.
     """
     try:
         shared = X25519PrivateKey.from_private_bytes(secret).exchange(X25519PublicKey.from_public_bytes(peer))
     except ValueError as error:
         raise DecodeError("the peer's X25519 key is not usable") from error
-    info = b"smc-dp link\x00" + sender.encode() + b"\x00" + receiver.encode()
-    return HKDF(SHA256(), KEY_BYTES, salt=session, info=info).derive(shared)
+    first, second = sorted((me, other))
+    info = b"smc-dp link\x00" + first.encode() + b"\x00" + second.encode()
+    keys = HKDF(SHA256(), 2 * KEY_BYTES, salt=session, info=info).derive(shared)
+    to_second, to_first = keys[:KEY_BYTES], keys[KEY_BYTES:]
+    return LinkKeys(to_second, to_first) if me == first else LinkKeys(to_first, to_second)
 
 
 def seal(key: bytes, number: int, header: bytes, payload: bytes) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.crypto import dgk, paillier
+from protocols.curator import parties_and_curator
 from protocols.pathak2010 import setup, stage1, stage2, stage3
 from protocols.pathak2010.messages import KINDS
 from protocols.pathak2010.parameters import Parameters
@@ -51,5 +52,6 @@ PROGRAM = Program(
         dgk.DgkPrivateKey,
     ),
     Parameters,
-    stage3.broken_word,
+    participants=parties_and_curator,
+    kept=stage3.broken_word,
 )

@@ -18,6 +18,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.crypto import dgk, paillier
 from protocols.crypto.paillier import Ciphertext
+from protocols.curator import parties_and_curator
 from protocols.pathak2010 import ideal, setup, stage1, stage2, stage3
 from protocols.pathak2010.boundary import released
 from protocols.pathak2010.messages import (
@@ -323,7 +324,8 @@ PROGRAM = Program(
         *(paillier.PublicKey, paillier.PrivateKey, paillier.Ciphertext, dgk.DgkPublicKey, dgk.DgkPrivateKey),
     ),
     Parameters,
-    stage3.broken_word,
+    participants=parties_and_curator,
+    kept=stage3.broken_word,
 )
 
 PLAIN_BLINDING = replace(

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from protocols.arithmetic.ring import Vector
+from protocols.curator import CURATOR_NAME
 from protocols.pathak2010.messages import Indicator, PublishedShare, Selected, Slot
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import CuratorKeys, PartyInput, PartyKeys
 from protocols.runtime.claims import Attack, Inputs, Unclaimed, View
 from protocols.runtime.message import Message
-from protocols.runtime.session import CURATOR_NAME
 
 V = TypeVar("V")
 M = TypeVar("M", bound=Message)

@@ -5,7 +5,7 @@ Theorem. Let every participant follow the protocol, and let a coalition that is 
 parties without Charlie, look at all that its members see. Then its view can be made, up to a distance of
 
     K 2**-sigma (blinding, step 1.4) + K**2 2**-(t_b + 1) (equal tie bits) + d 2**-sigma (masks, step 3.1)
-    + (K + packs) 2**-64 (randomisers that return to a key's owner) + l 2**-(t/2) (each comparison of l bits)
+    + l 2**-(t/2) (each comparison of l bits)
     + the advantage against Paillier (DCR), DGK, the sealed links and the commitments,
 
 from the coalition's own inputs and what `functionality` hands to its members.
@@ -18,10 +18,10 @@ non-zero values, and the exclusive or of two bits of which one is uniform. eta +
 coordinate, whatever slot it stands in, since no carry leaves a slot. Shares of step 3.3 are uniform given their sum;
 a commitment to a share is opened with it, and is a function of what is then published.
 *Parties*: a~ and the relayed a are uniform; a match names places behind pi_2, which they do not know, so the winners
-of a tournament are uniform as well; zeta- and DGK-ciphertexts are replaced by encryptions of zero. Whatever returns
-to the holder of a key carries an encryption of zero with a full-length exponent, within 2**-64 of uniform over the
-group, so the randomisers tell nothing either. Each party sends a relay or a cover of the same length to each other
-party, so neither Charlie nor a reader of the wire sees an edge of pi_1.
+of a tournament are uniform as well; zeta- and DGK-ciphertexts are replaced by encryptions of zero. A Paillier
+ciphertext that returns to the holder of its key (steps 1.4 and 3.1) is perfectly uniform over those of its plaintext
+with Jacobi symbol +1, whatever primes the holder took, so the randomisers tell nothing either. Each party sends a relay
+or a cover of the same length to each other party, so neither Charlie nor a reader of the wire sees an edge of pi_1.
 
 The same argument gives the computational differential privacy (SIM-CDP) of the noise for each such coalition that
 does not contain the party whose noise was selected.
@@ -42,13 +42,13 @@ from protocols.comparison import steps
 from protocols.comparison.ideal import simulate_holder
 from protocols.crypto import paillier
 from protocols.crypto.commitment import OPENING_BYTES
+from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import minimum
 from protocols.pathak2010.boundary import NOT_CLAIMED, released
 from protocols.pathak2010.messages import PublishedShare
 from protocols.pathak2010.parameters import SEED_BYTES, SIGMA, SIZE_BITS, Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials, Unknown
-from protocols.runtime.session import CURATOR_NAME
 
 TOY_KEY_BITS = 512
 

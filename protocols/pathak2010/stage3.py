@@ -61,10 +61,13 @@ async def reshare(me: Endpoint, p: Parameters, x: Vector) -> Announced:
 def broken_word(
     session_id: bytes, names: tuple[str, ...], announced: Announced, published: Mapping[str, PublishedShare]
 ) -> tuple[str, str] | None:
-    """Who did not publish the share that it had announced to this participant, and what it did; None if all did."""
+    """Who published another share than it had announced to this participant, and what it did; None if nobody did.
+
+    Whoever published nothing is not named: it may be gone, and its share may have been held back on the way.
+    """
     for name, committed in zip(names, announced.commitments, strict=True):
         if name not in published:
-            return name, "announced a share and published none"
+            continue
         y, opening = commitment.canonical(published[name].y), published[name].opening
         if not commitment.opens(committed, _context(session_id, name), y, opening):
             return name, "published another share than it had announced, or opened it wrongly"

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import DecodeError, PeerError, StallError
 from protocols.runtime.board import Board
-from protocols.runtime.channel import Envelope
-from protocols.runtime.process import Process, processes
+from protocols.runtime.envelope import HELLO, Envelope
+from protocols.runtime.mailbox import Absent
+from protocols.runtime.process import End, Process, hold_to_their_word, overdue, processes
 from protocols.runtime.session import PUBLIC_NAME, Session
+
+
+@dataclass(frozen=True, repr=False)
+class Acted:
+    """What each published and how each ended, and every envelope that was sent, in the order of sending."""
+
+    published: dict[str, Any]
+    ends: dict[str, End]
+    envelopes: list[Envelope]
 
 
 async def run(
@@ -20,60 +31,111 @@ async def run(
     identities: Mapping[str, Identity],
     seeds: Mapping[str, Stream],
     inputs: Mapping[str, tuple[Any, ...]],
-) -> tuple[dict[str, Any], list[Envelope]]:
-    """All actors to their end, then publication: what each published, and every envelope that was sent.
+    *,
+    vanish: Mapping[str, int] | None = None,
+    marks: Mapping[str, Sequence[Absent]] | None = None,
+) -> Acted:
+    """All actors to their end, then publication, unless a role was stopped.
 
+    `vanish` maps participants to the number of envelopes that they still send; `marks` are known beforehand, by reader.
     Raises an ExceptionGroup holding what any role raises, or a `StallError` when all that are left wait for mail that
     nobody has sent; the others are cancelled, and nothing is published.
     """
-    actors = _Actors(processes(session, identities, seeds, inputs))
+    actors = _Actors(session, dict(vanish or {}))
+    actors.roles = processes(session, identities, seeds, inputs, actors.board.greetings)
+    for name, absent in (marks or {}).items():
+        for mark in absent:
+            actors.roles[name].mark(mark)
     try:
         async with asyncio.TaskGroup() as group:
             for role in actors.roles.values():
                 group.create_task(actors.live(role))
-        for role in actors.roles.values():
-            while not actors.queues[role.name].empty():
-                _deliver(role, actors.queues[role.name].get_nowait())  # raises: the role wanted nothing more
-        for role in actors.roles.values():
-            actors.sent.extend(role.release())
+        actors.finish()
     finally:
         for role in actors.roles.values():
             role.close()
-    board = Board(session)
-    for envelope in actors.sent:
-        if envelope.to == PUBLIC_NAME:
-            board.post(envelope, envelope.number)
-    return board.published, actors.sent
+    ends = {name: role.end for name, role in actors.roles.items() if role.end}
+    return Acted(actors.board.published, ends, actors.sent)
 
 
 class _Actors:
     """All actors of a session, their queues, and everything that was sent."""
 
-    def __init__(self, roles: dict[str, Process]) -> None:
-        self.roles = roles
-        self.queues = {name: asyncio.Queue[bytes]() for name in roles}
+    def __init__(self, session: Session, vanish: dict[str, int]) -> None:
+        self.roles: dict[str, Process] = {}
+        self.board = Board(session)
+        self.queues = {name: asyncio.Queue[bytes]() for name in session.names}
         self.sent: list[Envelope] = []
+        self._left = vanish
         self._idle: set[str] = set()
 
     async def live(self, role: Process) -> None:
         """One actor's life."""
         while True:
-            for envelope in role.advance():
-                self.sent.append(envelope)
-                if envelope.to in self.queues:
-                    await self.queues[envelope.to].put(envelope.encode())
+            self._post(role, self._moved(role))
             self._idle.add(role.name)
             self._refuse_stall()
-            if role.done:
+            if role.end is not None:
                 return
             data = await self.queues[role.name].get()
             self._idle.discard(role.name)
-            _deliver(role, data)
+            if data:
+                _deliver(role, data)
+
+    def _moved(self, role: Process) -> list[Envelope]:
+        """What the role sends next; who vanishes on the way does not come to what it would have refused."""
+        try:
+            return role.advance()
+        except PeerError:
+            if len(role.desk.out) <= self._left.get(role.name, len(role.desk.out)):
+                raise
+            return role.desk.out
+
+    def finish(self) -> None:
+        """Whatever is left over, and publication."""
+        for role in self.roles.values():
+            while not self.queues[role.name].empty():
+                data = self.queues[role.name].get_nowait()
+                if role.done and data:
+                    _deliver(role, data)  # raises: the role wanted nothing more
+        if any(role.end == "stopped" for role in self.roles.values()):
+            return
+        for role in self.roles.values():
+            if role.done:
+                self._post(role, role.release())
+        hold_to_their_word(self.board.session, self.roles.values(), self.board.published)
+
+    def _post(self, role: Process, envelopes: list[Envelope]) -> None:
+        for envelope in envelopes:
+            if role.name in self._left:
+                self._left[role.name] -= 1
+                if self._left[role.name] < 0:
+                    role.vanish()
+                    return
+            self.sent.append(envelope)
+            if envelope.to == PUBLIC_NAME:
+                self._read(envelope)
+            else:
+                self.queues[envelope.to].put_nowait(envelope.encode())
+
+    def _read(self, envelope: Envelope) -> None:
+        """Whoever waits for a greeting looks at the board again."""
+        waiting = [name for name, role in self.roles.items() if envelope.sender in role.awaited]
+        self.board.post(envelope)
+        if envelope.kind == HELLO:
+            for name in waiting:
+                self.queues[name].put_nowait(b"")
 
     def _refuse_stall(self) -> None:
-        left = [role for role in self.roles.values() if not role.done]
-        if left and self._idle == self.roles.keys() and all(self.queues[role.name].empty() for role in left):
+        left = [role for role in self.roles.values() if role.end is None]
+        if any(role.name not in self._idle or not self.queues[role.name].empty() for role in left):
+            return
+        absences = overdue(self.roles)
+        if left and not absences:
             raise StallError({role.name: role.waiting or "" for role in left})
+        for name, senders in absences.items():
+            self.roles[name].miss(*senders)
+            self.queues[name].put_nowait(b"")
 
 
 def _deliver(role: Process, data: bytes) -> None:
@@ -81,4 +143,4 @@ def _deliver(role: Process, data: bytes) -> None:
         envelope = Envelope.decode(data)
     except DecodeError as error:
         raise PeerError("somebody", f"sent {role.name} what is no envelope: {error}") from None
-    role.deliver(envelope, envelope.number)
+    role.deliver(envelope)

@@ -4,42 +4,74 @@ from __future__ import annotations
 
 from typing import Any
 
-from protocols.errors import DecodeError, PeerError
+from protocols.errors import DecodeError, PeerError, somebody_between
 from protocols.runtime import message as messages
-from protocols.runtime.channel import STAGE_END, Envelope, check_header, verify_signed
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, is_signed, signed_payload
+from protocols.runtime.mailbox import shown
 from protocols.runtime.message import PUBLIC
 from protocols.runtime.session import PUBLIC_NAME, Session
 
 
 class Board:
-    """Public mail of one session; `received` counts each sender's, `published` holds each participant's one message."""
+    """Public mail of one session.
+
+    `greetings` holds each participant's first envelope as it was posted: whoever uses one checks its signature.
+    `received` counts each sender's mail, `published` holds each participant's one message.
+    """
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.greetings: dict[str, Envelope] = {}
         self.received: dict[str, int] = {}
         self.published: dict[str, Any] = {}
 
-    def post(self, envelope: Envelope, reference: int) -> None:
-        """Take the next envelope of its sender; raises `PeerError` for one that does not belong or does not hold."""
+    def post(self, envelope: Envelope) -> None:
+        """Take the next envelope of its sender; raises `PeerError` for one that does not belong or does not hold.
+
+        Its sender is blamed for what it signed, and for nothing else.
+        """
         sender = envelope.sender
+        if sender not in self.session.names:
+            raise PeerError("somebody", f"posted what it says is of {sender[:80]!r}, who takes no part")
         wanted = self.received.get(sender, 0)
-        check_header(self.session, PUBLIC_NAME, envelope, wanted, reference)
-        try:
-            self._read(envelope, verify_signed(self.session, envelope))
-        except DecodeError as error:
-            raise PeerError(sender, f"{envelope.kind} (public): {error}", [reference]) from None
+        due = envelope.due(self.session.id, PUBLIC_NAME, wanted)
+        greets = wanted == 0 and envelope.kind == HELLO
+        if not _is_encodable(envelope) or due.header != envelope.header or not self._holds(envelope, greets):
+            rule = f"{envelope.kind[:80]!r} (public) is not number {wanted} of what {sender} signed for this session"
+            raise PeerError(somebody_between(sender), rule)
+        if greets:
+            self.greetings[sender] = envelope
+        else:
+            self._read(envelope)
         self.received[sender] = wanted + 1
 
-    def _read(self, envelope: Envelope, payload: bytes) -> None:
+    def _holds(self, envelope: Envelope, greets: bool) -> bool:
+        return greets or is_signed(self.session.identities[envelope.sender], envelope)
+
+    def _read(self, envelope: Envelope) -> None:
+        try:
+            self._keep(envelope, signed_payload(envelope))
+        except DecodeError as error:
+            rule = f"{shown(envelope.kind)} (public): {error}"
+            raise PeerError(envelope.sender, rule, [envelope.number]) from None
+
+    def _keep(self, envelope: Envelope, payload: bytes) -> None:
         sender = envelope.sender
         if envelope.kind == STAGE_END:
             if payload:
                 raise DecodeError("the mark at the end of a stage carries nothing")
             return
-        kinds = {kind.__name__: kind for kind in self.session.program.kinds}
-        kind = kinds.get(envelope.kind)
+        kind = self.session.kinds.get(envelope.kind)
         if kind is None or not kind.route.allows(self.session.kind(sender), PUBLIC):
             raise DecodeError("not a message that its sender may publish")
         if sender in self.published:
             raise DecodeError("published before")
         self.published[sender] = messages.decode(kind, payload, self.session.layout, {})
+
+
+def _is_encodable(envelope: Envelope) -> bool:
+    """Whether its header has bytes at all: a text of Python can hold what is no text of characters."""
+    try:
+        return bool(envelope.header)
+    except (ArithmeticError, UnicodeError):
+        return False

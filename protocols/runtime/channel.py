@@ -1,187 +1,130 @@
 """One participant's end of all its links: seals, signs, numbers and chains what it sends; checks what it gets.
 
-Every envelope carries its header in clear: session, sender, addressee, kind, stage, its number on the link, and the
-digest of the sender's previous envelope. Private mail is sealed to its addressee with the header as associated data.
-Public mail (the greeting with the session's X25519 key, the published share, the mark at the end of a stage) is
-signed with the sender's identity over header and payload; since the header holds the chain, each signature signs all
-that came before.
+Private mail is sealed to its addressee with the header as associated data. Public mail (the greeting with the
+session's X25519 key, the published share, the mark at the end of a stage) is signed with the sender's identity over
+header and payload; since the header holds the chain, each signature signs all that came before.
+
+A link is derived when it is first used, from the peer's greeting, whose signature is checked then. What does not open
+under the number that is due on its link was spoilt by somebody: nothing that it says of itself is believed, and its
+sender is not blamed.
 """
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import cbor2
-
 from protocols.arithmetic.rng import Stream
-from protocols.crypto import identity, sealing
-from protocols.crypto.identity import SIGNATURE_BYTES, Signer
-from protocols.errors import DecodeError, LocalError, PeerError
-from protocols.runtime.cbor_limits import is_plain
+from protocols.crypto import sealing
+from protocols.crypto.identity import Signer
+from protocols.crypto.sealing import LinkKeys
+from protocols.errors import DecodeError, LocalError, PeerError, somebody_between
+from protocols.runtime.envelope import HELLO, MAX_ROUNDS, START, Envelope, is_signed, signed_payload
 from protocols.runtime.session import PUBLIC_NAME, Session
 
-HELLO = "Hello"
-STAGE_END = "StageEnd"
-MAX_ENVELOPE_BYTES = 1 << 26
-START = bytes(32)  # the chain of a sender that has sent nothing
+GREETING = "setup"  # the stage to which greetings belong
+_SHOWN = 80
 
 
-@dataclass(frozen=True)
-class Envelope:
-    """A message on the wire. `number` counts the envelopes of one sender to one addressee, from 0."""
+@dataclass(repr=False)
+class Counters:
+    """How far a channel has come: envelopes sent and received by link, its chain, and the latest round it has read."""
 
-    session: bytes = field(repr=False)
-    sender: str
-    to: str
-    kind: str
-    stage: str
-    number: int
-    prev: bytes = field(repr=False)
-    body: bytes = field(repr=False)
-
-    @property
-    def header(self) -> bytes:
-        """The canonical bytes that seal and signature bind."""
-        return cbor2.dumps(self._parts, canonical=True)
-
-    @property
-    def _parts(self) -> list[bytes | str | int]:
-        return [self.session, self.sender, self.to, self.kind, self.stage, self.number, self.prev]
-
-    @property
-    def digest(self) -> bytes:
-        """SHA-256 of header and body: the next link of the sender's chain."""
-        return hashlib.sha256(self.header + self.body).digest()
-
-    @property
-    def size(self) -> int:
-        """Bytes on the wire."""
-        return len(self.encode())
-
-    def encode(self) -> bytes:
-        """The wire format: a canonical CBOR array of the header's seven parts and the body."""
-        return cbor2.dumps([*self._parts, self.body], canonical=True)
-
-    @classmethod
-    def decode(cls, data: bytes) -> Envelope:
-        """The envelope; raises `DecodeError` unless `data` is exactly the encoding of one, and not too long."""
-        if len(data) > MAX_ENVELOPE_BYTES:
-            raise DecodeError(f"an envelope has at most {MAX_ENVELOPE_BYTES} bytes, got {len(data)}")
-        if not is_plain(data, 9, 1):  # an array and its eight parts
-            raise DecodeError("not an envelope: not a plain array of eight parts")
-        try:
-            parts = cbor2.loads(data, max_depth=2, allow_indefinite=False, allow_duplicate_keys=False)
-            envelope = cls(*parts)
-            kinds = [type(part) for part in parts]
-            same = kinds == [bytes, str, str, str, str, int, bytes, bytes] and envelope.encode() == data
-        except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-            raise DecodeError(f"not an envelope: {type(error).__name__}") from None
-        if not same or not 0 <= envelope.number < 1 << 64:
-            raise DecodeError("not the canonical encoding of an envelope")
-        return envelope
+    sent: dict[str, int] = field(default_factory=dict)
+    received: dict[str, int] = field(default_factory=dict)
+    chain: bytes = START
+    round: int = 0
 
 
 class Channel:
-    """The links of one participant in one session."""
+    """The links of one participant in one session; `board` holds the greetings that have been posted, by sender."""
 
-    def __init__(self, session: Session, name: str, me: Signer, rng: Stream) -> None:
+    def __init__(self, session: Session, name: str, me: Signer, rng: Stream, board: Mapping[str, Envelope]) -> None:
         if session.identities.get(name) != me.public:
             raise LocalError(f"{name}: the session pins another identity")
-        self.session, self.name, self._me = session, name, me
+        self.session, self.name, self._me, self._board = session, name, me, board
+        self.peers = frozenset(session.peers(name))
         self.secret = rng.fork("x25519").bytes(sealing.KEY_BYTES)
-        self.peers: dict[str, bytes] = {}
-        self.sent: dict[str, int] = {}
-        self.received: dict[str, int] = {}
-        self.chain = START
-        self._links: dict[tuple[str, str], bytes] = {}  # derived from the above, made when first needed
+        self.counters = Counters()
+        self.greetings: dict[str, Envelope] = {}  # those whose signature was checked here
+        self._links: dict[str, LinkKeys] = {}
 
-    def hello(self, to: str) -> Envelope:
-        """The greeting: this session's X25519 key, signed by the long-term identity."""
-        return self._sign(to, HELLO, "setup", sealing.public_key(self.secret))
+    def restore(self, secret: bytes, counters: Counters, greetings: Mapping[str, Envelope]) -> None:
+        """Continue from what an earlier channel of this participant left behind."""
+        self.secret, self.counters, self.greetings = secret, counters, dict(greetings)
+
+    def greet(self, said: bytes) -> Envelope:
+        """The greeting: this session's X25519 key and what the program says, signed by the long-term identity."""
+        hello = self.sign(HELLO, GREETING, sealing.public_key(self.secret) + said)
+        self.counters.round = hello.round  # whoever sends anything else has read greetings of that round
+        return hello
 
     def sign(self, kind: str, stage: str, payload: bytes) -> Envelope:
         """A signed public envelope."""
-        return self._sign(PUBLIC_NAME, kind, stage, payload)
-
-    def seal(self, to: str, kind: str, stage: str, payload: bytes) -> Envelope:
-        """A sealed private envelope."""
-        blank = self._next(to, kind, stage)
-        key = self._key(self.name, to, self.peers[to])
-        return self._post(blank, sealing.seal(key, blank.number, blank.header, payload))
-
-    def open(self, envelope: Envelope, reference: int) -> bytes:
-        """The payload of mail addressed to us; `reference` is how the driver numbers it in evidence.
-
-        Raises `PeerError` for whatever does not belong: wrong session or addressee, out of order, replayed, tampered.
-        """
-        sender = envelope.sender
-        wanted = self.received.get(sender, 0)
-        check_header(self.session, self.name, envelope, wanted, reference)
-        try:
-            payload = self._open_hello(envelope) if wanted == 0 else self._unseal(envelope)
-        except DecodeError as error:
-            raise PeerError(sender, f"{envelope.kind} to {self.name}: {error}", [reference]) from None
-        self.received[sender] = wanted + 1
-        return payload
-
-    def _open_hello(self, envelope: Envelope) -> bytes:
-        if envelope.kind != HELLO:
-            raise DecodeError("the first message must be the greeting")
-        self.peers[envelope.sender] = verify_signed(self.session, envelope)
-        self._key(envelope.sender, self.name, self.peers[envelope.sender])  # refuses points of small order now
-        return self.peers[envelope.sender]
-
-    def _unseal(self, envelope: Envelope) -> bytes:
-        if envelope.kind == HELLO:
-            raise DecodeError("only the first message greets")
-        key = self._key(envelope.sender, self.name, self.peers[envelope.sender])
-        return sealing.unseal(key, envelope.number, envelope.header, envelope.body)
-
-    def _key(self, sender: str, receiver: str, peer: bytes) -> bytes:
-        if (sender, receiver) not in self._links:
-            key = sealing.link_key(self.secret, peer, self.session.id, sender, receiver)
-            self._links[sender, receiver] = key
-        return self._links[sender, receiver]
-
-    def _sign(self, to: str, kind: str, stage: str, payload: bytes) -> Envelope:
-        blank = self._next(to, kind, stage)
+        blank = self._next(PUBLIC_NAME, kind, stage)
         return self._post(blank, payload + self._me.sign(blank.header + payload))
 
+    def seal(self, to: str, kind: str, stage: str, payload: bytes) -> Envelope:
+        """A sealed private envelope; raises `LocalError` for somebody with whom there is no link."""
+        if to not in self.peers:
+            raise LocalError(f"{self.name} has no link to {to}")
+        blank = self._next(to, kind, stage)
+        return self._post(blank, sealing.seal(self.link(to).outgoing, blank.number, blank.header, payload))
+
+    def open(self, envelope: Envelope) -> bytes:
+        """The payload of the next mail on its link; raises `PeerError` for whatever else it is, blaming nobody."""
+        sender = envelope.sender
+        if sender not in self.peers:
+            raise PeerError("somebody", f"sent {self.name} mail of {sender[:_SHOWN]!r}, with whom it has no link")
+        wanted = self.counters.received.get(sender, 0)
+        due = envelope.due(self.session.id, self.name, wanted)
+        key = self.link(sender).incoming
+        try:
+            payload = sealing.unseal(key, wanted, due.header, envelope.body)
+            if due.header != envelope.header:
+                raise DecodeError("its header is not the one that it was sealed with")
+        except (DecodeError, ArithmeticError, UnicodeError) as error:
+            rule = f"what came to {self.name} is not number {wanted} of that link: {error}"
+            raise PeerError(somebody_between(sender), rule) from None
+        self.counters.received[sender] = wanted + 1
+        return payload
+
+    def greeting(self, name: str) -> bytes:
+        """What a participant signed in its greeting, its key first; the signature is checked here, and once.
+
+        Raises `LocalError` when there is none yet, and `PeerError` for one that its identity has not signed.
+        """
+        if name not in self.greetings:
+            if name not in self._board:
+                raise LocalError(f"{self.name}: {name} has not greeted")
+            hello = self._board[name]
+            due = Envelope(self.session.id, name, PUBLIC_NAME, HELLO, GREETING, 0, 1, START, hello.body)
+            if due.header != hello.header or not is_signed(self.session.identities[name], hello):
+                rule = f"{HELLO} (public): not signed by the pinned identity for this session"
+                raise PeerError(somebody_between(name), rule)
+            self.greetings[name] = hello
+        return signed_payload(self.greetings[name])
+
+    def link(self, peer: str) -> LinkKeys:
+        """The keys of both directions; raises `PeerError` when the peer signed a key that cannot be used."""
+        if peer not in self._links:
+            try:
+                theirs = self.greeting(peer)[: sealing.KEY_BYTES]
+                self._links[peer] = sealing.link_keys(self.secret, theirs, self.session.id, self.name, peer)
+            except DecodeError as error:
+                raise PeerError(peer, f"{HELLO} (public): {error}", [0]) from None
+        return self._links[peer]
+
+    def has_read(self, number: int) -> None:
+        """The role has read mail of this round; a peer cannot make it state one that others refuse."""
+        self.counters.round = min(max(self.counters.round, number), MAX_ROUNDS - 2)
+
     def _next(self, to: str, kind: str, stage: str) -> Envelope:
-        return Envelope(self.session.id, self.name, to, kind, stage, self.sent.get(to, 0), self.chain, b"")
+        at = self.counters
+        return Envelope(self.session.id, self.name, to, kind, stage, at.sent.get(to, 0), at.round + 1, at.chain, b"")
 
     def _post(self, blank: Envelope, body: bytes) -> Envelope:
-        envelope = Envelope(
-            blank.session, blank.sender, blank.to, blank.kind, blank.stage, blank.number, blank.prev, body
-        )
-        self.sent[blank.to] = blank.number + 1
-        self.chain = envelope.digest
+        envelope = blank.holding(body)
+        self.counters.sent[blank.to] = blank.number + 1
+        self.counters.chain = envelope.digest
         return envelope
-
-
-def check_header(session: Session, reader: str, envelope: Envelope, wanted: int, reference: int) -> None:
-    """Raise `PeerError` unless the envelope is a participant's `wanted`-th to this reader in this session."""
-    sender, kind = envelope.sender, envelope.kind
-    if sender not in session.names:
-        raise PeerError(sender, "is not a participant of this session", [reference])
-    if envelope.session != session.id:
-        raise PeerError(sender, f"{kind} belongs to another session", [reference])
-    if envelope.to != reader or sender == reader:
-        raise PeerError(sender, f"{kind} is addressed to {envelope.to}, not {reader}", [reference])
-    if envelope.number != wanted:
-        rule = f"{kind} has number {envelope.number} on the link to {reader}, wanted {wanted}"
-        raise PeerError(sender, rule, [reference])
-
-
-def verify_signed(session: Session, envelope: Envelope) -> bytes:
-    """The payload of a signed envelope; raises `DecodeError` unless its sender's pinned identity signed it."""
-    if not is_signed(session.identities[envelope.sender], envelope):
-        raise DecodeError("the signature is not by the pinned identity")
-    return envelope.body[:-SIGNATURE_BYTES]
-
-
-def is_signed(public: bytes, envelope: Envelope) -> bool:
-    """Whether the envelope's body ends with a signature by this identity over header and payload."""
-    payload, signature = envelope.body[:-SIGNATURE_BYTES], envelope.body[-SIGNATURE_BYTES:]
-    return identity.verify(public, envelope.header + payload, signature)

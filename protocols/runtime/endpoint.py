@@ -1,31 +1,42 @@
 """All that a role sees of the world: its name, its peers, its randomness, its mail.
 
-`async def` in a role means: a function that can wait for mail. There is no asyncio behind it; `receive` is the only
-place where a role pauses, and whoever drives it answers with the message. So a role is a deterministic function of its
-input, its seed and its mail, whatever the order of arrival, and runs unchanged under every driver.
+`async def` in a role means: a function that can wait for mail. There is no asyncio behind it; `receive` and its like
+are the only places where a role pauses, and whoever drives it answers with the messages. So a role is a deterministic
+function of its input, its seed, its mail and the marks of who is absent, whatever the order of arrival, and runs
+unchanged under every driver.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Coroutine, Generator, Iterable
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 from protocols.arithmetic.rng import Stream
-from protocols.errors import LocalError, PeerError
+from protocols.errors import LocalError, PeerError, StoppedError
 from protocols.runtime.message import Key, M, Message
-from protocols.runtime.session import CURATOR_NAME, Session
+from protocols.runtime.session import Session
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Want:
-    """What a waiting role waits for."""
+    """What a waiting role waits for: one message of this kind of each sender, or of each who is not absent."""
 
-    sender: str
+    senders: tuple[str, ...]
     kind: type[Any]
+    all: bool = True
+    greetings: bool = False
+
+
+@dataclass(frozen=True)
+class Greeted(Generic[M]):
+    """What a participant said in its greeting, and the digest of the signed envelope in which it did."""
+
+    message: M
+    digest: bytes
 
 
 class Engine(Protocol):
@@ -39,7 +50,7 @@ class Engine(Protocol):
         """Keep for publication."""
         ...
 
-    def enter(self, name: str) -> tuple[bool, Any, Stream]:
+    def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Stream]:
         """Begin a stage: whether it was done before, its result, its randomness."""
         ...
 
@@ -59,6 +70,26 @@ class Engine(Protocol):
         """What was read last from the sender."""
         ...
 
+    def greeting_rng(self) -> Stream:
+        """The stream of the own greeting."""
+        ...
+
+    def attest(self, message: Message) -> bytes:
+        """Sign a statement."""
+        ...
+
+    def attested(self, name: str, message: Message, signature: bytes) -> bool:
+        """Check one."""
+        ...
+
+    def spend(self, label: str) -> None:
+        """Charge."""
+        ...
+
+    def doubt(self, sender: str, rule: str) -> None:
+        """Go on without the sender."""
+        ...
+
 
 class Endpoint:
     """The only door between a role and its driver."""
@@ -67,10 +98,18 @@ class Endpoint:
         self.session_id = session.id
         self.name = name
         self.parties = session.parties
-        self.curator = CURATOR_NAME
+        self._curator = session.curator
         self._names = session.names
+        self._greeters = session.greeters
         self._engine = engine
         self._rng: Stream | None = None
+
+    @property
+    def curator(self) -> str:
+        """The curator's name; raises `LocalError` in a protocol without one."""
+        if self._curator is None:
+            raise LocalError(f"{self.name}: there is no curator in this protocol")
+        return self._curator
 
     @property
     def index(self) -> int:
@@ -84,7 +123,7 @@ class Endpoint:
 
     @property
     def everyone(self) -> tuple[str, ...]:
-        """All participants, this one included, the curator last."""
+        """All participants, this one included, in the order of the session."""
         return self._names
 
     @property
@@ -93,6 +132,11 @@ class Endpoint:
         if self._rng is None:
             raise LocalError(f"{self.name}: randomness belongs to a stage")
         return self._rng
+
+    @property
+    def greeting_rng(self) -> Stream:
+        """The stream from which the own greeting was made, from its beginning; in the first stage only."""
+        return self._engine.greeting_rng()
 
     def send(self, to: str, message: Message) -> None:
         """Send; never waits."""
@@ -104,7 +148,7 @@ class Endpoint:
             self.send(name, message)
 
     def publish(self, message: Message) -> None:
-        """Sign and publish; held back by the driver until every participant has finished."""
+        """Sign and publish; held back by the driver until the role has finished."""
         self._engine.publish(message)
 
     @types.coroutine
@@ -112,21 +156,41 @@ class Endpoint:
         return (yield want)
 
     async def receive(self, sender: str, kind: type[M]) -> M:
-        """The next message of this sender, which must be of this kind."""
-        answer: M = await self._wait(Want(sender, kind))
-        return answer
+        """The next message of this sender, which must be of this kind; `StoppedError` when the sender is absent."""
+        return (await self.gather((sender,), kind))[0]
 
     async def gather(self, senders: Iterable[str], kind: type[M]) -> list[M]:
-        """One message of each sender, in their order."""
-        return [await self.receive(sender, kind) for sender in senders]
+        """One message of each sender, in their order; `StoppedError` when one of them is absent."""
+        got: dict[str, M] = await self._wait(Want(tuple(senders), kind))
+        return list(got.values())
 
-    async def stage(self, role: Callable[..., Coroutine[Any, Any, T]], *args: Any, name: str | None = None) -> T:
+    async def collect(self, senders: Iterable[str], kind: type[M]) -> dict[str, M]:
+        """One message of each sender who is not absent, by name, in their order."""
+        got: dict[str, M] = await self._wait(Want(tuple(senders), kind, all=False))
+        return got
+
+    async def greetings(self, kind: type[M]) -> Mapping[str, Greeted[M]]:
+        """What everybody who says something in its greeting said, this participant included, by name.
+
+        Waits for all and checks every signature; `StoppedError` when somebody has not greeted.
+        """
+        got: dict[str, Greeted[M]] = await self._wait(Want(self._greeters, kind, greetings=True))
+        return got
+
+    async def stage(
+        self,
+        role: Callable[..., Coroutine[Any, Any, T]],
+        *args: Any,
+        name: str | None = None,
+        replaces: bool = False,
+    ) -> T:
         """Run a part of the role as a checkpoint: its result is kept, its mail, secrets and randomness are dropped.
 
-        A stage is called after the file that its role stands in, unless it has a name.
+        A stage is called after the file that its role stands in, unless it has a name. One that `replaces` takes the
+        place of the stage before it, whose result is then dropped as well.
         """
         name = name or role.__module__.rpartition(".")[2]
-        done, result, rng = self._engine.enter(f"{name}.{role.__name__}")
+        done, result, rng = self._engine.enter(f"{name}.{role.__name__}", replaces)
         if not done:
             self._rng = rng
             result = await role(self, *args)
@@ -144,6 +208,33 @@ class Endpoint:
         """From now on this key encrypts and checks the fields declared under its name."""
         self._engine.admit(name, key)
 
+    def attest(self, message: Message) -> bytes:
+        """This participant's signature of a statement that anybody can check; one of a kind in a stage.
+
+        Raises `LocalError` for a second one with other bytes: whoever signs two has deviated. The stage is not part of
+        what is signed: a statement that is about one says so itself.
+        """
+        return self._engine.attest(message)
+
+    def attested(self, name: str, message: Message, signature: bytes) -> bool:
+        """Whether this participant signed this statement."""
+        return self._engine.attested(name, message, signature)
+
+    def spend(self, label: str) -> None:
+        """Charge what the label stands for to this participant's budget; when this returns, it has been written down.
+
+        A label is charged once a session, however often a role is run again.
+        """
+        self._engine.spend(label)
+
     def refuse(self, sender: str, rule: str) -> NoReturn:
         """Abort, blaming the sender of the message received last from it."""
         raise PeerError(sender, rule, self._engine.evidence(sender))
+
+    def doubt(self, sender: str, rule: str) -> None:
+        """Note that the message received last from this sender breaks a rule, and go on without the sender."""
+        self._engine.doubt(sender, rule)
+
+    def stop(self, why: str) -> NoReturn:
+        """End the role without a result, where nobody broke a rule."""
+        raise StoppedError(f"{self.name}: {why}")

@@ -1,24 +1,34 @@
-"""Simulated links and the meter of a run: messages, bytes, rounds and seconds, by stage and by role.
+"""Simulated links, the clock of a run, and what a record shows of its cost.
 
-Processor time is measured; what the network would add comes from the link model, on a virtual clock. Neither is visible
-to a role. A round is a causal step: a message's depth is one more than the deepest message its sender had read before.
+Messages, bytes and rounds are counted from the envelopes, by anybody who holds the record. Seconds are what a site says
+of itself: processor time is measured, and what the network would add comes from the link model, on a virtual clock.
+Neither is visible to a role.
 """
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from protocols.runtime.channel import Envelope
-from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME
+from protocols.errors import LocalError
+from protocols.runtime.envelope import HELLO, Envelope
+from protocols.runtime.session import Session
 
 TOPOLOGIES = ("mesh", "star")
 
 
-def is_relayed(topology: str, sender: str, to: str) -> bool:
-    """Whether mail between these two goes through Charlie, sealed as it is."""
-    return topology == "star" and CURATOR_NAME not in (sender, to) and to != PUBLIC_NAME
+def is_relayed(topology: str, session: Session, envelope: Envelope) -> bool:
+    """Whether mail between these two goes through the curator, sealed as it is."""
+    between = session.curator in (envelope.sender, envelope.to) or envelope.is_public
+    return topology == "star" and not between
+
+
+def check_topology(topology: str, session: Session) -> None:
+    """Raises `LocalError` for a star without anybody in the middle."""
+    if topology == "star" and session.curator is None:
+        raise LocalError(f"a star needs a curator in the middle, {session.program.name} has none")
 
 
 @dataclass(frozen=True)
@@ -44,32 +54,47 @@ LINKS = {
 
 
 @dataclass
-class StageMeter:
-    """What one stage cost: messages and bytes on the wire, rounds, processor seconds by role, virtual seconds at its
-    end.
-    """
+class Traffic:
+    """What one stage cost on the wire: messages, bytes, rounds."""
 
     messages: int = 0
     bytes: int = 0
     rounds: int = 0
-    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    finished: float = 0.0
 
 
-class Meter:
-    """Observes a simulated run."""
+def traffic(envelopes: Iterable[Envelope], session: Session, link: Link, topology: str) -> dict[str, Traffic]:
+    """What the stages cost, as the envelopes of a record show it; relayed mail travels twice.
 
-    def __init__(self, names: tuple[str, ...], link: Link, topology: str) -> None:
-        self.stages: dict[str, StageMeter] = {}
-        self.clock = dict.fromkeys(names, 0.0)
-        self._link, self._topology = link, topology
-        self._stage = dict.fromkeys(names, "setup")
-        self._depth = dict.fromkeys(names, 0)
+    A stage's rounds are those by which it is deeper than all before. Publications and marks at the end of a stage
+    follow the last round, and greetings are one.
+    """
+    stages: dict[str, Traffic] = {}
+    deepest = 0
+    for envelope in envelopes:
+        found = stages.setdefault(envelope.stage, Traffic())
+        hops = 2 if is_relayed(topology, session, envelope) else 1
+        found.messages += hops
+        found.bytes += hops * (envelope.size + link.overhead)
+        if envelope.round > deepest and (not envelope.is_public or envelope.kind == HELLO):
+            found.rounds += envelope.round - deepest
+            deepest = envelope.round
+    return stages
+
+
+class Clock:
+    """Observes a simulated run: processor seconds by stage and role, and each role's place on the virtual clock."""
+
+    def __init__(self, session: Session, link: Link, topology: str) -> None:
+        self.seconds: dict[str, dict[str, float]] = {}
+        self.finished: dict[str, float] = {}  # when the last role left a stage
+        self.now = dict.fromkeys(session.names, 0.0)
+        self._session, self._link, self._topology = session, link, topology
+        self._stage = dict.fromkeys(session.names, "setup")
         self._busy: dict[str, float] = defaultdict(float)
-        self._mail: dict[int, tuple[int, float]] = {}
+        self._arrival: dict[tuple[str, str, int], float] = {}
+        self._greeted: dict[str, float] = {}
         self._running: str | None = None
         self._mark = 0.0
-        self._deepest = 0
 
     def start(self, name: str) -> None:
         """This role computes from now on."""
@@ -85,40 +110,42 @@ class Meter:
         self._lap()
         self._stage[name] = stage
 
-    def sent(self, n: int, envelope: Envelope) -> None:
-        """A role sends the envelope that the record numbers n."""
+    def sent(self, envelope: Envelope) -> None:
+        """A role sends."""
         self._lap()
         name = envelope.sender
-        hops = 2 if is_relayed(self._topology, name, envelope.to) else 1
-        meter = self._meter(name)
-        meter.messages += hops
-        meter.bytes += hops * (envelope.size + self._link.overhead)
-        depth = self._depth[name] + 1
-        if envelope.to != PUBLIC_NAME and depth > self._deepest:
-            meter.rounds += depth - self._deepest
-            self._deepest = depth
-        arrival = self.clock[name]
-        for sender in (name, CURATOR_NAME)[:hops]:
+        relayed = is_relayed(self._topology, self._session, envelope)
+        hops = (name, self._session.curator or "") if relayed else (name,)
+        arrival = self.now[name]
+        for sender in hops:
             self._busy[sender] = max(self._busy[sender], arrival) + self._link.seconds(envelope.size)
             arrival = self._busy[sender] + self._link.latency
-        self._mail[n] = (depth, arrival)
-        meter.finished = max(meter.finished, self.clock[name])
+        if envelope.kind == HELLO:
+            self._greeted[name] = arrival
+        elif not envelope.is_public:
+            self._arrival[name, envelope.to, envelope.number] = arrival
+        self._finish(name)
 
-    def consumed(self, receiver: str, reference: int) -> None:
+    def started(self, name: str) -> None:
+        """A role has the greetings of its peers: its clock cannot be before the last of them."""
+        peers = self._session.peers(name)
+        self.now[name] = max([self.now[name], *(self._greeted[peer] for peer in peers if peer in self._greeted)])
+
+    def consumed(self, receiver: str, sender: str, number: int) -> None:
         """A role reads an envelope: its clock cannot be before the arrival."""
         self._lap()
-        depth, arrival = self._mail[reference]
-        self._depth[receiver] = max(self._depth[receiver], depth)
-        self.clock[receiver] = max(self.clock[receiver], arrival)
+        self.now[receiver] = max(self.now[receiver], self._arrival.pop((sender, receiver, number), 0.0))
 
-    def _meter(self, name: str) -> StageMeter:
-        return self.stages.setdefault(self._stage[name], StageMeter())
+    def _finish(self, name: str) -> None:
+        stage = self._stage[name]
+        self.finished[stage] = max(self.finished.get(stage, 0.0), self.now[name])
 
     def _lap(self) -> None:
         now = time.process_time()
         if self._running is not None:
-            meter = self._meter(self._running)
-            meter.seconds[self._running] += now - self._mark
-            self.clock[self._running] += now - self._mark
-            meter.finished = max(meter.finished, self.clock[self._running])
+            name = self._running
+            by_role = self.seconds.setdefault(self._stage[name], {})
+            by_role[name] = by_role.get(name, 0.0) + now - self._mark
+            self.now[name] += now - self._mark
+            self._finish(name)
         self._mark = now

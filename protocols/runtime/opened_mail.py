@@ -1,7 +1,7 @@
 """The sealed mail of one participant, both ways, as its X25519 secret and the recorded greetings open it.
 
-Both ends of a link have its keys, so a view opens what its owner sent as well as what it got; and each line is opened
-by itself, whatever the role made of the lines before.
+Letters are found by their lines of a record. Both ends of a link have its keys, so a view opens what its owner sent as
+well as what it got; and each line is opened by itself, whatever the role made of the lines before.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from protocols.crypto import sealing
-from protocols.crypto.identity import SIGNATURE_BYTES
+from protocols.crypto.sealing import KEY_BYTES, LinkKeys
 from protocols.errors import DecodeError, LocalError
 from protocols.runtime import message as messages
-from protocols.runtime.channel import HELLO, Envelope
+from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.message import Keys, Message
-from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.session import Session
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,7 +43,7 @@ class Links:
     def __init__(self, session: Session, name: str, secret: bytes, record: Mapping[int, Envelope]) -> None:
         self._session, self.name, self._secret = session, name, secret
         self._record = record
-        self._keys: dict[tuple[str, str], bytes] = {}
+        self._links: dict[str, LinkKeys] = {}
 
     @property
     def public(self) -> bytes:
@@ -52,16 +52,17 @@ class Links:
 
     @cached_property
     def greetings(self) -> Mapping[str, bytes]:
-        """The first key that each peer announced to this participant."""
-        hellos = [e for e in self._record.values() if e.kind == HELLO and e.to == self.name]
-        return {e.sender: e.body[:-SIGNATURE_BYTES] for e in reversed(hellos)}
+        """The first key that each participant announced."""
+        hellos = [e for e in self._record.values() if e.kind == HELLO and e.is_public]
+        return {e.sender: e.body[:KEY_BYTES] for e in reversed(hellos)}
 
     def key(self, sender: str, to: str) -> bytes:
         """The key of one direction of a link; raises `DecodeError` when the peer announced no usable key."""
-        if (sender, to) not in self._keys:
-            peer = self.greetings.get(to if sender == self.name else sender, b"")
-            self._keys[sender, to] = sealing.link_key(self._secret, peer, self._session.id, sender, to)
-        return self._keys[sender, to]
+        peer = to if sender == self.name else sender
+        if peer not in self._links:
+            theirs = self.greetings.get(peer, b"")
+            self._links[peer] = sealing.link_keys(self._secret, theirs, self._session.id, self.name, peer)
+        return self._links[peer].outgoing if sender == self.name else self._links[peer].incoming
 
     def open(self, line: int, keys: Keys) -> Letter:
         """One line; `keys` are those under which its ciphertexts are."""
@@ -71,7 +72,7 @@ class Links:
             payload = sealing.unseal(key, envelope.number, envelope.header, envelope.body)
         except (DecodeError, OverflowError):  # a number that no nonce holds
             return Letter(line, envelope, None, None, "the seal is broken")
-        kind = next((k for k in self._session.program.kinds if k.__name__ == envelope.kind), None)
+        kind = self._session.kinds.get(envelope.kind)
         if kind is None:
             return Letter(line, envelope, payload, None, f"not a message of {self._session.program.name}")
         try:
@@ -84,5 +85,5 @@ class Links:
     def open_all(self, keys: Keys, read: Mapping[int, tuple[bytes, Message]]) -> tuple[Letter, ...]:
         """Every sealed line from or to this participant, in the order of the record; `read` holds those read before."""
         mine = {n: e for n, e in self._record.items() if self.name in (e.sender, e.to) and e.sender != e.to}
-        sealed = {n: e for n, e in mine.items() if e.kind != HELLO and e.to != PUBLIC_NAME}
+        sealed = {n: e for n, e in mine.items() if not e.is_public}
         return tuple(Letter(n, e, *read[n]) if n in read else self.open(n, keys) for n, e in sealed.items())

@@ -1,213 +1,356 @@
-"""One participant in motion: its coroutine, its channel and its mail. Every driver moves the same process."""
+"""One participant in motion: its coroutine, its channel and its mail. Every driver moves the same process.
+
+Theory of operation. A process never does input or output, has no clock and starts nothing by itself. A driver hands it
+envelopes (`deliver`) and says who is absent (`miss`), lets it run (`advance`), and carries away the envelopes that it
+gets back. `awaited` names those without whom it cannot go on; when they have had time enough is for the driver
+to say. In the end a role is `done`, with a result; or `stopped`, because somebody is absent whom it needs; or `gone`,
+which only a driver can know. What a role has published is handed out by `release`, and not before it is done.
+
+Greetings are public. They are not delivered: `board` holds those that have been posted, by sender, and a process looks
+there when it needs one. It starts when all with whom it shares a link have greeted.
+"""
 
 from __future__ import annotations
 
-import hashlib
-from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NoReturn, Protocol
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any, Literal, NoReturn
 
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.identity import Identity, Signer
-from protocols.errors import DecodeError, LocalError, PeerError, ReplayError
+from protocols.crypto.identity import Signer
+from protocols.crypto.sealing import KEY_BYTES
+from protocols.errors import DecodeError, LocalError, PeerError, StoppedError, somebody_between
 from protocols.runtime import message as messages
-from protocols.runtime.channel import HELLO, STAGE_END, Channel, Envelope
-from protocols.runtime.endpoint import Endpoint, Want
-from protocols.runtime.message import Key, Message
-from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.channel import GREETING, Channel
+from protocols.runtime.desk import Desk, Observer
+from protocols.runtime.endpoint import Endpoint, Greeted, Want
+from protocols.runtime.envelope import HELLO, MAX_ROUNDS, Envelope
+from protocols.runtime.mailbox import Absent, Mail, Note, shown
+from protocols.runtime.message import Message
+from protocols.runtime.session import Session
 
-KEYS = "keys"  # what is made once, i.e. keys, is measured as a stage of its own
-
-
-@dataclass(frozen=True)
-class Mail:
-    """An opened envelope that waits for its role."""
-
-    kind: str
-    payload: bytes = field(repr=False)
-    reference: int
-
-
-@dataclass(repr=False)
-class Progress:
-    """What a process has behind it; all that `runtime.replay` keeps between two calls, beside keys and seed.
-
-    `results` are those of finished stages; the rest belongs to the open stage: mail in order of arrival, digests of
-    what was sent, values made once, and its name until the chain has been signed for it.
-    """
-
-    results: list[Any] = field(default_factory=list)
-    mail: list[tuple[str, Mail]] = field(default_factory=list)
-    sent: list[bytes] = field(default_factory=list)
-    made: dict[str, Any] = field(default_factory=dict)
-    stage: str | None = None
-
-
-class Observer(Protocol):
-    """Whoever measures a run; no role can reach it."""
-
-    def stage(self, name: str, stage: str) -> None:
-        """A role enters a stage."""
-        ...
-
-    def sent(self, envelope: Envelope) -> None:
-        """A role posts an envelope."""
-        ...
-
-    def consumed(self, receiver: str, reference: int) -> None:
-        """A role takes an envelope out of its mail."""
-        ...
-
-    def read(self, receiver: str, sender: str, message: Message, mail: Mail) -> None:
-        """A role reads a message, the content of this mail."""
-        ...
+MAX_HELD_BYTES = 1 << 26  # of mail whose senders have not greeted
+End = Literal["done", "stopped", "gone"]
+Greetings = Mapping[str, Envelope]
 
 
 class Process:
-    """A role, its inputs and its channel. `deliver` mail, then `advance`; what it sends comes back from `advance`."""
+    """A role, its inputs and its channel. `deliver` mail, then `advance`; what it sends comes back from `advance`.
+
+    `charge` is the driver's ledger, which has what it is told on the disk before it returns; see `Endpoint.spend`.
+    """
 
     def __init__(
         self,
         session: Session,
         name: str,
-        identity: Signer,
+        signer: Signer,
         seed: Stream,
         inputs: tuple[Any, ...],
+        board: Greetings,
         *,
         observer: Observer | None = None,
+        charge: Callable[[str], None] | None = None,
     ) -> None:
-        self.session, self.name, self.seed = session, name, seed
-        self._inputs = inputs
-        self.channel = Channel(session, name, identity, seed.fork("channel"))
-        self.keys: dict[str, Key] = {}
-        self.progress = Progress()
+        self.session, self.name, self.inputs, self.board = session, name, inputs, board
+        self.channel = Channel(session, name, signer, seed.fork("channel"), board)
+        self.desk = Desk(session, name, signer, seed, self.channel, observer, charge)
         self.greeted = False
-        self.done = False
+        self.counter = 0  # of the states that were saved of it
+        self.end: End | None = None
+        self.why = ""
         self.result: Any = None
-        self.unpublished: list[tuple[str, str, bytes]] = []
+        self.rising = False  # resumed, and not yet where it stood
+        self.early: list[Envelope] = []  # mail of peers who have not greeted yet
+        self.broken: Exception | None = None  # what the role or its mail raised: it does not go on after that
         self._observer = observer
-        self._out: list[Envelope] = []
-        self._mail: dict[str, deque[Mail]] = {p: deque() for p in session.names}
-        self._last: dict[str, int] = {}
-        self._stages = 0
-        self._stage: str | None = None
-        self._resent = 0
+        self._started = False
+        self._posted = 0  # greetings on the board when it looked there last
         self._want: Want | None = None
-        self._kept: list[Any] = []
-        self._greetings: list[int] = []
         self._role: Coroutine[Any, Any, Any] | None = None
 
-    # What drivers do.
+    @property
+    def done(self) -> bool:
+        """Whether the role has returned."""
+        return self.end == "done"
 
-    def deliver(self, envelope: Envelope, reference: int) -> None:
-        """Open an envelope and keep it for the role; raises `PeerError` when it does not belong."""
-        payload = self.channel.open(envelope, reference)
-        if envelope.kind == HELLO:
-            self._greetings.append(reference)
-            return
-        if self.done:
-            self._refuse_unread(envelope.sender, envelope.kind, reference)
-        mail = Mail(envelope.kind, payload, reference)
-        self._mail[envelope.sender].append(mail)
-        self.progress.mail.append((envelope.sender, mail))
+    @property
+    def marks(self) -> frozenset[Absent]:
+        """Who was absent when, as far as the driver has said."""
+        return frozenset(self.desk.mailbox.marks)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was left out of account: late mail, and messages that the role doubted."""
+        return tuple(self.desk.mailbox.notes)
+
+    def deliver(self, envelope: Envelope) -> None:
+        """Open an envelope and keep it for the role; raises `PeerError` when it does not belong.
+
+        What comes before its sender's greeting waits, and what follows it on the same link waits behind it.
+        """
+        sender = envelope.sender
+        unmet = sender in self.channel.peers and sender not in self.board
+        if unmet or any(held.sender == sender for held in self.early):
+            self._hold(envelope)
+        else:
+            self._open(envelope)
+
+    def _hold(self, envelope: Envelope) -> None:
+        here = (envelope.session, envelope.to) == (self.session.id, self.name)
+        if not here or sum(held.size for held in self.early) + envelope.size > MAX_HELD_BYTES:
+            rule = f"mail to {self.name} before the greeting is not of this session, or too much"
+            raise PeerError(somebody_between(envelope.sender), rule)
+        if envelope not in self.early:
+            self.early.append(envelope)
+
+    def _open_early(self) -> None:
+        """Open what had to wait. Nobody vouches for it yet, so what does not open is left out with a note."""
+        held, self.early = self.early, []
+        for envelope in held:
+            if envelope.sender not in self.board:
+                self.early.append(envelope)
+                continue
+            try:
+                self._open(envelope)
+            except PeerError as error:
+                if error.evidence:
+                    raise
+                self.desk.mailbox.note(Note(envelope.sender, None, error.rule))
+
+    def _open(self, envelope: Envelope) -> None:
+        payload = self.channel.open(envelope)
+        mail = Mail(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, payload)
+        self.desk.mailbox.put(mail)
+        if self.end is not None:
+            self._refuse_unread()
+
+    def mark(self, absent: Absent) -> None:
+        """Let the role go on without this letter, whether it comes or not.
+
+        Raises `LocalError` when the role has read it already: a mark has to be there before.
+        """
+        marks = self.desk.mailbox.marks
+        if absent not in marks and (self.rising or not self._is_to_come(absent)):
+            raise LocalError(f"{self.name}: {absent.kind} of {absent.sender} in {absent.stage} cannot be marked absent")
+        marks.add(absent)
+
+    def miss(self, *senders: str) -> list[Absent]:
+        """The driver has waited long enough for these senders: mark what the role waits for; the marks."""
+        if unasked := set(senders).difference(self.awaited):
+            raise LocalError(f"{self.name} does not wait for {', '.join(sorted(unasked))}")
+        marks = [self._due(sender) for sender in senders]
+        for absent in marks:
+            self.mark(absent)
+        return marks
 
     def advance(self) -> list[Envelope]:
-        """Run until the role waits for mail that is not there, or ends; return what it sent."""
+        """Run until the role waits for mail that is not there, or ends; return what it sent.
+
+        What a role has raised it raises again: it has read what made it stop, and cannot go on from there.
+        """
+        if self.broken:
+            raise self.broken
+        try:
+            return self._advance()
+        except Exception as error:
+            self.broken = error
+            raise
+
+    def _advance(self) -> list[Envelope]:
         if not self.greeted:
             self.greeted = True
-            for peer in self.session.names:
-                if peer != self.name:
-                    self._emit(self.channel.hello(peer))
-        if not self.done and len(self.channel.peers) == len(self.session.names) - 1:
+            self.desk.emit(self.channel.greet(self._said()))
+        if len(self.board) != self._posted:  # else those who had not greeted have not greeted yet
+            self._posted = len(self.board)
+            self._open_early()
+        if self.end is None and self._has_greetings():
             self._run()
-        out, self._out = self._out, []
+        self.rising = False
+        out, self.desk.out = self.desk.out, []
         return out
 
     def release(self) -> list[Envelope]:
-        """Sign and emit what the role published; a driver calls it once every participant has finished."""
+        """Sign and emit what the role published; a driver calls it when the role is done."""
         if not self.done:
             raise LocalError(f"{self.name}: nothing is published before the role has finished")
-        for kind, stage, payload in self.unpublished:
-            self._emit(self.channel.sign(kind, stage, payload))
-        self.unpublished = []
-        out, self._out = self._out, []
+        unpublished, self.desk.progress.unpublished = self.desk.progress.unpublished, []
+        for kind, stage, payload in unpublished:
+            self.desk.emit(self.channel.sign(kind, stage, payload))
+        out, self.desk.out = self.desk.out, []
         return out
+
+    def vanish(self) -> None:
+        """The driver knows that this participant is gone; nothing more comes of it."""
+        self.end, self.why, self.result, self._want = "gone", f"{self.name} is gone", None, None
+        self.close()
+
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """Those without whom the role cannot go on, as long as nothing of them is there and no mark."""
+        if self.end is not None:
+            return ()
+        if not self._started:
+            return tuple(p for p in self._peers() if p not in self.board)
+        return self._missing(self._want) if self._want else ()
 
     @property
     def waiting(self) -> str | None:
-        """What the process waits for, in words; None when it is done."""
-        if self.done:
+        """What the process waits for, in words; None when it has come to an end."""
+        if self.end is not None:
             return None
-        missing = [p for p in self.session.names if p != self.name and p not in self.channel.peers]
-        if missing:
-            return f"{HELLO} from {', '.join(missing)}"
-        return f"{self._want.kind.__name__} from {self._want.sender} at {self._where()}" if self._want else "its turn"
+        missing = ", ".join(self.awaited)
+        if not missing:
+            return "its turn"
+        if self._want is None or self._want.greetings:
+            return f"{HELLO} from {missing}"
+        return f"{self._want.kind.__name__} from {missing} at {self._where()}"
 
     def close(self) -> None:
         """Give up the role where it stands."""
         if self._role is not None:
             self._role.close()
 
-    def restore(self, progress: Progress, keys: dict[str, Key], channel: Channel) -> None:
-        """Continue from what an earlier process of this role left behind."""
-        self.progress, self.keys, self.channel, self.greeted = progress, dict(keys), channel, True
-        self._kept = list(progress.results)
-        for sender, mail in progress.mail:
-            self._mail[sender].append(mail)
+    def _due(self, sender: str) -> Absent:
+        if self._want is None or self._want.greetings:
+            return Absent(sender, HELLO, GREETING)
+        return self.desk.mailbox.due(sender, self._want.kind.__name__, self.desk.stage or "")
+
+    def _is_to_come(self, absent: Absent) -> bool:
+        mailbox, stage = self.desk.mailbox, self.desk.stage
+        if self.end is not None or absent.sender not in self.session.names:
+            return False
+        if absent.kind == HELLO:
+            asked = self._want is not None and self._want.greetings and absent.sender not in self.board
+            return asked or not self._started
+        if absent.stage == stage:
+            return mailbox.due(absent.sender, absent.kind, stage).read <= absent.read
+        return absent.stage not in mailbox.ended
+
+    def _peers(self) -> tuple[str, ...]:
+        return self.session.peers(self.name)
+
+    def _said(self) -> bytes:
+        greeting = self.session.says(self.name)
+        if greeting is None:
+            return b""
+        made = greeting.make(self.session.parameters, self.name, self.desk.seed.fork("greeting"))
+        return messages.encode(made, self.session.layout, {})
+
+    def _has_greetings(self) -> bool:
+        if self._started:
+            return True
+        for peer in self._peers():
+            if Absent(peer, HELLO, GREETING) in self.desk.mailbox.marks:
+                self._stop(f"{self.name}: {peer} has not greeted")
+                return False
+            if peer not in self.board:
+                return False
+        self._started = True
+        if self._observer:
+            self._observer.started(self.name)
+        return True
 
     def _start(self) -> Coroutine[Any, Any, Any]:
-        if self._observer:
-            for reference in self._greetings:
-                self._observer.consumed(self.name, reference)
         role = self.session.program.roles[self.session.kind(self.name)]
-        return role(Endpoint(self.session, self.name, self), *self._inputs)  # type: ignore[return-value]
+        return role(Endpoint(self.session, self.name, self.desk), *self.inputs)  # type: ignore[return-value]
 
     def _run(self) -> None:
         self._role = self._role or self._start()
         try:
-            while True:
-                answer = None
-                if self._want is not None:
-                    if not self._mail[self._want.sender]:
-                        return
-                    answer = self._take(self._want)
-                self._want = self._role.send(answer)
-                if self._want.sender not in self.session.names:
-                    raise LocalError(f"{self.name}: nobody is called {self._want.sender}")
+            while self._want is None or not self._missing(self._want):
+                self._want = self._resumed(self._role)
+                if unknown := [name for name in self._want.senders if name not in self.session.names]:
+                    raise LocalError(f"{self.name}: nobody is called {unknown[0]}")
         except StopIteration as stop:
-            self.done, self.result, self._want = True, stop.value, None
-            self._sign_off()
-            self.progress.stage = None
-        for sender, unread in self._mail.items():
-            for mail in unread:
-                self._refuse_unread(sender, mail.kind, mail.reference)
+            self.end, self.result, self._want = "done", stop.value, None
+            self.desk.sign_off()
+            self._refuse_unread()
+        except StoppedError as stopped:
+            self._stop(str(stopped))
 
-    def _sign_off(self, unless: str | None = None) -> None:
-        """Sign the head of the chain, once per stage: two checkpoints may share one."""
-        if self.progress.stage not in (None, unless):
-            self._emit(self.channel.sign(STAGE_END, self.progress.stage or "", b""))
+    def _resumed(self, role: Coroutine[Any, Any, Any]) -> Want:
+        """Give the role what it waited for, or tell it that this will not come; what it wants next."""
+        want = self._want
+        if want is None:
+            first: Want = role.send(None)
+            return first
+        absent = [s for s in want.senders if isinstance(self._found(want, s), Absent)]
+        if absent and want.all:
+            self._throw(role, HELLO if want.greetings else want.kind.__name__, absent)
+        for sender in absent:
+            self.desk.mailbox.miss(sender)
+        take = self._greeting if want.greetings else self._take
+        got = {sender: take(want, sender) for sender in want.senders if sender not in absent}
+        following: Want = role.send(got)
+        return following
 
-    def _refuse_unread(self, sender: str, kind: str, reference: int) -> NoReturn:
-        raise PeerError(sender, f"sent {kind} to {self.name}, which wanted nothing more", [reference])
+    def _throw(self, role: Coroutine[Any, Any, Any], what: str, absent: list[str]) -> NoReturn:
+        """Tell the role, and stop it whatever it makes of that: what it would do next could depend on what has come."""
+        stopped = StoppedError(f"{self.name}: {what} of {', '.join(absent)} will not come")
+        with suppress(StopIteration):
+            role.throw(stopped)
+        role.close()
+        raise stopped
 
-    def _take(self, want: Want) -> Any:
-        mail = self._mail[want.sender].popleft()
-        self._last[want.sender] = mail.reference
+    def _stop(self, why: str) -> None:
+        self.end, self.why, self._want = "stopped", why, None
+        self.desk.sign_off()
+
+    def _missing(self, want: Want) -> tuple[str, ...]:
+        """Of whom there is neither what the role waits for nor a mark; nobody when a mark ends the waiting."""
+        missing = []
+        for sender in want.senders:
+            found = self._found(want, sender)
+            if found is None:
+                missing.append(sender)
+            elif want.all and isinstance(found, Absent):
+                return ()
+        return tuple(missing)
+
+    def _found(self, want: Want, sender: str) -> Mail | Envelope | Absent | None:
+        if not want.greetings:
+            return self.desk.mailbox.look(sender, want.kind.__name__, self.desk.stage or "")
+        mark = Absent(sender, HELLO, GREETING)
+        return mark if mark in self.desk.mailbox.marks else self.board.get(sender)
+
+    def _take(self, want: Want, sender: str) -> Message:
+        mail = self._found(want, sender)
+        if not isinstance(mail, Mail):
+            raise LocalError(f"{self.name}: there is nothing of {sender} to read")
+        self.desk.mailbox.take(mail)
+        self.desk.last[sender] = mail.number
         if self._observer:
-            self._observer.consumed(self.name, mail.reference)
+            self._observer.consumed(self.name, mail)
+        if not 0 < mail.round < MAX_ROUNDS:
+            raise PeerError(sender, f"states round {mail.round} to {self.name}", [mail.number])
+        self.channel.has_read(mail.round)
         if mail.kind != want.kind.__name__:
-            rule = f"sent {mail.kind} to {self.name}, wanted {want.kind.__name__}"
-            raise PeerError(want.sender, rule, [mail.reference])
-        if not want.kind.route.allows(self.session.kind(want.sender), self.session.kind(self.name)):
-            raise LocalError(f"{mail.kind} has no route from {want.sender} to {self.name}")
+            rule = f"sent {shown(mail.kind)} to {self.name}, wanted {want.kind.__name__}"
+            raise PeerError(sender, rule, [mail.number])
+        if not want.kind.route.allows(self.session.kind(sender), self.session.kind(self.name)):
+            raise LocalError(f"{mail.kind} has no route from {sender} to {self.name}")
         try:
-            read = messages.decode(want.kind, mail.payload, self.session.layout, self.keys)
+            read: Message = messages.decode(want.kind, mail.payload, self.session.layout, self.desk.keys)
         except DecodeError as error:
-            raise PeerError(want.sender, f"{mail.kind}.{error} (to {self.name})", [mail.reference]) from None
+            raise PeerError(sender, f"{mail.kind}.{error} (to {self.name})", [mail.number]) from None
         if self._observer:
-            self._observer.read(self.name, want.sender, read, mail)
+            self._observer.read(self.name, mail, read)
         return read
+
+    def _greeting(self, want: Want, sender: str) -> Greeted[Message]:
+        said = self.channel.greeting(sender)[KEY_BYTES:]
+        try:
+            read: Message = messages.decode(want.kind, said, self.session.layout, {})
+        except DecodeError as error:
+            raise PeerError(sender, f"{HELLO}.{error} (public)", [0]) from None
+        return Greeted(read, self.channel.greetings[sender].digest)
+
+    def _refuse_unread(self) -> None:
+        for mail in self.desk.mailbox.unread() if self.done else ():
+            rule = f"sent {shown(mail.kind)} to {self.name}, which wanted nothing more"
+            raise PeerError(mail.sender, rule, [mail.number])
 
     def _where(self) -> str:
         """Where in the protocol's code the role stands: its innermost coroutine outside the endpoint."""
@@ -219,107 +362,43 @@ class Process:
             inner = inner.cr_await
         return where
 
-    def _emit(self, envelope: Envelope) -> None:
-        self._out.append(envelope)
-        if self._observer:
-            self._observer.sent(envelope)
 
-    # What the endpoint asks for.
-
-    def post(self, to: str, message: Message) -> None:
-        """Encode, seal and send; raises `LocalError` for an undeclared kind or route, or outside a stage."""
-        if to == PUBLIC_NAME:
-            raise LocalError(f"{self.name}: {type(message).__name__} is published, not sent")
-        payload = self._encode(to, message)
-        if self._repeated(to, type(message).__name__, payload):
-            return
-        self._emit(self.channel.seal(to, type(message).__name__, self._stage or "", payload))
-
-    def publish(self, message: Message) -> None:
-        """Encode, and keep until the driver releases it."""
-        payload = self._encode(PUBLIC_NAME, message)
-        if not self._repeated(PUBLIC_NAME, type(message).__name__, payload):
-            self.unpublished.append((type(message).__name__, self._stage or "", payload))
-
-    def enter(self, name: str) -> tuple[bool, Any, Stream]:
-        """Begin a stage; when it was finished before, its result."""
-        if self._stage is not None:
-            raise LocalError(f"{self.name}: stage {name} inside stage {self._stage}")
-        number, self._stages = self._stages, self._stages + 1
-        rng = self.seed.fork(f"stage {number} {name}")
-        if number < len(self._kept):
-            return True, self._kept[number], rng
-        self._stage = name.partition(".")[0]
-        self._sign_off(unless=self._stage)
-        self.progress.stage = self._stage
-        self._measure(self._stage)
-        return False, None, rng
-
-    def leave(self, result: Any) -> None:
-        """End the stage: keep its result, forget the rest."""
-        if self._resent < len(self.progress.sent):
-            raise ReplayError(f"{self.name}: stage {self._stage} sent fewer messages than before")
-        self.progress.results.append(result)
-        queued = [(sender, mail) for sender in self._mail for mail in self._mail[sender]]
-        self.progress.mail, self.progress.sent, self.progress.made = queued, [], {}
-        self._resent = 0
-        # One way: whoever gets hold of the new seed cannot draw this stage's coins again.
-        self.seed = self.seed.fork("next stage")
-        self._stage = None
-
-    def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
-        """Make a value from a stream of its own, or return the one made before in this stage."""
-        if self._stage is None:
-            raise LocalError(f"{self.name}: {label} is made outside a stage")
-        if label not in self.progress.made:
-            self._measure(KEYS)
-            self.progress.made[label] = make(self.seed.fork(f"once {self._stages} {label}"))
-            self._measure(self._stage or "")
-        return self.progress.made[label]
-
-    def admit(self, name: str, key: Key) -> None:
-        """Let this key encrypt and check the fields under its name."""
-        self.keys[name] = key
-
-    def evidence(self, sender: str) -> list[int]:
-        """The message that this role read last from the sender."""
-        return [self._last[sender]] if sender in self._last else []
-
-    def _measure(self, stage: str) -> None:
-        if self._observer:
-            self._observer.stage(self.name, stage)
-
-    def _encode(self, to: str, message: Message) -> bytes:
-        kind = type(message)
-        if self._stage is None:
-            raise LocalError(f"{self.name}: {kind.__name__} sent outside a stage")
-        if kind not in self.session.program.kinds:
-            raise LocalError(f"{self.name}: {kind.__name__} is not a message of {self.session.program.name}")
-        if not message.route.allows(self.session.kind(self.name), self.session.kind(to)) or to == self.name:
-            raise LocalError(f"{kind.__name__} has no route from {self.name} to {to}")
-        return messages.encode(message, self.session.layout, self.keys)
-
-    def _repeated(self, to: str, kind: str, payload: bytes) -> bool:
-        """Whether this message was sent before the replay; stops on a difference, before anything is sealed twice."""
-        digest = hashlib.sha256(f"{to}\x00{kind}\x00".encode() + payload).digest()
-        again = self._resent < len(self.progress.sent)
-        if again and self.progress.sent[self._resent] != digest:
-            raise ReplayError(f"{self.name}: replay of {kind} to {to} differs from what was sent")
-        if not again:
-            self.progress.sent.append(digest)
-        self._resent += 1
-        return again
+def overdue(roles: Mapping[str, Process]) -> dict[str, list[str]]:
+    """For each reader the senders of whom nothing more will come: what a driver marks when nobody can move."""
+    over = {name for name, role in roles.items() if role.end in ("gone", "stopped")}
+    found = {name: [sender for sender in role.awaited if sender in over] for name, role in roles.items()}
+    return {name: senders for name, senders in found.items() if senders}
 
 
 def processes(
     session: Session,
-    identities: Mapping[str, Identity],
+    identities: Mapping[str, Signer],
     seeds: Mapping[str, Stream],
     inputs: Mapping[str, tuple[Any, ...]],
+    board: Greetings,
     observer: Observer | None = None,
+    charge: Callable[[str, str], None] | None = None,
 ) -> dict[str, Process]:
-    """One process per participant."""
+    """One process for each participant; `charge(name, label)` is told what each spends."""
     return {
-        name: Process(session, name, identities[name], seeds[name], inputs[name], observer=observer)
+        name: Process(
+            session,
+            name,
+            identities[name],
+            seeds[name],
+            inputs[name],
+            board,
+            observer=observer,
+            charge=partial(charge, name) if charge else None,
+        )
         for name in session.names
     }
+
+
+def hold_to_their_word(session: Session, roles: Iterable[Process], published: Mapping[str, Any]) -> None:
+    """Raises `PeerError`, without evidence: what somebody was told came sealed, and convinces nobody else."""
+    kept = session.program.kept
+    for role in roles:
+        broken = kept(session.id, session.names, role.result, published) if kept and role.done else None
+        if broken is not None:
+            raise PeerError(*broken)

@@ -1,102 +1,179 @@
-"""One role, one call at a time, from bytes to bytes: `step(state, mail) -> (state, mail)`.
+"""A process as bytes and back, so that a participant outlives the machine that it runs on.
 
-For engines whose clients are called once per message and keep nothing in memory. The state holds the role's seed and
-the mail of the open stage; each call runs the coroutine again from the last finished stage, compares the digest of
-every message it makes again with the one it made before, and stops on a difference before anything is sealed twice
-under one nonce.
+`save` after every `advance`, and commit three things at once: the mail that was taken, the new state, and what is
+to be sent; only then send. `resume` runs the open stage again, compares the digest of every message it makes again with
+the one it made before, and stops on a difference before anything is sealed twice under one nonce. `step` is both in
+one call, from bytes to bytes, for engines that keep nothing in memory.
 
-The state is secret: whoever has it is the role. The engine keeps it sealed at rest, and keeps a counter outside of
-it: `step` cannot tell an old state from the newest, and asking the same role the same question twice with different
-mail is an attack. A finished stage leaves only its result behind; its coins, mail and masks are gone from the state.
-An engine carries `envelope.encode()` and hands back what `Envelope.decode` makes of it.
+The state is secret: whoever has it can read the role's mail. It holds no identity key, so that nobody can sign with it.
+An old state is an attack: asked again with other mail, a role seals two plaintexts under one nonce, and answers the
+same question twice. No state shows that it is old. So each is numbered; the number of the newest is kept where backups
+do not reach, presented to `resume`, and a state of any other number is refused.
+
+A finished stage leaves only its result behind; its coins, mail and masks are gone from the state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import ChainMap, Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.identity import Identity
+from protocols.crypto.identity import Signer
 from protocols.errors import ReplayError
 from protocols.runtime import state as states
-from protocols.runtime.channel import Envelope
-from protocols.runtime.process import Mail, Process, Progress
-from protocols.runtime.session import Session
+from protocols.runtime.channel import Counters
+from protocols.runtime.desk import Observer, Progress
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.mailbox import Absent, Mail, Note
+from protocols.runtime.process import Greetings, Process
+from protocols.runtime.session import FORMAT, Session
 
 
 @dataclass(frozen=True)
 class Step:
-    """What one call leaves: the new state, the envelopes to send, and the role's result once it is done."""
+    """What one call leaves: the new state and its number, the envelopes to send, how the role ended if it did."""
 
     state: bytes = field(repr=False)
+    counter: int
     mail: tuple[Envelope, ...]
-    done: bool
+    end: str | None
     result: Any = field(default=None, repr=False)
 
-
-def begin(session: Session, name: str, identity: Identity, seed: Stream, inputs: tuple[Any, ...]) -> Step:
-    """The first call: greet the others and go as far as possible."""
-    return _finish(Process(session, name, identity, seed, inputs), identity, inputs)
-
-
-def step(session: Session, state: bytes, mail: Sequence[Envelope]) -> Step:
-    """Continue from `state` with new mail. Raises `ReplayError` when state, code and past do not agree."""
-    process, identity, inputs = _load(session, state)
-    for envelope in mail:
-        process.deliver(envelope, envelope.number)
-    return _finish(process, identity, inputs)
+    @property
+    def done(self) -> bool:
+        """Whether the role has returned."""
+        return self.end == "done"
 
 
-def release(session: Session, state: bytes) -> Step:
-    """Publish, once every participant is done."""
-    process, identity, inputs = _load(session, state)
-    process.advance()
-    out = process.release()
-    return _finish(process, identity, inputs, out)
-
-
-def _finish(process: Process, identity: Identity, inputs: tuple[Any, ...], out: list[Envelope] | None = None) -> Step:
-    out = process.advance() if out is None else out
-    new = _dump(process, identity, inputs)
-    process.close()
-    return Step(new, tuple(out), process.done, process.result)
-
-
-def _dump(process: Process, identity: Identity, inputs: tuple[Any, ...]) -> bytes:
-    program, channel, progress = process.session.program, process.channel, process.progress
-    mail = [(sender, m.kind, m.payload, m.reference) for sender, m in progress.mail]
+def save(process: Process) -> bytes:
+    """The state of a process, under the next number, which is `process.counter` afterwards."""
+    session, desk, channel, mailbox = process.session, process.desk, process.channel, process.desk.mailbox
+    progress, at = desk.progress, channel.counters
     kept = {
-        "program": (program.name, program.version, process.session.id),
-        "role": (process.name, identity.seed, process.seed.key, process.seed.insecure, inputs),
-        "channel": (channel.secret, channel.peers, channel.sent, channel.received, channel.chain),
-        "keys": process.keys,
-        "progress": (progress.results, mail, progress.sent, progress.made, progress.stage),
-        "unpublished": process.unpublished,
+        "program": (FORMAT, session.program.name, session.program.version, session.id),
+        "counter": process.counter + 1,
+        "end": (process.end, process.why),
+        "role": (process.name, desk.seed.key, desk.seed.insecure, process.inputs, process.greeted),
+        "channel": (channel.secret, at.sent, at.received, at.chain, at.round),
+        "greetings": {name: hello.encode() for name, hello in channel.greetings.items()},
+        "early": [envelope.encode() for envelope in process.early],
+        "keys": desk.keys,
+        "progress": tuple(vars(progress).values()),
+        "mail": [tuple(vars(mail).values()) for mail in mailbox.log],
+        "marks": sorted(tuple(vars(mark).values()) for mark in mailbox.marks),
+        "away": sorted(mailbox.away),
+        "ended": sorted(mailbox.ended),
+        "read": (mailbox.latest, mailbox.read),
+        "notes": [tuple(vars(note).values()) for note in mailbox.notes],
     }
-    return states.dump(kept, (*program.records, type(process.session.parameters)))
+    state = states.dump(kept, (*session.program.records, type(session.parameters)))
+    process.counter += 1
+    return state
 
 
-def _load(session: Session, state: bytes) -> tuple[Process, Identity, tuple[Any, ...]]:
+def resume(
+    session: Session,
+    state: bytes,
+    signer: Signer,
+    counter: int,
+    board: Greetings | None = None,
+    *,
+    observer: Observer | None = None,
+    charge: Callable[[str], None] | None = None,
+) -> Process:
+    """The process whose state this is; `board` holds the greetings posted by now, `counter` the newest state's number.
+
+    Raises `ReplayError` for a state that is not of this session and number, or no state; `LocalError` for another
+    identity than the session pins.
+    """
     program = session.program
     kept = states.load(state, (*program.records, type(session.parameters)))
-    if not isinstance(kept, dict) or kept.get("program") != (program.name, program.version, session.id):
+    if not isinstance(kept, dict) or kept.get("program") != (FORMAT, program.name, program.version, session.id):
         raise ReplayError("the state belongs to another program, version or session")
+    if kept.get("counter") != counter:
+        raise ReplayError(f"the state has number {kept.get('counter')}, wanted {counter}: only the newest may go on")
     try:
-        return _restored(session, kept)
+        return _restored(session, kept, signer, {} if board is None else board, observer, charge)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ReplayError(f"not a state of this program: {type(error).__name__}") from None
 
 
-def _restored(session: Session, kept: dict[str, Any]) -> tuple[Process, Identity, tuple[Any, ...]]:
-    name, identity_seed, key, insecure, inputs = kept["role"]
-    identity = Identity(identity_seed)
-    process = Process(session, name, identity, Stream(key, insecure=insecure), inputs)
-    channel = process.channel
-    channel.secret, channel.peers, channel.sent, channel.received, channel.chain = kept["channel"]
-    results, mail, sent, made, stage = kept["progress"]
-    opened = [(sender, Mail(kind, payload, reference)) for sender, kind, payload, reference in mail]
-    process.restore(Progress(results, opened, sent, made, stage), kept["keys"], channel)
-    process.unpublished = kept["unpublished"]
-    return process, identity, inputs
+def begin(
+    session: Session,
+    name: str,
+    signer: Signer,
+    seed: Stream,
+    inputs: tuple[Any, ...],
+    board: Greetings | None = None,
+    charge: Callable[[str], None] | None = None,
+) -> Step:
+    """The first call: greet the others and go as far as possible."""
+    process = Process(session, name, signer, seed, inputs, {} if board is None else board, charge=charge)
+    return _finish(process, process.advance())
+
+
+def step(
+    session: Session,
+    state: bytes,
+    mail: Sequence[Envelope],
+    signer: Signer,
+    counter: int,
+    board: Greetings | None = None,
+    marks: Sequence[Absent] = (),
+    charge: Callable[[str], None] | None = None,
+) -> Step:
+    """Continue with new mail and marks. Raises what `resume` raises, and when state, code and past do not agree."""
+    process = resume(session, state, signer, counter, board, charge=charge)
+    out = process.advance()  # up to where it stood, so that marks can be held against what it waits for
+    for absent in marks:
+        process.mark(absent)
+    for envelope in mail:
+        process.deliver(envelope)
+    return _finish(process, out + process.advance())
+
+
+def release(session: Session, state: bytes, signer: Signer, counter: int, board: Greetings | None = None) -> Step:
+    """Publish, once the role is done."""
+    process = resume(session, state, signer, counter, board)
+    out = process.advance()
+    return _finish(process, out + process.release())
+
+
+def _finish(process: Process, out: list[Envelope]) -> Step:
+    new = save(process)
+    process.close()
+    return Step(new, process.counter, tuple(out), process.end, process.result)
+
+
+def _restored(
+    session: Session,
+    kept: Mapping[str, Any],
+    signer: Signer,
+    board: Greetings,
+    observer: Observer | None,
+    charge: Callable[[str], None] | None,
+) -> Process:
+    name, key, insecure, inputs, greeted = kept["role"]
+    greetings = {sender: Envelope.decode(hello) for sender, hello in kept["greetings"].items()}
+    seed, known = Stream(key, insecure=insecure), ChainMap(greetings, board)  # type: ignore[arg-type]
+    process = Process(session, name, signer, seed, inputs, known, observer=observer, charge=charge)
+    process.counter, process.greeted = kept["counter"], greeted
+    process.early = [Envelope.decode(envelope) for envelope in kept["early"]]
+    secret, *at = kept["channel"]
+    process.channel.restore(secret, Counters(*at), greetings)
+    process.desk.restore(Progress(*kept["progress"]), kept["keys"])
+    mailbox = process.desk.mailbox
+    mailbox.marks = {Absent(*mark) for mark in kept["marks"]}
+    mailbox.away, mailbox.ended = set(kept["away"]), set(kept["ended"])
+    mailbox.latest, mailbox.read = kept["read"][0], Counter(kept["read"][1])
+    mailbox.notes = {Note(*note): None for note in kept["notes"]}
+    for mail in kept["mail"]:
+        mailbox.put(Mail(*mail))
+    end, process.why = kept["end"]
+    if end in ("stopped", "gone"):  # a role that is done is run again, for its result
+        process.end = end
+    process.rising = process.end is None
+    return process

@@ -3,32 +3,50 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import cbor2
 
+from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError
-from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Kind, Layout
+from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Kind, Layout, Message
 
-CURATOR_NAME = "charlie"
+FORMAT = 2
+"""The version of everything that this code writes: envelopes, records, states, views. It is part of every session."""
+
 PUBLIC_NAME = "public"
 SESSION_BYTES = 32
 MAX_NAME = 100
+
+_TAKEN = frozenset({"Hello", "StageEnd", "Absent", "Session"})  # what the runtime itself puts on the wire and on record
 
 Role = Callable[..., Awaitable[Any]]
 
 
 @dataclass(frozen=True)
-class Program:
-    """A protocol as its drivers need it: its roles, its messages, the values its stages leave behind.
+class Greeting:
+    """What a program lets participants say in their greeting, beside the key of their links.
 
-    `parameters` is the class of its parameters, whose `from_dict` reads what `as_dict` wrote; without it nobody can
-    read a record of this protocol back. `kept(session id, names, result, published)` is how a participant, whose role
-    has returned this result, holds what all published against what its role was told before: who broke its word, and
-    how; None when nobody did.
+    `kind` has a route to the public from those who say it. `make(p, name, rng)`: the message of this participant; the
+    stream is `Endpoint.greeting_rng`, so that its role can make the secrets behind it again.
+    """
+
+    kind: type[Message]
+    make: Callable[[Any, str, Stream], Message]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A protocol as its drivers need it: who takes part, its roles, its messages, the values its stages leave behind.
+
+    `participants(p)`: everybody's kind by name, in the order in which they are listed. `parameters` is the class of its
+    parameters, whose `from_dict` reads what `as_dict` wrote; without it nobody can read a record of this protocol back.
+    `peers(p, name)`: with whom a participant shares a link; without it, with everybody to whom or from whom a
+    message has a route. `statements`: what roles may attest. `kept(session_id, names, result, published)`: who
+    published something else than it had told a role with this result, and what; None if nobody did.
     """
 
     name: str
@@ -37,10 +55,18 @@ class Program:
     kinds: tuple[type[Any], ...]
     records: tuple[type[Any], ...]
     parameters: type[Any] | None = None
+    participants: Callable[[Any], Mapping[str, Kind]] = field(kw_only=True)
+    peers: Callable[[Any, str], Iterable[str]] | None = None
+    greeting: Greeting | None = None
+    statements: tuple[type[Any], ...] = ()
     kept: Callable[[bytes, tuple[str, ...], Any, Mapping[str, Any]], tuple[str, str] | None] | None = None
 
     def __post_init__(self) -> None:
-        for what, classes in (("message", self.kinds), ("record", self.records)):
+        taken = _TAKEN.intersection(kind.__name__ for kind in self.kinds)
+        if taken:
+            raise LocalError(f"{self.name}: no message can be called {', '.join(sorted(taken))}")
+        said = (self.greeting.kind,) if self.greeting else ()
+        for what, classes in (("message", (*self.kinds, *self.statements, *said)), ("record", self.records)):
             names = [c.__name__ for c in classes]
             if len(set(names)) != len(names):
                 raise LocalError(f"{self.name}: two {what} classes have one name")
@@ -59,10 +85,10 @@ class Session:
     nonce: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
-        if not all(name.isprintable() and 0 < len(name) <= MAX_NAME for name in self.parties):
-            raise LocalError(f"a party's name has 1 to {MAX_NAME} printable characters")
-        if CURATOR_NAME in self.parties or PUBLIC_NAME in self.parties:
-            raise LocalError(f"no party can be called {CURATOR_NAME} or {PUBLIC_NAME}")
+        if not all(name.isprintable() and 0 < len(name) <= MAX_NAME for name in self.names):
+            raise LocalError(f"a participant's name has 1 to {MAX_NAME} printable characters")
+        if PUBLIC_NAME in self.names:
+            raise LocalError(f"no participant can be called {PUBLIC_NAME}")
         if set(self.identities) != set(self.names):
             raise LocalError(f"wanted identities of {', '.join(self.names)}, got {', '.join(sorted(self.identities))}")
         if len(self.nonce) != SESSION_BYTES:
@@ -74,15 +100,25 @@ class Session:
         parameters = self.parameters.as_dict()
         return session_id(self.program.name, self.program.version, parameters, self.identities, self.nonce)
 
-    @property
-    def parties(self) -> tuple[str, ...]:
-        """P_1 ... P_K, in the order of the parameters."""
-        return tuple(self.parameters.parties)
+    @cached_property
+    def participants(self) -> Mapping[str, Kind]:
+        """Everybody's kind by name."""
+        return dict(self.program.participants(self.parameters))
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
-        """All participants, the curator last."""
-        return (*self.parties, CURATOR_NAME)
+        """All participants, in the program's order."""
+        return tuple(self.participants)
+
+    @cached_property
+    def parties(self) -> tuple[str, ...]:
+        """P_1 ... P_K."""
+        return tuple(name for name, kind in self.participants.items() if kind == PARTY)
+
+    @cached_property
+    def curator(self) -> str | None:
+        """The one curator's name, if the program has one."""
+        return next((name for name, kind in self.participants.items() if kind == CURATOR), None)
 
     @cached_property
     def layout(self) -> Layout:
@@ -90,18 +126,52 @@ class Session:
         layout: Layout = self.parameters.layout()
         return layout
 
+    @cached_property
+    def kinds(self) -> Mapping[str, type[Any]]:
+        """Every message of the program that travels on its own, by name."""
+        return {kind.__name__: kind for kind in self.program.kinds}
+
     def kind(self, name: str) -> Kind:
         """What kind of participant has this name."""
-        if name in (CURATOR_NAME, PUBLIC_NAME):
-            return CURATOR if name == CURATOR_NAME else PUBLIC
-        if name in self.parties:
-            return PARTY
-        raise LocalError(f"nobody in this session is called {name}")
+        if name == PUBLIC_NAME:
+            return PUBLIC
+        if name not in self.participants:
+            raise LocalError(f"nobody in this session is called {name}")
+        return self.participants[name]
+
+    def peers(self, name: str) -> tuple[str, ...]:
+        """With whom this participant shares a link, in the order of `names`."""
+        if self.program.peers is not None:
+            declared = frozenset(self.program.peers(self.parameters, name))
+            return tuple(peer for peer in self.names if peer in declared)
+        linked = self._linked[self.kind(name)]
+        return tuple(peer for peer in linked if peer != name) if name in linked else tuple(linked)
+
+    @cached_property
+    def _linked(self) -> Mapping[Kind, Mapping[str, Kind]]:
+        """For each kind of participant those with whom some message has a route, either way."""
+        ends = {pair for kind in self.program.kinds for pair in kind.route.ends}
+        both = ends | {(b, a) for a, b in ends}
+        everybody = self.participants.items()
+        return {
+            mine: {name: kind for name, kind in everybody if (mine, kind) in both}
+            for mine in set(self.participants.values())
+        }
+
+    @cached_property
+    def greeters(self) -> tuple[str, ...]:
+        """Who says something in its greeting."""
+        return tuple(name for name in self.names if self.says(name))
+
+    def says(self, name: str) -> Greeting | None:
+        """What this participant says in its greeting, if anything."""
+        greeting = self.program.greeting
+        return greeting if greeting and greeting.kind.route.allows(self.kind(name), PUBLIC) else None
 
 
 def session_id(
     program: str, version: int, parameters: Mapping[str, Any], identities: Mapping[str, bytes], nonce: bytes
 ) -> bytes:
     """The id of the session in which all of this was agreed on."""
-    agreed = [program, version, dict(parameters), dict(identities), nonce]
+    agreed = [FORMAT, program, version, dict(parameters), dict(identities), nonce]
     return hashlib.sha256(b"smc-dp session" + cbor2.dumps(agreed, canonical=True)).digest()

@@ -1,64 +1,77 @@
 """All roles in one process, over channels that really seal, encode, count and record every message.
 
-Deterministic for given seeds, whatever the schedule; finds a deadlock and names who waits for what; a `tamper` hook may
-rewrite, drop, repeat or misdirect an envelope in flight. Shares are published only when every participant has finished.
+Deterministic for given seeds and vanishings, whatever the schedule; finds a deadlock and names who waits for what; a
+`tamper` hook may rewrite, drop, repeat or misdirect an envelope in flight. A participant can vanish between any two
+envelopes; when nobody can move, those who wait for one who is gone are told that it is absent. Shares are published
+when everybody who is left has finished.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import IO, Any
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.errors import PeerError, StallError
+from protocols.errors import StallError
 from protocols.runtime.board import Board
-from protocols.runtime.channel import Envelope
 from protocols.runtime.claims import View
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.mailbox import Absent, Mail, Note
 from protocols.runtime.message import Message
-from protocols.runtime.network import LINKS, Meter, is_relayed
-from protocols.runtime.process import Mail, Process, processes
-from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME, Session
+from protocols.runtime.network import LINKS, Clock, check_topology, is_relayed
+from protocols.runtime.process import End, Process, hold_to_their_word, overdue, processes
+from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
-from protocols.runtime.view import RecordedView
+from protocols.runtime.view import RecordedView, view_of
 
 Tamper = Callable[[int, Envelope], Iterable[tuple[str, Envelope]]]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How a simulation runs; none of it changes a byte that an honest role sends on any link.
+    """How a simulation runs; but for `vanish`, none of it changes a byte that an honest role sends on any link.
 
     `schedule` shuffles who runs and what arrives first. `tamper(n, envelope)` returns what arrives instead of
-    envelope n, as pairs of addressee and envelope. `progress` is told each role's new stage. `marks` name what makes
-    the run insecure. `views` keeps what each role could read: secret, so only on request. `released` is told each
-    participant immediately before what it published leaves.
+    envelope n, as pairs of addressee and envelope. `vanish` maps participants to the number of envelopes that they
+    still send. `progress` is told each role's new stage, `released` who is about to publish, `charge` (name, label)
+    what a role spends. `marks` name what makes the run insecure. `views` keeps what each role could read: secret, so
+    only on request. `record` takes the wire record while the run goes on; without it, it stays in memory.
     """
 
     topology: str = "mesh"
     link: str = "none"
     schedule: Stream | None = None
     tamper: Tamper | None = None
+    vanish: Mapping[str, int] = field(default_factory=dict)
     progress: Callable[[str, str], None] | None = None
+    released: Callable[[str], None] | None = None
+    charge: Callable[[str, str], None] | None = None
     marks: tuple[str, ...] = ()
     views: bool = False
-    released: Callable[[str], None] | None = None
+    record: IO[bytes] | None = None
 
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """What a run left behind: each role's result, the published messages, the wire record, the meter, the views.
+    """What a run left behind: each role's end and result, what was published, the wire record, the clock, the views.
 
-    `views` and `recorded` are empty unless asked for: the first for checks in this process, the second for files.
+    `absent` holds the marks of each reader, `notes` what each left out of account, `why` the reason of each role that
+    was stopped. `views` and `recorded` are empty unless asked for: the first for checks in this process, the second
+    for files.
     """
 
     results: dict[str, Any]
+    ends: dict[str, End]
+    why: dict[str, str]
     published: dict[str, Any]
+    absent: dict[str, frozenset[Absent]]
+    notes: dict[str, tuple[Note, ...]]
     transcript: Transcript
-    meter: Meter
+    clock: Clock
     views: dict[str, View]
     recorded: dict[str, RecordedView]
 
@@ -70,61 +83,91 @@ def simulate(
     inputs: Mapping[str, tuple[Any, ...]],
     setting: Setting | None = None,
 ) -> Run:
-    """Run every role to its end and publish; raises what any role raises, `StallError`, or `PeerError`."""
+    """Run every role to its end and publish, unless a role was stopped.
+
+    Raises what any role raises, `StallError` when all wait for each other, and `PeerError` when somebody publishes
+    something else than it had told the others.
+    """
     wire = _Wire(session, setting or Setting())
-    roles = processes(session, identities, seeds, inputs, wire)
+    charge = wire.setting.charge
+    roles = processes(session, identities, seeds, inputs, wire.board.greetings, wire, charge)
+    wire.roles = roles
     try:
-        while not all(role.done for role in roles.values()):
-            before = (wire.moves, [role.done for role in roles.values()])
-            for name in wire.order(list(roles)):
-                wire.turn(roles[name])
-            wire.read_board()
-            if before == (wire.moves, [role.done for role in roles.values()]):
-                raise StallError({name: role.waiting for name, role in roles.items() if role.waiting})
-        wire.settle(roles)
-        for role in roles.values():
-            if wire.setting.released:
-                wire.setting.released(role.name)
-            role.release()
-        wire.settle(roles)
-        _hold_to_their_word(session, roles.values(), wire.board.published)
+        _run(wire, roles)
+        if all(role.end != "stopped" for role in roles.values()):
+            _publish(wire, roles)
     finally:
         for role in roles.values():
             role.close()
-    results = {name: role.result for name, role in roles.items()}
-    views = {name: View(name, inputs[name], tuple(role.progress.results), tuple(wire.read_by[name]))
-             for name, role in roles.items()} if wire.setting.views else {}  # fmt: skip
-    recorded = {name: RecordedView(session.id, name, seeds[name].key, seeds[name].insecure, inputs[name],
-                                   tuple(wire.opened_by[name]))
-                for name in roles} if wire.setting.views else {}  # fmt: skip
-    return Run(results, wire.board.published, wire.transcript, wire.meter, views, recorded)
+    kept = seeds if wire.setting.views else {}
+    return Run(
+        {name: role.result for name, role in roles.items()},
+        {name: role.end for name, role in roles.items() if role.end},
+        {name: role.why for name, role in roles.items() if role.end == "stopped"},
+        wire.board.published,
+        {name: role.marks for name, role in roles.items()},
+        {name: role.notes for name, role in roles.items() if role.notes},
+        wire.transcript,
+        wire.clock,
+        {name: _seen(roles[name], wire.read_by[name]) for name in kept},
+        {name: view_of(roles[name], seeds[name], wire.mail_of[name]) for name in kept},
+    )
 
 
-def _hold_to_their_word(session: Session, roles: Iterable[Process], published: Mapping[str, Any]) -> None:
-    """Raises `PeerError`, without evidence: what somebody was told came sealed, and convinces nobody else."""
-    kept = session.program.kept
-    if kept is None:
-        return
-    for role in roles:
-        broken = kept(session.id, session.names, role.result, published)
-        if broken is not None:
-            raise PeerError(*broken)
+def _run(wire: _Wire, roles: Mapping[str, Process]) -> None:
+    while any(role.end is None for role in roles.values()):
+        before = (wire.moves, [role.end for role in roles.values()])
+        for name in wire.order(list(roles)):
+            wire.turn(roles[name])
+        wire.read_board()
+        if before == (wire.moves, [role.end for role in roles.values()]):
+            absences = overdue(roles)
+            if not absences:
+                raise StallError({name: role.waiting for name, role in roles.items() if role.waiting})
+            for name, senders in absences.items():
+                for absent in roles[name].miss(*senders):
+                    wire.transcript.miss(name, absent)
+    wire.settle(roles)
+
+
+def _publish(wire: _Wire, roles: Mapping[str, Process]) -> None:
+    for name, role in roles.items():
+        if role.done:
+            if wire.setting.released:
+                wire.setting.released(name)
+            try:
+                role.release()
+            except _VanishedError:
+                role.vanish()
+    wire.settle(roles)
+    hold_to_their_word(wire.session, roles.values(), wire.board.published)
+
+
+def _seen(role: Process, read: list[tuple[str, Message]]) -> View:
+    return View(role.name, role.inputs, tuple(role.desk.progress.results), tuple(read))
+
+
+class _VanishedError(Exception):
+    """A participant vanishes with the envelope that it was about to send."""
 
 
 class _Wire:
-    """Every link of the run: posts, records, meters, delivers."""
+    """Every link of the run: posts, records, measures, delivers."""
 
     def __init__(self, session: Session, setting: Setting) -> None:
-        self.setting = setting
-        self.transcript = Transcript(session, setting.marks, setting.topology)
-        self.meter = Meter(session.names, LINKS[setting.link], setting.topology)
+        check_topology(setting.topology, session)
+        self.session, self.setting = session, setting
+        self.clock = Clock(session, LINKS[setting.link], setting.topology)
+        self.transcript = Transcript(session, setting.marks, setting.topology, setting.record)
         self.board = Board(session)
+        self.roles: Mapping[str, Process] = {}
         self.moves = 0
-        self._public: deque[tuple[int, Envelope]] = deque()
-        self._at_charlie: deque[tuple[int, str, Envelope]] = deque()
+        self._left = dict(setting.vanish)
+        self._public: deque[Envelope] = deque()
+        self._in_the_middle: deque[tuple[str, Envelope]] = deque()
         self.read_by: dict[str, list[tuple[str, Message]]] = {name: [] for name in session.names}
-        self.opened_by: dict[str, list[tuple[int, str, bytes]]] = {name: [] for name in session.names}
-        self._links: dict[str, dict[str, deque[tuple[int, Envelope]]]] = {name: {} for name in session.names}
+        self.mail_of: dict[str, list[Mail]] = {name: [] for name in session.names}
+        self._links: dict[str, dict[str, deque[Envelope]]] = {name: {} for name in session.names}
 
     def order(self, names: list[str]) -> list[str]:
         """The names as they come, or shuffled."""
@@ -133,45 +176,53 @@ class _Wire:
 
     def turn(self, role: Process) -> None:
         """Deliver what has arrived and let the role run."""
-        self.meter.start(role.name)
+        if role.end == "gone":
+            return
+        self.clock.start(role.name)
         try:
-            while role.name == CURATOR_NAME and self._at_charlie:  # he passes on what he cannot open
-                self.moves += 1
-                self._arrive(*self._at_charlie.popleft())
-            links = self._links[role.name]
-            for sender in self.order(list(links)):
-                while links[sender]:
-                    self.moves += 1  # a shuffled delay is one too: it is no stall
-                    if self._late():
-                        break
-                    n, envelope = links[sender].popleft()
-                    role.deliver(envelope, n)
+            self._deliver(role)
             role.advance()
+        except _VanishedError:
+            role.vanish()
         finally:
-            self.meter.stop()
+            self.clock.stop()
 
     def read_board(self) -> None:
         """Check what has been posted for everybody."""
         while self._public:
-            n, envelope = self._public.popleft()
-            self.board.post(envelope, n)
+            self.moves += 1
+            self.board.post(self._public.popleft())
 
     def settle(self, roles: Mapping[str, Process]) -> None:
-        """Nothing may be under way or missing once every role is done: raises `PeerError` or `StallError`."""
-        while self._at_charlie:
-            self._arrive(*self._at_charlie.popleft())
+        """Nothing may be under way or missing once every role has ended: raises `PeerError` or `StallError`."""
+        while self._in_the_middle:
+            self._arrive(*self._in_the_middle.popleft())
         for role in roles.values():
             for link in self._links[role.name].values():
                 while link:
-                    n, envelope = link.popleft()
-                    role.deliver(envelope, n)
+                    envelope = link.popleft()
+                    if role.done:
+                        role.deliver(envelope)
         self.read_board()
         lost = [name for name, role in roles.items() if self._unposted(role)]
         if lost:
             raise StallError({PUBLIC_NAME: f"a signed message from {', '.join(lost)}"})
 
+    def _deliver(self, role: Process) -> None:
+        while role.name == self.session.curator and self._in_the_middle:  # he passes on what he cannot open
+            self.moves += 1
+            self._arrive(*self._in_the_middle.popleft())
+        links = self._links[role.name]
+        for sender in self.order(list(links)):
+            while links[sender]:
+                self.moves += 1  # a shuffled delay is one too: it is no stall
+                if self._late():
+                    break
+                role.deliver(links[sender].popleft())
+
     def _unposted(self, role: Process) -> bool:
-        return role.channel.sent.get(PUBLIC_NAME, 0) > self.board.received.get(role.name, 0)
+        sent = role.channel.counters.sent.get(PUBLIC_NAME, 0)
+        return role.end != "gone" and role.name not in self._left and sent > self.board.received.get(role.name, 0)
 
     def _late(self) -> bool:
         schedule = self.setting.schedule
@@ -180,30 +231,40 @@ class _Wire:
     # The observer of every process.
 
     def stage(self, name: str, stage: str) -> None:
-        self.meter.stage(name, stage)
+        self.clock.stage(name, stage)
         if self.setting.progress:
             self.setting.progress(name, stage)
 
+    def posted(self, name: str, to: str, message: Message) -> None:
+        pass
+
+    def started(self, name: str) -> None:
+        self.clock.started(name)
+
     def sent(self, envelope: Envelope) -> None:
         self.moves += 1
+        if envelope.sender in self._left:
+            self._left[envelope.sender] -= 1
+            if self._left[envelope.sender] < 0:
+                raise _VanishedError  # and computes no further, for what it does next nobody sees
         n = self.transcript.post(envelope)
-        self.meter.sent(n, envelope)
+        self.clock.sent(envelope)
         arriving = self.setting.tamper(n, envelope) if self.setting.tamper else [(envelope.to, envelope)]
         for to, arrival in arriving:
             if to == PUBLIC_NAME:
-                self._public.append((n, arrival))
-            elif is_relayed(self.setting.topology, arrival.sender, to):
-                self._at_charlie.append((n, to, arrival))
+                self._public.append(arrival)
+            elif is_relayed(self.setting.topology, self.session, envelope):
+                self._in_the_middle.append((to, arrival))
             else:
-                self._arrive(n, to, arrival)
+                self._arrive(to, arrival)
 
-    def _arrive(self, n: int, to: str, envelope: Envelope) -> None:
-        self._links[to].setdefault(envelope.sender, deque()).append((n, envelope))
+    def _arrive(self, to: str, envelope: Envelope) -> None:
+        self._links[to].setdefault(envelope.sender, deque()).append(envelope)
 
-    def consumed(self, receiver: str, reference: int) -> None:
-        self.meter.consumed(receiver, reference)
+    def consumed(self, receiver: str, mail: Mail) -> None:
+        self.clock.consumed(receiver, mail.sender, mail.number)
 
-    def read(self, receiver: str, sender: str, message: Message, mail: Mail) -> None:
+    def read(self, receiver: str, mail: Mail, message: Message) -> None:
         if self.setting.views:
-            self.read_by[receiver].append((sender, message))
-            self.opened_by[receiver].append((mail.reference, mail.kind, mail.payload))
+            self.read_by[receiver].append((mail.sender, message))
+            self.mail_of[receiver].append(mail)

@@ -29,7 +29,10 @@ _UNREADABLE = (
 
 def dump(value: Any, records: Sequence[type[Any]]) -> bytes:
     """The value as bytes; raises `ReplayError` for a class that is not among `records`."""
-    return cbor2.dumps(_plain(value, {record.__name__: record for record in records}), canonical=True)
+    data = cbor2.dumps(_plain(value, {record.__name__: record for record in records}), canonical=True)
+    if len(data) > MAX_STATE_BYTES:  # nobody could load it
+        raise ReplayError(f"a state has at most {MAX_STATE_BYTES} bytes, got {len(data)}")
+    return data
 
 
 def load(data: bytes, records: Sequence[type[Any]]) -> Any:

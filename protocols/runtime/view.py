@@ -1,39 +1,46 @@
-"""What one participant can hand to an auditor: its input, its coins and its opened mail; and what follows from them.
+"""What one participant can hand to an auditor: its input, its coins, its opened mail and who was absent to it; and what
+follows from them.
 
-A role is a deterministic function of input, coins and mail. So whoever has these and the wire record can make every
-message of the role again (`recompute`) and hold it against the record. The identity key is not part of a view:
-signatures are taken from the record and hold only for the very bytes that they were made over.
+A role is a deterministic function of input, coins, mail and marks. So whoever has these and the wire record can make
+every message of the role again (`recompute`) and hold it against the record. A view can be made at any time afterwards
+from input, coins and record (`made_afterwards`). The identity key is not part of it: signatures are taken from the
+record and from the view, and hold only for the very bytes that they were made over.
 
 A view is secret: written only on request, shown to nobody but an auditor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from protocols.arithmetic.rng import KEY_BYTES, Stream
-from protocols.crypto.identity import SIGNATURE_BYTES
+from protocols.crypto.identity import SIGNATURE_BYTES, Signer
 from protocols.errors import PeerError, ProtocolError, ReplayError
 from protocols.runtime import state as states
-from protocols.runtime.channel import HELLO, Envelope
 from protocols.runtime.claims import View
+from protocols.runtime.envelope import HELLO, Envelope, signed_payload
+from protocols.runtime.mailbox import Absent, Mail
 from protocols.runtime.message import Key, Message
 from protocols.runtime.opened_mail import Letter, Links
-from protocols.runtime.process import Mail, Process
-from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.process import Process
+from protocols.runtime.session import FORMAT, PUBLIC_NAME, Session
+from protocols.runtime.statement import statement
 
-VERSION = 1
 MAX_VIEW_BYTES = 1 << 26
+
+Opened = tuple[str, int, str, bytes]
+"""A letter that a role read: its sender, its number on the link, its kind, its payload."""
 
 
 @dataclass(frozen=True, repr=False)
 class RecordedView:
     """One role's view of one session, as it stands in a file.
 
-    `seed` is the key of the role's stream, `insecure` its mark. `mail` holds (line of the wire record, kind, payload)
-    of whatever the role opened, greetings apart, in the order in which it read.
+    `seed` is the key of the role's stream, `insecure` its mark. `mail` holds whatever the role opened, in the order in
+    which it read, `marks` who was absent (sender, kind, stage, read), `statements` what it attested (stage, kind,
+    payload, signature).
     """
 
     session: bytes
@@ -41,13 +48,14 @@ class RecordedView:
     seed: bytes
     insecure: bool
     inputs: tuple[Any, ...]
-    mail: tuple[tuple[int, str, bytes], ...]
+    mail: tuple[Opened, ...]
+    marks: tuple[tuple[str, str, str, int], ...]
+    statements: tuple[tuple[str, str, bytes, bytes], ...]
 
     def dumps(self, session: Session) -> bytes:
         """The bytes of a file."""
         program = session.program
-        kept = [VERSION, program.name, program.version, self.session, self.role]
-        kept += [self.seed, self.insecure, self.inputs, self.mail]
+        kept = [FORMAT, program.name, program.version, *vars(self).values()]
         return states.dump(kept, _records(session))
 
     @classmethod
@@ -57,7 +65,7 @@ class RecordedView:
             raise ReplayError(f"a view has at most {MAX_VIEW_BYTES} bytes, got {len(data)}")
         program = session.program
         kept = states.load(data, _records(session))
-        if not isinstance(kept, list) or len(kept) != 9 or kept[:3] != [VERSION, program.name, program.version]:
+        if not isinstance(kept, list) or len(kept) != 11 or kept[:3] != [FORMAT, program.name, program.version]:
             raise ReplayError("not a view of this program and version")
         view = cls(*kept[3:])
         if not view._is_well_formed():
@@ -70,12 +78,18 @@ class RecordedView:
         return view
 
     def _is_well_formed(self) -> bool:
-        types = [type(x) for x in (self.session, self.role, self.seed, self.insecure, self.inputs, self.mail)]
+        types = [type(x) for x in vars(self).values()]
         return (
-            types == [bytes, str, bytes, bool, tuple, tuple]
+            types == [bytes, str, bytes, bool, tuple, tuple, tuple, tuple]
             and len(self.seed) == KEY_BYTES
-            and all(isinstance(item, tuple) and [type(x) for x in item] == [int, str, bytes] for item in self.mail)
+            and _all_are(self.mail, (str, int, str, bytes))
+            and _all_are(self.marks, (str, str, str, int))
+            and _all_are(self.statements, (str, str, bytes, bytes))
         )
+
+
+def _all_are(items: Iterable[Any], types: tuple[type, ...]) -> bool:
+    return all(isinstance(item, tuple) and tuple(type(x) for x in item) == types for item in items)
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,17 +97,17 @@ class Recomputed:
     """What follows from a view and the mail that the record holds for its role.
 
     `sent`: every envelope that the role sends, in order, and `posted` the (addressee, message) of each sealed one.
-    `reads`: (line, sender, message) for all mail that it read, and `opened` the same as (line, kind, payload). `view`:
-    its inputs, what its stages left, its mail, for checks. `keys`: those that it was told, by their names. `links`:
-    its session keys. `letters`: all its sealed mail in the record, both ways, read or not.
+    `reads`: (line, sender, message) for all mail that it read, and `opened` the same as the view has it. `view`: its
+    inputs, what its stages left, its mail, for checks. `keys`: those that it was told, by their names. `links`: its
+    session keys. `letters`: all its sealed mail in the record, both ways, read or not.
 
     `fault` is what stopped the role before its end, `at` the line that did if any, `culprit` whom the role itself
-    blames, which is its owner where it cannot run on its own inputs.
+    blames: its owner where it cannot run on its own inputs, and nobody where something was spoilt on the way.
     """
 
     sent: tuple[Envelope, ...]
     reads: tuple[tuple[int, str, Message], ...]
-    opened: tuple[tuple[int, str, bytes], ...]
+    opened: tuple[Opened, ...]
     view: View
     posted: tuple[tuple[str, Message], ...]
     keys: Mapping[str, Key]
@@ -108,23 +122,25 @@ def _records(session: Session) -> tuple[type[Any], ...]:
     return (*session.program.records, type(session.parameters))
 
 
-class _RecordedSigner:
-    """Gives back the signatures that the record holds, and nothing for bytes that nobody signed."""
+class _KnownSigner:
+    """Gives back signatures that are known, and nothing for bytes that nobody signed."""
 
-    def __init__(self, public: bytes, envelopes: Sequence[Envelope]) -> None:
+    def __init__(self, public: bytes, envelopes: Sequence[Envelope], statements: Mapping[bytes, bytes]) -> None:
         self.public = public
-        self._signatures = {e.header + e.body[:-SIGNATURE_BYTES]: e.body[-SIGNATURE_BYTES:] for e in envelopes}
+        self._signatures: dict[bytes, bytes] = {
+            e.header + signed_payload(e): e.body[-SIGNATURE_BYTES:] for e in envelopes
+        } | dict(statements)
 
     def sign(self, message: bytes) -> bytes:
         return self._signatures.get(message, bytes(SIGNATURE_BYTES))
 
 
 class _Reader:
-    """An observer that keeps what the role reads."""
+    """An observer that keeps what the role reads and writes."""
 
     def __init__(self) -> None:
-        self.reads: list[tuple[int, str, Message]] = []
-        self.opened: list[tuple[int, str, bytes]] = []
+        self.mail: list[tuple[Mail, Message]] = []
+        self.written: list[tuple[str, Message]] = []
 
     def stage(self, name: str, stage: str) -> None:
         pass
@@ -132,23 +148,58 @@ class _Reader:
     def sent(self, envelope: Envelope) -> None:
         pass
 
-    def consumed(self, receiver: str, reference: int) -> None:
+    def posted(self, name: str, to: str, message: Message) -> None:
+        self.written.append((to, message))
+
+    def started(self, name: str) -> None:
         pass
 
-    def read(self, receiver: str, sender: str, message: Message, mail: Mail) -> None:
-        self.reads.append((mail.reference, sender, message))
-        self.opened.append((mail.reference, mail.kind, mail.payload))
+    def consumed(self, receiver: str, mail: Mail) -> None:
+        pass
+
+    def read(self, receiver: str, mail: Mail, message: Message) -> None:
+        self.mail.append((mail, message))
 
 
-class _Watched(Process):
-    """A process that keeps the messages it sends as they are before they become bytes."""
+def view_of(process: Process, seed: Stream, read: Iterable[Mail]) -> RecordedView:
+    """The view of a process, from the stream it began with and the mail that it read."""
+    stated = process.desk.progress.statements.items()
+    return RecordedView(
+        process.session.id,
+        process.name,
+        seed.key,
+        seed.insecure,
+        process.inputs,
+        tuple(_opened(mail) for mail in read),
+        tuple(sorted(astuple(mark) for mark in process.marks)),
+        tuple((*place, *signed) for place, signed in stated),
+    )
 
-    posted: list[tuple[str, Message]]
 
-    def post(self, to: str, message: Message) -> None:
-        """Send, and keep."""
-        super().post(to, message)
-        self.posted.append((to, message))
+def made_afterwards(
+    session: Session,
+    name: str,
+    signer: Signer,
+    seed: Stream,
+    inputs: tuple[Any, ...],
+    record: Mapping[int, Envelope],
+    marks: Iterable[Absent] = (),
+) -> RecordedView:
+    """The view of a participant, from its seed and inputs, and the record: envelopes by line, its marks.
+
+    Raises what its role raises on this mail.
+    """
+    reader = _Reader()
+    process = Process(session, name, signer, seed, inputs, _greetings(record), observer=reader)
+    for mark in marks:
+        process.mark(mark)
+    process.advance()
+    for envelope in record.values():
+        if envelope.to == name:
+            process.deliver(envelope)
+            process.advance()
+    process.close()
+    return view_of(process, seed, [mail for mail, _ in reader.mail])
 
 
 def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelope]) -> Recomputed:
@@ -158,38 +209,50 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
     so in the words of the protocol. Compare `sent` with what the record holds from the role, `opened` with the view.
     """
     name, reader = view.role, _Reader()
-    signed = [e for e in record.values() if e.sender == name and (e.kind == HELLO or e.to == PUBLIC_NAME)]
-    signer = _RecordedSigner(session.identities[name], signed)
-    process = _Watched(session, name, signer, Stream(view.seed, insecure=view.insecure), view.inputs, observer=reader)
-    process.posted = []
+    signed = [e for e in record.values() if e.sender == name and e.is_public]
+    known = {statement(session.id, name, kind, said): signature for _, kind, said, signature in view.statements}
+    signer = _KnownSigner(session.identities[name], signed, known)
+    seed = Stream(view.seed, insecure=view.insecure)
+    process = Process(session, name, signer, seed, view.inputs, _greetings(record), observer=reader)
+    for mark in view.marks:
+        process.desk.mailbox.marks.add(Absent(*mark))
     links = Links(session, name, process.channel.secret, record)
     sent: list[Envelope] = []
-    fault, at, culprit = _run(process, record, sent)
-    mail = tuple((sender, message) for _, sender, message in reader.reads)
-    kept = View(name, view.inputs, tuple(process.progress.results), mail)
-    known = zip(reader.opened, reader.reads, strict=True)
-    letters = links.open_all(process.keys, {line: (payload, read[2]) for (line, _, payload), read in known})
-    opened, posted = tuple(reader.opened), tuple(process.posted)
-    return Recomputed(
-        tuple(sent), tuple(reader.reads), opened, kept, posted, process.keys, links, letters, fault, at, culprit
-    )
+    fault, at, culprit = _stopped_by(process, record, sent)
+    lines: dict[tuple[str, int], int] = {}
+    for n, e in record.items():
+        if e.to == name:
+            lines.setdefault((e.sender, e.number), n)
+    reads = tuple((lines[mail.sender, mail.number], mail.sender, message) for mail, message in reader.mail)
+    kept = View(name, view.inputs, tuple(process.desk.progress.results), tuple((s, m) for _, s, m in reads))
+    known_by_line = {n: (mail.payload, m) for (n, _, m), (mail, _) in zip(reads, reader.mail, strict=True)}
+    keys = process.desk.keys
+    opened, letters = tuple(_opened(mail) for mail, _ in reader.mail), links.open_all(keys, known_by_line)
+    return Recomputed(tuple(sent), reads, opened, kept, tuple(reader.written), keys, links, letters, fault, at, culprit)
 
 
-def _run(
+def _stopped_by(
     process: Process, record: Mapping[int, Envelope], sent: list[Envelope]
 ) -> tuple[str | None, int | None, str | None]:
     """Let the process run on its recorded mail; what stopped it, at which line, and whom it blames."""
+    line: int | None = None
     try:
         sent += process.advance()
-        for line, envelope in record.items():
+        for n, envelope in record.items():
+            line = n
             if envelope.to == process.name:
-                process.deliver(envelope, line)
+                process.deliver(envelope)
                 sent += process.advance()
-        if not process.done:
+        if process.end is None:
             return f"{process.name} still waits for {process.waiting}", None, None
-        sent += process.release()
+        if process.done:
+            sent += process.release()
     except PeerError as error:
-        return f"{error.culprit}: {error.rule}", next(iter(error.evidence), None), error.culprit
+        of = (error.culprit, PUBLIC_NAME if error.rule.startswith(HELLO) else process.name)
+        named = [n for n, e in record.items() if (e.sender, e.to) == of and e.number in error.evidence]
+        if named:
+            return f"{error.culprit}: {error.rule}", named[0], error.culprit
+        return f"{error.culprit}: {error.rule}", line, None
     except ProtocolError as error:
         return str(error), None, process.name
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -198,3 +261,15 @@ def _run(
     finally:
         process.close()
     return None, None, None
+
+
+def _opened(mail: Mail) -> Opened:
+    return mail.sender, mail.number, mail.kind, mail.payload
+
+
+def _greetings(record: Mapping[int, Envelope]) -> dict[str, Envelope]:
+    greetings: dict[str, Envelope] = {}
+    for e in record.values():
+        if e.kind == HELLO and e.is_public:
+            greetings.setdefault(e.sender, e)
+    return greetings

@@ -9,7 +9,8 @@ from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.runtime.session import CURATOR_NAME, SESSION_BYTES, Program, Session
+from protocols.errors import StoppedError
+from protocols.runtime.session import SESSION_BYTES, Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
 from smc_dp.aggregation.cost import Cost
 from smc_dp.aggregation.functionality import Functionality
@@ -33,7 +34,7 @@ def participants(
 
     Raises InputError when somebody's identity is missing.
     """
-    names = (*parameters.parties, CURATOR_NAME)
+    names = tuple(program.participants(parameters))
     if identities is None:
         identities = {name: Identity.generate(rng.fork(f"identity {name}")) for name in names}
     if missing := [name for name in names if name not in identities]:
@@ -70,16 +71,20 @@ def secure(
     seeds = {name: rng.fork(f"seed {name}") for name in session.names}
     heard = replace(setting or Setting(), progress=_counter(progress, len(session.names)))
     run = simulate(session, taking_part.identities, seeds, inputs, heard)
-    return Outcome(realisation.value(p, run.published), _execution(session, realisation, run))
+    if run.why:
+        raise StoppedError("; ".join(run.why.values()))
+    if missing := [name for name in session.names if run.ends.get(name) != "done"]:
+        raise StoppedError(f"nothing came of {', '.join(missing)}")
+    return Outcome(realisation.value(p, run.published), _execution(session, realisation, run, heard))
 
 
-def _execution(session: Session, realisation: Realisation, run: Run) -> Execution:
+def _execution(session: Session, realisation: Realisation, run: Run, setting: Setting) -> Execution:
     p = session.parameters
     return Execution(
         {name: list(realisation.share(run.published[name])) for name in session.names if name in run.published},
         realisation.modulus(p),
-        Cost.of(run.meter),
-        list(run.transcript.lines()),
+        Cost.of(session, run, setting),
+        run.transcript,
         {name: view.dumps(session) for name, view in run.recorded.items()},
     )
 

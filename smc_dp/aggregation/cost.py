@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from protocols.runtime.network import Meter
+from protocols.runtime.network import LINKS, Traffic, traffic
+from protocols.runtime.session import Session
+from protocols.runtime.simulate import Run, Setting
 
 
 @dataclass(frozen=True)
 class StageCost:
-    """What one stage cost; `seconds` maps each role to the time it computed."""
+    """What one stage cost, as the record shows it; `seconds` maps each role to the time that it says it computed."""
 
     stage: str
     messages: int
@@ -30,13 +32,17 @@ class Cost:
     by_stage: tuple[StageCost, ...]
 
     @classmethod
-    def of(cls, meter: Meter) -> Cost:
-        """What was metered."""
+    def of(cls, session: Session, run: Run, setting: Setting) -> Cost:
+        """Messages, bytes and rounds counted from the record, seconds from the clock of the run."""
+        seconds = run.clock.seconds
+        sent = traffic(run.transcript.read(), session, LINKS[setting.link], setting.topology)
         stages = tuple(
-            StageCost(name, m.messages, m.bytes, m.rounds, dict(m.seconds)) for name, m in meter.stages.items()
+            StageCost(name, found.messages, found.bytes, found.rounds, dict(seconds.get(name, {})))
+            for name in dict.fromkeys([*seconds, *sent])
+            for found in (sent.get(name, Traffic()),)
         )
         return cls(
-            max(meter.clock.values()),
+            max(run.clock.now.values()),
             sum(s.messages for s in stages),
             sum(s.bytes for s in stages),
             sum(s.rounds for s in stages),

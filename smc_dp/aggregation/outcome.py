@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from protocols.runtime.transcript import Transcript
 from smc_dp.aggregation.cost import Cost
 
 
@@ -13,14 +14,14 @@ class Execution:
     """What a protocol left behind.
 
     `shares`: the published additive shares, name -> d integers in [0, modulus), for every participant. `transcript`:
-    the lines of the wire record. `views` maps each participant to the bytes of its view, which are secret: empty unless
-    asked for.
+    the wire record, which lies where the setting of the run put it. `views` maps each participant to the bytes of its
+    view, which are secret: empty unless asked for.
     """
 
     shares: dict[str, list[int]]
     modulus: int
     cost: Cost | None
-    transcript: list[dict[str, Any]]
+    transcript: Transcript
     views: dict[str, bytes] = field(default_factory=dict, repr=False)
 
 

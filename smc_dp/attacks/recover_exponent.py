@@ -12,11 +12,12 @@ from fractions import Fraction
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext
+from protocols.curator import CURATOR_NAME
 from protocols.pathak2010.as_printed import PrintedSelected
 from protocols.pathak2010.messages import Indicator, Selected
 from protocols.pathak2010.values import PartyKeys
 from protocols.runtime.claims import View
-from protocols.runtime.session import CURATOR_NAME, Program
+from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, left_behind, mail_from, play
 from smc_dp.learning.solver import PUBLIC_TAU

@@ -12,13 +12,14 @@ from typing import Any
 from protocols import pathak2010
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
+from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import as_printed
 from protocols.pathak2010.boundary import released
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import View
 from protocols.runtime.message import M
-from protocols.runtime.session import CURATOR_NAME, Program
+from protocols.runtime.session import Program
 from smc_dp.audit.code.executions import execute
 
 HARDENED = pathak2010.PROGRAM

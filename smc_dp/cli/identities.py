@@ -63,11 +63,11 @@ identities.command()(deferred(new))
 identities.command()(deferred(show))
 
 
-def of_run(folder: Path, parties: Sequence[str]) -> dict[str, Identity]:
+def of_run(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
     """The identities of a run, with a warning on standard error where others can read a secret key."""
     from smc_dp.run import identities as stored
 
-    found = stored.of_run(folder, parties)
+    found = stored.of_run(folder, participants)
     _warn(folder)
     return found
 

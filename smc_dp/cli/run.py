@@ -142,7 +142,7 @@ def run(
         found = _dealt(dataset, data_dir, parties, split, strict=strict_bounds)
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
     agreement = Agreement(parties=found.federation.names, bounds=found.bounds, **terms)
-    known = None if identities is None else of_run(identities, list(agreement.parties))
+    known = None if identities is None else of_run(identities, agreement.participants)
     with screen.progress(quiet=as_json) as hear:
         report = simulate_run(
             found, agreement, rng, folder, hear,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 from smc_dp.errors import InputError
 
@@ -26,7 +28,7 @@ def refuse_existing(folder: Path) -> None:
         raise InputError(f"run folder {folder}: cannot be made, {above} is not a folder that can be written to")
 
 
-def write_folder(folder: Path, contents: Mapping[str, bytes], mode: int) -> None:
+def write_folder(folder: Path, contents: Mapping[str, Iterable[bytes]], mode: int) -> None:
     """Write the files under a temporary name beside the folder, then rename it: it is there whole or not at all.
 
     Raises InputError when the folder exists by now or cannot be written.
@@ -37,7 +39,7 @@ def write_folder(folder: Path, contents: Mapping[str, bytes], mode: int) -> None
         partial.mkdir(mode)
         try:
             for name, content in contents.items():
-                write_file(partial / name, content, mode & 0o666)
+                _write(partial / name, content, mode & 0o666)
             sync(partial)
             refuse_existing(folder)  # an empty folder made since then would be replaced silently
             partial.rename(folder)
@@ -50,8 +52,21 @@ def write_folder(folder: Path, contents: Mapping[str, bytes], mode: int) -> None
 
 def write_file(path: Path, content: bytes, mode: int) -> None:
     """A new file with these bytes and rights, on the disk before this returns; OSError if there is one already."""
+    _write(path, [content], mode)
+
+
+def open_scratch(folder: Path) -> IO[bytes]:
+    """A file without a name where `folder` is to be made, for what is too long for memory; gone when it is closed."""
+    above = next(parent for parent in folder.absolute().parents if parent.is_dir())
+    try:
+        return tempfile.TemporaryFile(dir=above)
+    except OSError as error:
+        raise InputError(f"run folder {folder}: cannot be made in {above}: {error.strerror}") from None
+
+
+def _write(path: Path, content: Iterable[bytes], mode: int) -> None:
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-        file.write(content)
+        file.writelines(content)
         file.flush()
         os.fsync(file.fileno())
 

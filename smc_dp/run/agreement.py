@@ -172,6 +172,11 @@ class Agreement:
             self.parties, self.bounds.dimension, self.key_bits, self.ring_bits, self.comparison, agreed
         )
 
+    @property
+    def participants(self) -> tuple[str, ...]:
+        """Everybody who takes part in the protocol, in its order."""
+        return tuple(PROTOCOLS[self.protocol].program.participants(self.program_parameters("")))
+
     def session(self, rng: Stream, identities: Mapping[str, Identity] | None = None) -> Participants:
         """A new session in which exactly this was agreed on; without identities every participant gets a new one."""
         program = PROTOCOLS[self.protocol].program

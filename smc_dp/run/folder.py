@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from protocols.runtime.network import LINKS, TOPOLOGIES
-from protocols.runtime.session import CURATOR_NAME
-from protocols.runtime.transcript import canonical
 from smc_dp.aggregation import Execution, Outcome
 from smc_dp.aggregation.functionality import Vector, added
 from smc_dp.data.bounds import Bounds, CategoricalColumn, Column, NumericColumn
@@ -111,7 +109,7 @@ def write_views(folder: Path, execution: Execution) -> None:
     Files are numbered, because names of parties are no names of files. Raises InputError as `write` does.
     """
     views = execution.views.values()
-    write_folder(folder, {f"{number}.view": view for number, view in enumerate(views, start=1)}, 0o700)
+    write_folder(folder, {f"{number}.view": [view] for number, view in enumerate(views, start=1)}, 0o700)
 
 
 def read(folder: Path) -> PublishedRelease:
@@ -127,20 +125,25 @@ def read(folder: Path) -> PublishedRelease:
         raise InputError(f"run folder {folder}: {error}") from error
 
 
-def _contents(release: PublishedRelease, execution: Execution) -> dict[str, bytes]:
+def _contents(release: PublishedRelease, execution: Execution) -> dict[str, Iterable[bytes]]:
     shares = {
         "modulus": str(execution.modulus),
         "fraction_bits": GRID.fraction_bits,
         "shares": {name: [str(share) for share in values] for name, values in execution.shares.items()},
     }
     timings = execution.cost.as_dict() if execution.cost else {}
-    files = {
-        SHARES: _json(shares),
-        TRANSCRIPT: b"".join(canonical(line) + b"\n" for line in execution.transcript),
-        TIMINGS: _json(timings),
-    }
-    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    return {**files, RELEASE: _json(_as_json(release, digests))}
+    files = {SHARES: [_json(shares)], TIMINGS: [_json(timings)]}
+    digests = {name: _digest(content) for name, content in files.items()}
+    digests[TRANSCRIPT] = _digest(execution.transcript.chunks())
+    document = _as_json(release, {name: digests[name] for name in _DIGESTED})
+    return {**files, TRANSCRIPT: execution.transcript.chunks(), RELEASE: [_json(document)]}
+
+
+def _digest(content: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for chunk in content:
+        digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _as_json(release: PublishedRelease, digests: Mapping[str, str]) -> dict[str, Any]:
@@ -233,7 +236,7 @@ def _sum_of(document: dict[str, Any], agreement: Agreement) -> tuple[dict[str, l
     if modulus != 1 << agreement.ring_bits:
         raise InputError(f"modulus: wanted 2**{agreement.ring_bits}, got {shown(modulus)}")
     by_name = reading.mapping("shares", document["shares"])
-    reading.keys("shares", by_name, {*agreement.parties, CURATOR_NAME})
+    reading.keys("shares", by_name, set(agreement.participants))
     shares = {
         name: [reading.integer(f"shares of {name}", text) for text in reading.items(f"shares of {name}", values)]
         for name, values in by_name.items()

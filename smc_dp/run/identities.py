@@ -14,7 +14,7 @@ from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import PUBLIC_BYTES, SEED_BYTES, Identity
-from protocols.runtime.session import CURATOR_NAME
+from protocols.curator import CURATOR_NAME
 from smc_dp.data.federation import plain_name
 from smc_dp.data.partition import check_names
 from smc_dp.errors import InputError, shown
@@ -78,14 +78,14 @@ def load(folder: Path) -> dict[str, Identity]:
     return found
 
 
-def of_run(folder: Path, parties: Sequence[str]) -> dict[str, Identity]:
-    """The identities of a run; InputError unless they are those of its parties and of the curator, and no others."""
+def of_run(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
+    """The identities of a run; InputError unless they are those of its participants, and no others."""
     found = load(folder)
-    for name in (*parties, CURATOR_NAME):
+    for name in participants:
         if name not in found:
             raise InputError(f"identities {folder}: there is no key of {plain_name(name)}, who takes part in the run")
     for name in found:
-        if name not in (*parties, CURATOR_NAME):
+        if name not in participants:
             raise InputError(f"identities {folder}: {plain_name(name)} does not take part in the run")
     return found
 

@@ -20,7 +20,7 @@ from smc_dp import aggregation
 from smc_dp.data.federation import Federation, Rows, check_rows
 from smc_dp.data.sources import Prepared
 from smc_dp.errors import InputError
-from smc_dp.files.writing import refuse_existing
+from smc_dp.files.writing import open_scratch, refuse_existing
 from smc_dp.ledger.spending import run_key
 from smc_dp.methods.model import classify
 from smc_dp.methods.nonprivate import alone, majority
@@ -73,23 +73,31 @@ def simulate_run(
     parts = _parts(parties, agreement, rng, progress)
     own = rng.fork("protocol")
     taking_part = agreement.session(own, identities)
-    reserved = None
-    if ledgers and charge:
-        reserved = ledgers.reserve(parties, agreement.protocol, charge, run_key(taking_part.session.id, RELEASED))
-    with accounted(reserved, harmless=ABORTS):
-        leaving = reserved.leaving if reserved else None
-        setting = Setting(topology, link, marks=agreement.marks, views=views is not None, released=leaving)
-        outcome = aggregation.secure(
-            agreement.functionality, parts, taking_part, rng=own, setting=setting, progress=progress
+    with open_scratch(folder) as record:
+        reserved = None
+        if ledgers and charge:
+            run = run_key(taking_part.session.id, RELEASED)
+            reserved = ledgers.reserve(parties, agreement.protocol, charge, run)
+        setting = Setting(
+            topology,
+            link,
+            marks=agreement.marks,
+            views=views is not None,
+            record=record,
+            released=reserved.leaving if reserved else None,
         )
-    with accounted(reserved):
-        published = run_folder.make(outcome, agreement, simulated)
-        if outcome.execution is None:
-            raise RuntimeError("the protocol left nothing to publish")
-        run_folder.write(folder, published, outcome.execution)
-        if views is not None:
-            run_folder.write_views(views, outcome.execution)
-        standings = reserved.released(folder / run_folder.RELEASE) if reserved else {}
+        with accounted(reserved, harmless=ABORTS):
+            outcome = aggregation.secure(
+                agreement.functionality, parts, taking_part, rng=own, setting=setting, progress=progress
+            )
+        with accounted(reserved):
+            published = run_folder.make(outcome, agreement, simulated)
+            if outcome.execution is None:
+                raise RuntimeError("the protocol left nothing to publish")
+            run_folder.write(folder, published, outcome.execution)
+            if views is not None:
+                run_folder.write_views(views, outcome.execution)
+            standings = reserved.released(folder / run_folder.RELEASE) if reserved else {}
     compared = _comparison(data.federation, data.test, agreement.method, published.weights)
     return Report(agreement, simulated, compared, outcome.execution.cost, folder, standings)
 

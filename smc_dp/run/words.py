@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from statistics import mean
 from typing import TYPE_CHECKING
 
+from protocols.curator import CURATOR_NAME
 from protocols.runtime.network import LINKS
-from protocols.runtime.session import CURATOR_NAME
 from smc_dp.aggregation import Cost
 from smc_dp.ledger.words import budgets
 

@@ -10,6 +10,7 @@ from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.crypto import admission, paillier
+from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import PROGRAM, as_printed
 from protocols.pathak2010.messages import (
     Blinded,
@@ -28,10 +29,10 @@ from protocols.pathak2010.messages import (
     Slot,
 )
 from protocols.runtime import message as messages
-from protocols.runtime.channel import HELLO, STAGE_END
 from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.envelope import HELLO, STAGE_END
 from protocols.runtime.message import CURATOR, PARTY
-from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME, Program
+from protocols.runtime.session import PUBLIC_NAME, Program
 
 Twist = Callable[[Any, str, Any], Any]  # (liar, addressee, honest message) -> message, or None when it has sent
 
@@ -62,7 +63,7 @@ class Liar(Endpoint):
     def raw(self, to: str, kind: str, payload: bytes) -> None:
         """Seal any payload under any kind."""
         engine: Any = self._engine
-        engine._emit(engine.channel.seal(to, kind, "", payload))
+        engine.emit(engine.channel.seal(to, kind, "", payload))
 
     def encoded(self, message: Any) -> bytes:
         """The canonical bytes of a message."""
@@ -72,7 +73,7 @@ class Liar(Endpoint):
     def unpublished(self) -> list[tuple[str, str, bytes]]:
         """What this participant will sign and publish."""
         engine: Any = self._engine
-        held: list[tuple[str, str, bytes]] = engine.unpublished
+        held: list[tuple[str, str, bytes]] = engine.progress.unpublished
         return held
 
 
@@ -134,6 +135,18 @@ def also(kind: str, payload: bytes = b"") -> Twist:
         me.told = 1
         Endpoint.send(me, to, m)
         me.raw(to, kind, payload)
+
+    return twist
+
+
+def stating(depth: int) -> Twist:
+    """The honest message, in a round that cannot be."""
+
+    def twist(me: Any, to: str, m: Any) -> None:
+        counters = me._engine.channel.counters
+        counters.round, kept = depth - 1, counters.round
+        Endpoint.send(me, to, m)
+        counters.round, me.told = kept, 1
 
     return twist
 
@@ -230,8 +243,11 @@ LIES = {
     "payload not canonical": Lie(C, Reshare, garbled(lambda b: b"\xa1" + b[1:]), "not the canonical encoding"),
     "payload tagged": Lie(P2, Half, garbled(lambda b: b"\xc2" + b[1:]), "not the canonical encoding"),
     "unknown kind": Lie(P2, Ready, garbled(bytes, "Pickle"), "sent Pickle to P1, wanted Ready", "Pickle"),
-    "greets twice": Lie(P2, Ready, garbled(bytes, HELLO), "only the first message greets", HELLO),
+    "greets twice": Lie(P2, Ready, garbled(bytes, HELLO), "sent Hello to P1, wanted Ready", HELLO),
     "stage end in private": Lie(P2, Reshare, garbled(bytes, STAGE_END), "wanted Reshare", STAGE_END),
+    "round zero": Lie(P2, Half, stating(0), "states round 0 to P1"),
+    "negative round": Lie(P2, Half, stating(-3), "states round -3 to "),
+    "round too late": Lie(C, Reshare, stating(1 << 32), "states round 4294967296 to "),
     "one message too many": Lie(C, Ready, also("Ready", b"\x80"), "wanted nothing more", "Ready"),
     "one message in between": Lie(P2, Half, also("Half", b"\x80"), "sent Half to P1, wanted", "Half"),
     "mark with content": Lie(P2, PublishedShare, published(mark_with_content), "carries nothing", STAGE_END),

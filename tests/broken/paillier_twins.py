@@ -22,6 +22,17 @@ def blind_with_short_exponent(key: PublicKey, c: Ciphertext, r: int, rng: Stream
     return Uniform(key.n, blind_plaintext_only(key, c, r, rng).value * randomiser % key.n_square)
 
 
+def blind_by_a_power_of_h(key: PublicKey, c: Ciphertext, r: int, rng: Stream) -> Uniform:
+    """New randomness from the group of h alone, in which a holder with other primes than agreed finds cosets."""
+    return Uniform(key.n, key.refresh(blind_plaintext_only(key, c, r, rng), rng).value)
+
+
+def blind_by_any_unit(key: PublicKey, c: Ciphertext, r: int, rng: Stream) -> Uniform:
+    """y**n with any y: half of these have the symbol -1, and are refused where they arrive."""
+    y = rng.below(key.n - 1) + 1
+    return Uniform(key.n, blind_plaintext_only(key, c, r, rng).value * pow(y, key.n, key.n_square) % key.n_square)
+
+
 class ChosenH(PublicKey):
     """The holder has chosen h = -1, a unit of symbol +1 whose group has two elements."""
 

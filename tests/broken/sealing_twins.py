@@ -6,12 +6,13 @@ import hashlib
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import sealing
+from protocols.crypto.sealing import LinkKeys
 
 
-def link_key_without_direction(secret: bytes, peer: bytes, session: bytes, sender: str, receiver: str) -> bytes:
+def link_keys_without_direction(secret: bytes, peer: bytes, session: bytes, me: str, other: str) -> LinkKeys:
     """One key for both directions: a message can be sent back to its author."""
-    a, b = sorted((sender, receiver))
-    return sealing.link_key(secret, peer, session, a, b)
+    keys = sealing.link_keys(secret, peer, session, *sorted((me, other)))
+    return LinkKeys(keys.outgoing, keys.outgoing)
 
 
 def seal_without_header(key: bytes, number: int, header: bytes, payload: bytes) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -24,9 +24,10 @@ from protocols.pathak2010.messages import XI, ZETA
 from protocols.pathak2010.parameters import Parameters
 from protocols.runtime import cbor_limits, state, transcript
 from protocols.runtime import message as messages
-from protocols.runtime.channel import Envelope
+from protocols.runtime.envelope import Envelope
 from protocols.runtime.view import RecordedView, recompute
 from smc_dp.audit.run import evidence as evidence_module
+from smc_dp.audit.run import record
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.errors import InputError
 from smc_dp.files import reading
@@ -146,13 +147,22 @@ def view(data: bytes, corpus: Path) -> None:
 
 
 def lines(data: bytes, corpus: Path) -> None:
-    """`read_envelope` of every line."""
+    """`read_envelope` and `read_absence` of every line, and the lines as an audit reads them."""
     text = data.decode("utf-8", "surrogateescape" if len(data) % 2 else "replace")
     for line in text.split("\n"):
         try:
-            transcript.read_envelope(bytes(32), json.loads(line))
+            value = json.loads(line)
         except (ValueError, RecursionError):
             continue
+        for read in (partial(transcript.read_envelope, bytes(32)), transcript.read_absence):
+            try:
+                read(value if isinstance(value, dict) else {})
+            except ValueError:
+                continue
+    try:
+        record.parsed(_evidence(corpus).session, record.Lines(data))
+    except (InputError, UnicodeDecodeError):
+        return  # an audit has looked at both before
 
 
 def published(data: bytes, corpus: Path) -> None:
@@ -198,7 +208,7 @@ def main(corpus: Path, name: str, options: list[str]) -> None:
 
     target = TARGETS[name]
     classes = [vars(owner) for owner in (Envelope, RecordedView)]
-    modules = (cbor_limits, messages, state, transcript, reading, run_folder, evidence_module)
+    modules = (cbor_limits, messages, state, transcript, reading, record, run_folder, evidence_module)
     for names in (*classes, *map(vars, modules)):
         for value in list(names.values()):
             function = getattr(value, "__func__", value)

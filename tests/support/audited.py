@@ -10,7 +10,7 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.runtime.session import CURATOR_NAME
+from protocols.curator import CURATOR_NAME
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows

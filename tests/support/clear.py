@@ -7,6 +7,7 @@ from typing import Any
 
 from protocols.arithmetic.ring import Ring
 from protocols.arithmetic.rng import Stream
+from protocols.runtime.transcript import Transcript
 from smc_dp.aggregation import Cost, Execution, Functionality, Outcome, Participants, ideal
 
 
@@ -30,4 +31,4 @@ def in_the_clear(
     session = taking_part.session
     bits = session.parameters.ring_bits
     value = ideal(functionality, parts, rng).value
-    return Outcome(value, Execution(shared(value, session.names, bits, rng), 1 << bits, cost, []))
+    return Outcome(value, Execution(shared(value, session.names, bits, rng), 1 << bits, cost, Transcript(session)))

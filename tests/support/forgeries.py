@@ -16,6 +16,7 @@ other. How much of what ties a record together is made anew afterwards is said b
 
 from __future__ import annotations
 
+import base64
 import copy
 import hashlib
 import json
@@ -26,18 +27,29 @@ from pathlib import Path
 from typing import Any
 
 from protocols.crypto.identity import SIGNATURE_BYTES, Identity
-from protocols.runtime.channel import HELLO, START, Envelope
-from protocols.runtime.session import PUBLIC_NAME, session_id
-from protocols.runtime.transcript import line_of, link, read_envelope
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.envelope import START, Envelope
+from protocols.runtime.mailbox import Absent
+from protocols.runtime.session import session_id
+from protocols.runtime.transcript import ABSENT, canonical, digest_of_absence, link, read_absence, read_envelope
 from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 
 
 @dataclass(frozen=True)
+class Missed:
+    """A line that is no envelope: `reader` went on without a letter."""
+
+    reader: str
+    absent: Absent
+
+
+@dataclass(frozen=True)
 class Record:
-    """Line 0 without its digest, and the envelopes on lines 1, 2, ..."""
+    """Line 0 without its digest, and the envelopes on lines 1, 2, ...; `missed` follows them."""
 
     head: dict[str, Any]
     envelopes: tuple[Envelope, ...]
+    missed: tuple[Missed, ...] = ()
 
     def place(self, kind: str, sender: str | None = None, nth: int = 0) -> int:
         """The index of the nth envelope of this kind (of this sender); its line is one more."""
@@ -52,19 +64,32 @@ class Record:
         """The text, with the hash chain over the lines made anew."""
         prev = hashlib.sha256(canonical(self.head)).digest()
         text = [canonical({**self.head, "digest": prev.hex()})]
-        for n, envelope in enumerate(self.envelopes, start=1):
-            text.append(canonical(line_of(n, envelope, prev, self.head["topology"])))
-            prev = link(prev, envelope)
+        for n, held in enumerate((*self.envelopes, *self.missed), start=1):
+            is_missed = isinstance(held, Missed)
+            digest = digest_of_absence(held.reader, held.absent) if is_missed else held.digest
+            fields = _absence(held) if is_missed else self._fields(held)
+            made = link(prev, digest)
+            text.append(canonical({**fields, "n": n, "prev": prev.hex(), "digest": made.hex()}))
+            prev = made
         return "".join(line.decode() + "\n" for line in text)
+
+    def _fields(self, e: Envelope) -> dict[str, Any]:
+        relayed = self.head["topology"] == "star" and CURATOR_NAME not in (e.sender, e.to) and not e.is_public
+        return {
+            **({"via": CURATOR_NAME} if relayed else {}),
+            **{"from": e.sender, "to": e.to, "kind": e.kind, "stage": e.stage, "number": e.number, "round": e.round},
+            **{"size": e.size, "chain": e.prev.hex(), "body": base64.b64encode(e.body).decode()},
+        }
+
+
+def _absence(m: Missed) -> dict[str, Any]:
+    a = m.absent
+    fields = {"from": a.sender, "to": m.reader, "kind": ABSENT, "stage": a.stage, "missing": a.kind, "read": a.read}
+    return {**fields, "size": 0}
 
 
 Change = Callable[[Record], Record]
 Lines = list[dict[str, Any]]
-
-
-def canonical(line: Mapping[str, Any]) -> bytes:
-    """A line as a record holds it."""
-    return json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
 
 
 def read_record(run: Path) -> Record:
@@ -72,7 +97,9 @@ def read_record(run: Path) -> Record:
     head, *lines = read_lines(run)
     session = bytes.fromhex(head["session"])
     del head["digest"]
-    return Record(head, tuple(read_envelope(session, line) for line in lines))
+    sent = tuple(read_envelope(session, line) for line in lines if line["kind"] != ABSENT)
+    missed = tuple(Missed(*read_absence(line)) for line in lines if line["kind"] == ABSENT)
+    return Record(head, sent, missed)
 
 
 def read_lines(run: Path) -> Lines:
@@ -161,7 +188,7 @@ def flip(i: int, at: int = 0) -> Change:
 
 
 def alter(i: int, **fields: Any) -> Change:
-    """Envelope i has other fields: sender, to, kind, stage, number, prev, body."""
+    """Envelope i has other fields: sender, to, kind, stage, number, round, prev, body."""
     return lambda record: record.put(i, replace(record.envelopes[i], **fields))
 
 
@@ -174,6 +201,12 @@ def resize(i: int, more: int) -> Change:
         return record.put(i, replace(record.envelopes[i], body=body))
 
     return change
+
+
+def miss(reader: str, sender: str, kind: str, stage: str, read: int = 0) -> Change:
+    """The record says that somebody went on without a letter."""
+    more = Missed(reader, Absent(sender, kind, stage, read))
+    return lambda record: replace(record, missed=(*record.missed, more))
 
 
 def drop(i: int) -> Change:
@@ -239,7 +272,7 @@ def with_session(record: Record) -> Record:
     identities = {name: bytes.fromhex(key) for name, key in head["identities"].items()}
     new = session_id(head["protocol"], head["version"], head["parameters"], identities, bytes.fromhex(head["nonce"]))
     envelopes = tuple(replace(e, session=new) for e in record.envelopes)
-    return Record({**head, "session": new.hex()}, envelopes)
+    return replace(record, head={**head, "session": new.hex()}, envelopes=envelopes)
 
 
 def linked(record: Record) -> Record:
@@ -260,7 +293,7 @@ def resigned(signers: Mapping[str, Identity]) -> Change:
         for e in record.envelopes:
             number = numbers.get((e.sender, e.to), 0)
             new = replace(e, number=number, prev=chain.get(e.sender, START))
-            if is_public(e) and e.sender in signers:
+            if e.is_public and e.sender in signers:
                 new = signed(new, signers[e.sender])
             chain[e.sender], numbers[e.sender, e.to] = new.digest, number + 1
             made.append(new)
@@ -278,8 +311,3 @@ def signed(envelope: Envelope, signer: Identity) -> Envelope:
     """The envelope with its signature made anew."""
     payload = envelope.body[:-SIGNATURE_BYTES]
     return replace(envelope, body=payload + signer.sign(envelope.header + payload))
-
-
-def is_public(envelope: Envelope) -> bool:
-    """Whether an envelope is one that is signed, not sealed."""
-    return envelope.kind == HELLO or envelope.to == PUBLIC_NAME

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from protocols import programs
 from protocols.errors import PeerError
-from protocols.runtime.channel import Envelope
+from protocols.runtime.board import Board
+from protocols.runtime.envelope import Envelope
 from protocols.runtime.process import Process, processes
 from protocols.runtime.session import Session
 from protocols.runtime.transcript import Transcript
@@ -17,18 +17,22 @@ from protocols.runtime.view import RecordedView, recompute
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.hygiene import CHECKS as HYGIENE
+from smc_dp.audit.run.record import Lines
 from smc_dp.audit.run.replay import CHECKS as REPLAY
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.run.agreement import TEST_KEYS
 from support.sessions import Setup
 
+Spoil = Callable[[Envelope], list[Envelope]]
 
-def played(setup: Setup) -> list[Envelope]:
+
+def played(setup: Setup, spoil: Spoil | None = None) -> list[Envelope]:
     """All that is sent when whoever refuses a message falls silent, and everybody else goes on for as long as it can.
 
-    Nobody publishes unless all have finished.
+    Nobody publishes unless all have finished. `spoil` says what arrives in place of a letter.
     """
-    roles = processes(*setup)
+    board = Board(setup.session)
+    roles = processes(*setup, board.greetings)
     record: list[Envelope] = []
     silent: set[str] = set()
     moved = True
@@ -36,21 +40,29 @@ def played(setup: Setup) -> list[Envelope]:
         moved = False
         for name, role in roles.items():
             if name not in silent:
-                moved |= _turn(role, record, silent)
+                moved |= _turn(role, record, board, silent, spoil)
     if all(role.done for role in roles.values()):
         record += [e for role in roles.values() for e in role.release()]
     return record
 
 
-def _turn(role: Process, record: list[Envelope], silent: set[str]) -> bool:
+def _turn(role: Process, record: list[Envelope], board: Board, silent: set[str], spoil: Spoil | None) -> bool:
     """Give a role the mail that it has not had yet; whether it sent anything."""
     before = len(record)
+
+    def send() -> None:
+        for envelope in role.advance():
+            record.append(envelope)
+            if envelope.is_public:
+                board.post(envelope)
+
     try:
-        record += role.advance()
-        for line, envelope in enumerate(list(record), start=1):
-            if envelope.to == role.name and envelope.number >= role.channel.received.get(envelope.sender, 0):
-                role.deliver(envelope, line)
-                record += role.advance()
+        send()
+        for envelope in list(record):
+            if envelope.to == role.name and envelope.number >= role.channel.counters.received.get(envelope.sender, 0):
+                for arriving in spoil(envelope) if spoil else [envelope]:
+                    role.deliver(arriving)
+                send()
     except PeerError:
         silent.add(role.name)
     return len(record) > before
@@ -64,15 +76,15 @@ def evidence_of(setup: Setup, envelopes: list[Envelope] | None = None) -> Eviden
     transcript = Transcript(session, (TEST_KEYS,))
     for envelope in played(setup) if envelopes is None else envelopes:
         transcript.post(envelope)
-    text = transcript.dumps()
-    head, *lines = [json.loads(line) for line in text.splitlines()]
+    lines = Lines(transcript.dumps().encode())
+    head, *_ = transcript.lines()
     record = dict(enumerate(transcript.envelopes, start=1))
     views = {name: _view(session, setup, name, record) for name in session.names}
-    return Evidence(Path("made-up"), {}, {}, {}, text, head, tuple(lines), record, protocol, session, None, views)
+    return Evidence(Path("made-up"), {}, {}, {}, head, lines, record, {}, protocol, session, None, views)
 
 
 def _view(session: Session, setup: Setup, name: str, record: Mapping[int, Envelope]) -> RecordedView:
-    view = RecordedView(session.id, name, setup.seeds[name].key, True, setup.inputs[name], ())
+    view = RecordedView(session.id, name, setup.seeds[name].key, True, setup.inputs[name], (), (), ())
     return replace(view, mail=recompute(session, view, record).opened)
 
 

@@ -32,7 +32,7 @@ from protocols.pathak2010.messages import (
     Slot,
 )
 from protocols.programs import PROTOCOLS
-from protocols.runtime.channel import HELLO, STAGE_END
+from protocols.runtime.envelope import HELLO, STAGE_END
 from protocols.runtime.session import Program
 from protocols.runtime.view import RecordedView
 from smc_dp.audit.run import checks
@@ -320,7 +320,7 @@ RECORDS |= {
     ),
     "two greetings with their payloads exchanged": Mutant(
         forged(
-            lambda bench, record: alter(0, body=record.envelopes[3].body),
+            lambda bench, record: alter(0, body=record.envelopes[1].body),
             LINKED,
         ),
         ("signatures",),
@@ -330,6 +330,19 @@ RECORDS |= {
     ),
     "cut off after a stage": Mutant(
         forged(lambda bench, record: forgeries.cut(record.place("Slot"))), ("completeness", "signatures")
+    ),
+    "another round": Mutant(forged(at("Slot", alter, round=99), by_owners), ("rounds",)),
+    "an earlier round": Mutant(forged(at("Reshare", alter, round=2), by_owners), ("rounds",)),
+    "a greeting of a later round": Mutant(forged(at(HELLO, alter, round=2), by_owners), ("rounds",)),
+    "a letter before a greeting": Mutant(
+        forged(lambda bench, record: forgeries.move(0, len(record.envelopes) - 1)), ("rounds",)
+    ),
+    "another round in a line": Mutant(text(lambda t: t.replace('"round":2', '"round":3', 1)), ("hash-chain",)),
+    "somebody absent who shares no link": Mutant(
+        forged(always(forgeries.miss("north-0", "nobody", "Relay", "stage1"))), ("participants",)
+    ),
+    "something missed that nobody sends": Mutant(
+        forged(always(forgeries.miss("north-0", "north-1", "Pickle", "stage1"))), ("routes",)
     ),
     "a slot before its relays": Mutant(
         forged(lambda bench, record: forgeries.move(record.place("Slot"), record.place("Relay"))), ("rounds",)
@@ -378,6 +391,7 @@ RECORDS |= {
     "the step of the grid": Mutant(document(SHARES, "fraction_bits", to=39), ("release", "agreed")),
     "the times, digest not": Mutant(document(TIMINGS, "seconds", to=1.0, redigest=False), ("files",)),
     "the number of messages": Mutant(document(TIMINGS, "messages", to=5), ("cost",)),
+    "the name of a stage": Mutant(document(TIMINGS, "by_stage", 0, "stage", to="x"), ("cost",)),
     "the epsilon asked": Mutant(document(RELEASE, "parameters", "epsilon", to="2"), ("agreed",)),
     "the lambda": Mutant(document(RELEASE, "parameters", "lambda", to="1"), ("agreed",)),
     "the noise's law": Mutant(document(RELEASE, "parameters", "noise", to="laplace"), ("agreed",)),
@@ -431,18 +445,26 @@ VIEWS |= {
     "a view with enormous noise": Mutant(view("north-2", mine(eta=lambda eta: (2**62,))), ("noise",), views=True),
     "a view without its last mail": Mutant(view("north-0", mail(lambda m: m.pop())), ("view-agrees",), views=True),
     "a view with other mail": Mutant(
-        view("charlie", mail(lambda m: m.__setitem__(3, (m[3][0], m[3][1], bytes(len(m[3][2])))))),
+        view("charlie", mail(lambda m: m.__setitem__(3, (*m[3][:3], bytes(len(m[3][3])))))),
         ("view-agrees",),
         views=True,
     ),
-    "a view with mail of another line": Mutant(
-        view("charlie", mail(lambda m: m.__setitem__(0, (m[0][0] + 1, *m[0][1:])))), ("view-agrees",), views=True
+    "a view with mail of another number": Mutant(
+        view("charlie", mail(lambda m: m.__setitem__(0, (m[0][0], m[0][1] + 1, *m[0][2:])))),
+        ("view-agrees",),
+        views=True,
     ),
     "a view with mail exchanged": Mutant(
         view("north-0", mail(lambda m: m.insert(0, m.pop(1)))), ("view-agrees",), views=True
     ),
     "a view of somebody else": Mutant(
         view("north-1", lambda v: replace(v, role="north-2"), only=True), ("view-agrees",), views=True
+    ),
+    "a mark that its reader does not have": Mutant(
+        forged(always(forgeries.miss("north-0", "north-1", "Relay", "stage1"))), ("view-agrees",), views=True
+    ),
+    "a view with a mark": Mutant(
+        view("north-0", lambda v: replace(v, marks=(("north-1", "Relay", "stage1", 9),))), ("view-agrees",), views=True
     ),
     "a view that hides its seed": Mutant(view("charlie", lambda v: replace(v, insecure=False)), ("marks",), views=True),
     "no tie bits": Mutant(played(pathak_mutants.NO_TIE_BITS), ("messages-recomputed",), views=True, liar=True),

@@ -9,10 +9,11 @@ from typing import Any
 
 from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
+from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import as_printed
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
-from protocols.runtime.session import CURATOR_NAME, Program, Session
+from protocols.runtime.session import Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
 from support.sessions import KEY_BITS, Setup, names, start
 

@@ -9,13 +9,16 @@ from typing import Any, NamedTuple
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
+from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import PROGRAM, as_printed
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime import actors, replay
-from protocols.runtime.channel import Envelope
+from protocols.runtime.board import Board
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.mailbox import Absent
 from protocols.runtime.message import CURATOR, PARTY
-from protocols.runtime.session import CURATOR_NAME, SESSION_BYTES, Program, Role, Session
+from protocols.runtime.session import SESSION_BYTES, Program, Role, Session
 from protocols.runtime.simulate import Run, Setting, simulate
 
 KEY_BITS = 512
@@ -89,23 +92,29 @@ def by_link(envelopes: Iterable[Envelope]) -> Links:
 
 
 class Played(NamedTuple):
-    """What a driver left: what was published, every envelope, and every state that it kept on the way."""
+    """What a driver left: what was published or returned, every envelope, every state kept on the way, the ends."""
 
     results: dict[str, Any]
     envelopes: list[Envelope]
     states: dict[str, list[bytes]]
+    ends: dict[str, str]
 
 
-def act(setup: Setup) -> Played:
+Marks = Mapping[str, Iterable[Absent]]
+
+
+def act(setup: Setup, vanish: Mapping[str, int] | None = None, marks: Marks | None = None) -> Played:
     """The session as actors."""
-    published, sent = asyncio.run(actors.run(*setup))
-    return Played(published, sent, {})
+    known = {name: tuple(absent) for name, absent in (marks or {}).items()}
+    acted = asyncio.run(actors.run(*setup, vanish=vanish, marks=known))
+    return Played(acted.published, acted.envelopes, {}, dict(acted.ends))
 
 
 def play(setup: Setup, order: Callable[[list[str]], list[str]] = list, batch: int | None = None) -> Played:
     """The session by `replay.step`, each role called in the given order with at most `batch` envelopes at a time."""
     session, identities, seeds, inputs = setup
     sent: list[Envelope] = []
+    board = Board(session)
     boxes: dict[str, list[Envelope]] = {name: [] for name in session.names}
     states: dict[str, list[bytes]] = {name: [] for name in session.names}
     steps: dict[str, replay.Step] = {}
@@ -115,16 +124,24 @@ def play(setup: Setup, order: Callable[[list[str]], list[str]] = list, batch: in
         states[name].append(step.state)
         for envelope in step.mail:
             sent.append(envelope)
-            boxes.get(envelope.to, []).append(envelope)
+            if envelope.is_public:
+                board.post(envelope)
+            else:
+                boxes[envelope.to].append(envelope)
 
     for name in order(list(session.names)):
-        keep(name, replay.begin(session, name, identities[name], seeds[name], inputs[name]))
-    while not all(step.done for step in steps.values()):
+        keep(name, replay.begin(session, name, identities[name], seeds[name], inputs[name], board.greetings))
+    started = False
+    while not all(step.end for step in steps.values()):
         for name in order(list(session.names)):
             mail, boxes[name] = boxes[name][:batch], boxes[name][len(boxes[name][:batch]) :]
-            if mail:
-                keep(name, replay.step(session, steps[name].state, mail))
+            if mail or not started:
+                last, me = steps[name], identities[name]
+                keep(name, replay.step(session, last.state, mail, me, last.counter, board.greetings))
+        started = True
     results = {name: step.result for name, step in steps.items()}
     for name in session.names:
-        keep(name, replay.release(session, steps[name].state))
-    return Played(results, sent, states)
+        last = steps[name]
+        if last.done:
+            keep(name, replay.release(session, last.state, identities[name], last.counter, board.greetings))
+    return Played(results, sent, states, {name: step.end or "" for name, step in steps.items()})

@@ -19,7 +19,6 @@ from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 from protocols.programs import Protocol
-from protocols.runtime.session import CURATOR_NAME
 from smc_dp.audit.code.symbolic.book import Book
 from smc_dp.audit.code.symbolic.hiding import weakened
 from smc_dp.audit.code.symbolic.views import SymbolicView, released, seen
@@ -94,7 +93,7 @@ def matrix(
     """
     book = Book(protocol, parties)
     rows: list[Row] = []
-    for members in chosen or coalitions((*book.p.parties, CURATOR_NAME)):
+    for members in chosen or coalitions(book.names):
         if progress:
             progress(f"{' + '.join(members)}")
         rows += _rows(book, frozenset(members))
@@ -128,7 +127,7 @@ def _rows(book: Book, members: frozenset[str]) -> list[Row]:
             cells = found.setdefault(look.world.ranks.index(0), {})
             for secret, cell in _cells(book, members, classes, look):
                 cells.setdefault(secret, Counter())[cell] += 1
-    ordered = tuple(name for name in (*book.p.parties, CURATOR_NAME) if name in members)
+    ordered = tuple(name for name in book.names if name in members)
     return [
         Row(ordered, book.p.parties[j], {s: _strongest(c) for s, c in cells.items()})
         for j, cells in sorted(found.items())

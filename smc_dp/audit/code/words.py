@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from protocols.runtime.session import CURATOR_NAME
 from smc_dp.audit.code.matrix import LEVELS, SUM, Cell, Matrix, Row
 from smc_dp.audit.code.symbolic.book import ENUMERATED, SMALLEST
 
@@ -43,7 +42,8 @@ Attribute = Callable[[Matrix, Row], str]
 
 
 def _curator(m: Matrix, row: Row) -> str:
-    return f"{CURATOR_NAME} and" if CURATOR_NAME in row.members else ""
+    others = [name for name in row.members if name not in m.parties]
+    return f"{' and '.join(others)} and" if others else ""
 
 
 def _number(m: Matrix, row: Row) -> str:
@@ -69,8 +69,8 @@ ATTRIBUTES: tuple[Attribute, ...] = (_curator, _number, _inside, _first, _first_
 
 def lines(m: Matrix) -> list[TextLine]:
     """The rows of a matrix by kinds of coalition: split only as far as the kinds differ in what they learn."""
-    by_curator = [[row for row in m.rows if (CURATOR_NAME in row.members) is inside] for inside in (False, True)]
-    return [line for rows in by_curator if rows for line in _split(m, rows, {_curator: _curator(m, rows[0])})]
+    by_curator = _parts(m, sorted(m.rows, key=lambda row: len(set(row.members) - set(m.parties))), _curator)
+    return [line for who, rows in by_curator.items() for line in _split(m, rows, {_curator: who})]
 
 
 def _split(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> list[TextLine]:
@@ -106,7 +106,7 @@ def _merged(rows: Sequence[Row]) -> dict[str, str] | None:
 
 def _described(so_far: Mapping[Attribute, str]) -> str:
     number, curator = so_far.get(_number, "any parties"), so_far[_curator]
-    who = CURATOR_NAME if number == "no party" else f"{curator} {number}".strip()
+    who = curator.removesuffix(" and") if number == "no party" else f"{curator} {number}".strip()
     return ", ".join([who, *(so_far[a] for a in ATTRIBUTES[2:] if a in so_far)])
 
 

@@ -19,12 +19,13 @@ from protocols import programs
 from protocols.crypto.identity import PUBLIC_BYTES
 from protocols.errors import LocalError, ReplayError
 from protocols.programs import Protocol
-from protocols.runtime.channel import Envelope
+from protocols.runtime.envelope import Envelope
 from protocols.runtime.limits import Limits
-from protocols.runtime.session import SESSION_BYTES, Session
-from protocols.runtime.transcript import Line, read_envelope
+from protocols.runtime.session import FORMAT, SESSION_BYTES, Session
+from protocols.runtime.transcript import Line
 from protocols.runtime.view import MAX_VIEW_BYTES, RecordedView, recompute
 from protocols.runtime.view import Recomputed as Recomputed
+from smc_dp.audit.run.record import Absence, Lines, parsed
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.run.folder import RELEASE, SHARES, TRANSCRIPT
@@ -33,12 +34,12 @@ from smc_dp.run.identities import read_identities
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
 MAX_BYTES = 1 << 28  # of the record
 MAX_JSON_BYTES = 1 << 25  # of any other file but a view
-_MAX_LINES, _MAX_LINE_VALUES, _MAX_VALUES = 1 << 16, 64, 1 << 22
+_MAX_REPLAYED = 1 << 18  # lines of a record beside which views are read: what views open stays in memory
 _MAX_VIEWS_BYTES = 1 << 27
 _SHOWN = 300  # characters of what the protocol says of its parameters
 _HEXADECIMAL = re.compile("[0-9a-f]*")
 _HEAD = {
-    *("n", "from", "to", "kind", "size", "prev", "digest"),
+    *("n", "from", "to", "kind", "size", "prev", "digest", "format"),
     *("protocol", "version", "session", "parameters", "identities", "nonce", "topology", "insecure"),
 }
 
@@ -47,20 +48,20 @@ _HEAD = {
 class Evidence:
     """All that an audit was given.
 
-    `files`: the raw bytes of the run folder by name. `release`, `shares`: the JSON objects in two of them. `text`: the
-    wire record, `head` its line 0, `envelopes` the messages on those of its other lines that can be read, by line.
-    `session` is what line 0 describes (whether its id is the stated one is for a check). `pinned`: identities known
-    from elsewhere, or None. `views`: by role.
+    `files`: the raw bytes of the run folder by name. `release`, `shares`: the JSON objects in two of them. `head` is
+    line 0 of the wire record, `lines` are the others; `envelopes` and `absences` hold, by line, the messages on those
+    that can be read and who went on without a letter. `session` is what line 0 describes (whether its id is the stated
+    one is for a check). `pinned`: identities known from elsewhere, or None. `views`: by role.
     """
 
     folder: Path
     files: Mapping[str, bytes]
     release: Mapping[str, Any]
     shares: Mapping[str, Any]
-    text: str
     head: Line
-    lines: tuple[Any, ...]
+    lines: Lines
     envelopes: Mapping[int, Envelope]
+    absences: Mapping[int, Absence]
     protocol: Protocol
     session: Session
     pinned: Mapping[str, bytes] | None
@@ -78,22 +79,32 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
     files = {name: reading.read_file(folder / name, limit) for name, limit in limits.items()}
     release, shares = (reading.parse_object(files[name], str(folder / name)) for name in (RELEASE, SHARES))
     where = str(folder / TRANSCRIPT)
-    try:
-        text = files[TRANSCRIPT].decode("ascii")
-    except UnicodeDecodeError:
-        raise InputError(f"{where}: wanted ASCII text") from None
-    if text.count("\n") > _MAX_LINES or _values(text) > _MAX_VALUES:
-        raise InputError(f"{where}: has more than {_MAX_LINES} lines or {_MAX_VALUES} values")
-    first, *rest = text.removesuffix("\n").split("\n")
-    head = reading.parse_object(first.encode(), f"{where} line 0")
+    lines, head = _read(files[TRANSCRIPT], where)
     protocol, session = _session(head, f"{where} line 0")
-    lines = tuple(_json(line) for line in rest)
-    envelopes = {n: e for n, line in enumerate(lines, start=1) if (e := _envelope(session, line)) is not None}
+    envelopes, absences = parsed(session, lines)
     pinned = None if identities is None else read_identities(identities)
+    if views is not None and len(lines) > _MAX_REPLAYED:
+        raise InputError(f"{views}: views are replayed beside records of up to {_MAX_REPLAYED} lines only")
     return Evidence(
-        folder, files, release, shares, text, head, lines, envelopes, protocol, session, pinned,
+        folder, files, release, shares, head, lines, envelopes, absences, protocol, session, pinned,
         {} if views is None else _views(views, session, protocol.limits),
     )  # fmt: skip
+
+
+def _read(content: bytes, where: str) -> tuple[Lines, dict[str, Any]]:
+    """The lines of a record, and its line 0, which is of this program's format."""
+    if not content.isascii():
+        raise InputError(f"{where}: wanted ASCII text")
+    try:
+        lines = Lines(content)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    head = reading.parse_object(lines.text(0), f"{where} line 0")
+    if "format" not in head:
+        raise InputError(f"{where}: states no wire format, this program reads {FORMAT}")
+    if type(head["format"]) is not int or head["format"] != FORMAT:
+        raise InputError(f"{where}: has wire format {shown(head['format'])}, this program reads {FORMAT}")
+    return lines, head
 
 
 def _session(head: dict[str, Any], where: str) -> tuple[Protocol, Session]:
@@ -143,30 +154,6 @@ def _bytes(where: str, value: object, length: int) -> bytes:
     if isinstance(value, str) and len(value) == 2 * length and _HEXADECIMAL.fullmatch(value):
         return bytes.fromhex(value)
     raise InputError(f"{where}: wanted {2 * length} hexadecimal digits, got {shown(value)}")
-
-
-def _json(line: str) -> Any:
-    """The value on a line, or None: a check will find that the line is not what it should be."""
-    if _values(line) > _MAX_LINE_VALUES:
-        return None
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _values(text: str) -> int:
-    """A bound on the values in a JSON text."""
-    return sum(text.count(mark) for mark in (",", "[", "{"))
-
-
-def _envelope(session: Session, line: Any) -> Envelope | None:
-    try:
-        envelope = read_envelope(session.id, line)
-        envelope.encode()
-    except (ArithmeticError, ValueError):  # an integer or a text that CBOR cannot hold
-        return None
-    return envelope
 
 
 def _views(folder: Path, session: Session, limits: Limits) -> dict[str, RecordedView]:

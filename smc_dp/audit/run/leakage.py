@@ -57,6 +57,8 @@ def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Che
         return not_possible(NO_CLAIM)
     if not coalitions:
         return not_possible(NO_VIEWS)
+    if evidence.absences:
+        return not_possible("letters were given up, and the simulators of the claim make whole conversations")
     simulate = claim.trials.simulation(p, Stream.insecure_from_seed("structure"))
     stopped = [name for name, made in evidence.recomputed.items() if made.fault]
     whole = [names for names in coalitions if not set(names) & set(stopped)]
@@ -65,7 +67,7 @@ def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Che
         real = readings(*(evidence.recomputed[name].view for name in names))
         fault = difference(real, simulate(names))
         if fault:
-            return failed(f"{_named(names)}: {fault}", party=names[0] if len(names) == 1 else None)
+            return failed(f"what {_named(names)} read: {fault}")  # which others sent: nobody is named
         numbers += sum(shape(real).values())
     if len(whole) < len(coalitions):
         return not_possible(f"the role of {stopped[0]} does not reach its end on its view and the record")

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from protocols.crypto.identity import SIGNATURE_BYTES
+from protocols.crypto.sealing import KEY_BYTES
 from protocols.runtime import message as messages
-from protocols.runtime.channel import HELLO, STAGE_END, Envelope, is_signed
-from protocols.runtime.session import PUBLIC_NAME
-from protocols.runtime.view import Recomputed
-from smc_dp.audit.run.blame import blamed
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, is_signed, signed_payload
+from protocols.runtime.view import Opened, Recomputed
+from smc_dp.audit.run.blame import blamed, gone, greeting, identity, is_held_to, marks_apart, owner
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.opened import NO_VIEWS, whose
@@ -32,38 +31,54 @@ class Verdict:
 
 
 def view_agrees(evidence: Evidence) -> CheckOutcome:
-    """The mail of each view is what the record holds for its owner, opened with the owner's coins."""
+    """The mail and the marks of each view are what the record holds for its owner, opened with the owner's coins.
+
+    Where they differ nobody is named: whoever made either of them may have lied, and so may whoever sent the mail. Who
+    vanished had no time to read it all.
+    """
     if not evidence.views:
         return not_possible(NO_VIEWS)
     for name, view in evidence.views.items():
         again = evidence.recomputed[name]
         if fault := _greeting_fault(evidence, name, again.links.public):
             return fault
+        if apart := marks_apart(evidence, name):
+            return failed(f"the record and the view of {shown(name)} differ in who was absent", apart[0])
         for read, kept in zip(again.opened, view.mail, strict=False):
             if read != kept:
-                return failed(f"the record holds other mail for {shown(name)} there than its view", read[0], name)
-        if len(view.mail) < len(again.opened):
-            missing = again.opened[len(view.mail)][0]
-            return failed(f"the view of {shown(name)} lacks mail that the record holds for it", missing, name)
+                what = f"the record holds other mail for {shown(name)} there than its view"
+                return failed(what, _line(evidence, name, read))
+        if len(view.mail) < len(again.opened) and name not in gone(evidence):
+            missing = _line(evidence, name, again.opened[len(view.mail)])
+            return failed(f"the view of {shown(name)} lacks mail that the record holds for it", missing)
         if len(view.mail) > len(again.opened):
-            extra = view.mail[len(again.opened)][0]
-            wrong = name if again.culprit in (None, name) else None  # else `dispute` says who
-            return failed(f"the view of {shown(name)} has mail that it did not get from the record", extra, wrong)
+            extra = _line(evidence, name, view.mail[len(again.opened)])
+            return failed(f"the view of {shown(name)} has mail that it did not get from the record", extra)
     opened = sum(len(view.mail) for view in evidence.views.values())
     return passed(f"{opened} messages open as the views hold them; {whose(evidence)}")
 
 
+def _line(evidence: Evidence, reader: str, mail: Opened) -> int | None:
+    """The line of a letter: it is found by both ends of its link and its number there."""
+    place = (mail[0], reader, mail[1])
+    return next((n for n, e in evidence.envelopes.items() if (e.sender, e.to, e.number) == place), None)
+
+
 def _greeting_fault(evidence: Evidence, name: str, public: bytes) -> CheckOutcome | None:
     for n, e in evidence.envelopes.items():
-        if e.kind == HELLO and e.sender == name and e.body[:-SIGNATURE_BYTES] != public:
-            return failed(f"the session key of {shown(name)} does not follow from the coins in its view", n, name)
+        if e.kind == HELLO and e.sender == name and e.body[:KEY_BYTES] != public:
+            known = identity(evidence, name)
+            signed = known is not None and is_signed(known, e)
+            what = f"the session key of {shown(name)} does not follow from the coins in its view"
+            return failed(what, n, name if signed else None)
     return None
 
 
 def messages_recomputed(evidence: Evidence) -> CheckOutcome:
     """What each owner of a view sent is, byte for byte, what its program sends on its inputs, coins and mail.
 
-    The owner is named only when it signed the line that differs: else the record may have been changed.
+    The owner is named only when it signed the line that differs, and the record has the mail and the marks of its
+    view: else the record may have been changed, or the owner may have been sent something else.
     """
     if not evidence.views:
         return not_possible(NO_VIEWS)
@@ -79,19 +94,39 @@ def messages_recomputed(evidence: Evidence) -> CheckOutcome:
 
 
 def _sent_fault(evidence: Evidence, name: str, again: Recomputed) -> CheckOutcome | None:
-    recorded = [(n, e) for n, e in evidence.envelopes.items() if e.sender == name]
-    for (n, e), made in zip(recorded, again.sent, strict=False):
+    sent = 0
+    for n, e in ((n, e) for n, e in evidence.envelopes.items() if e.sender == name):
+        if sent == len(again.sent):
+            why = f", which stops: {_rule(again)}" if again.fault else ""
+            return failed(
+                f"{_what(e)} is more than the program of {shown(name)} sends{why}", n, _own(evidence, name, n)
+            )
+        made = again.sent[sent]
         if e != made:
             wanted = "" if (e.kind, e.to) == (made.kind, made.to) else f", which would send {_what(made)}"
-            return failed(f"{_what(e)} is not what the program of {shown(name)} sends{wanted}", n, blamed(evidence, n))
-    if len(recorded) > len(again.sent):
-        n, e = recorded[len(again.sent)]
-        why = f", which stops: {again.fault}" if again.fault else ""
-        wrong = blamed(evidence, n) if again.culprit in (None, name) else None  # else `dispute` says who
-        return failed(f"{_what(e)} is more than the program of {shown(name)} sends{why}", n, wrong)
-    if len(recorded) < len(again.sent):
-        return failed(f"the record lacks {_what(again.sent[len(recorded)])} from {shown(name)}", None, name)
+            what = f"{_what(e)} is not what the program of {shown(name)} sends{wanted}"
+            return failed(what, n, _own(evidence, name, n))
+        sent += 1
+    if sent < len(again.sent) and not (evidence.absences and _may_lack(evidence, name, again.sent[sent])):
+        return failed(f"the record lacks {_what(again.sent[sent])} from {shown(name)}")
     return None
+
+
+def _may_lack(evidence: Evidence, name: str, made: Envelope) -> bool:
+    """Whether a record in which somebody is absent can be without this: who vanished sends nothing, and where somebody
+    was stopped nobody publishes.
+    """
+    return name in gone(evidence) or _is_published(made)
+
+
+def _own(evidence: Evidence, name: str, line: int) -> str | None:
+    """The sender of a line that its program does not send, if it signed the line, and its view is the whole story."""
+    return blamed(evidence, line) if is_held_to(evidence, name) and owner(evidence, name) else None
+
+
+def _rule(again: Recomputed) -> str:
+    """What stopped a role, without a name: who answers for it is for signatures to say."""
+    return (again.fault or "").removeprefix(f"{again.culprit}: ")
 
 
 def _what(e: Envelope) -> str:
@@ -105,13 +140,22 @@ def result(evidence: Evidence) -> CheckOutcome:
     if not evidence.views:
         return not_possible(NO_VIEWS)
     if again := _stopped(evidence):
-        return failed(f"{shown(again.view.name)} publishes nothing: {again.fault}", again.at)
+        return failed(f"the role of {shown(again.view.name)} publishes nothing: {_rule(again)}", again.at)
+    published = _published(evidence)
     for name, again in evidence.recomputed.items():
-        due, found = _published(again.sent, name), _published(tuple(evidence.envelopes.values()), name)
-        if [(e.kind, e.body[:-SIGNATURE_BYTES]) for e in due] != [(e.kind, e.body[:-SIGNATURE_BYTES]) for e in found]:
-            line = next((n for n, e in evidence.envelopes.items() if e in found), None)
-            return failed(f"{shown(name)} published something else than what follows from its view", line, name)
+        due = [(e.kind, signed_payload(e)) for e in again.sent if _is_published(e)]
+        found = published.get(name, [])
+        if evidence.absences and not found:
+            continue  # it vanished, or nobody was to publish
+        there = [(e.kind, signed_payload(e)) for _, e in found]
+        if due != there:
+            same = next((i for i, pair in enumerate(zip(due, there, strict=False)) if pair[0] != pair[1]), len(due))
+            line = found[same][0] if same < len(found) else None
+            what = f"what was published as the share of {shown(name)} is not what follows from its view"
+            return failed(what, line, None if line is None else _own(evidence, name, line))
     hygiene = evidence.protocol.model.hygiene
+    if evidence.absences:
+        return passed(f"the published shares follow from the {whose(evidence)}; somebody's letters were given up")
     if hygiene is None or not set(evidence.session.parties) <= set(evidence.views):
         return passed(f"the published shares follow from the {whose(evidence)}; the release needs those of all parties")
     inputs = {name: view.inputs for name, view in evidence.views.items()}
@@ -120,17 +164,25 @@ def result(evidence: Evidence) -> CheckOutcome:
     return passed("the published shares give what the ideal functionality makes of everybody's inputs")
 
 
-def _published(envelopes: tuple[Envelope, ...], name: str) -> list[Envelope]:
-    return [e for e in envelopes if (e.sender, e.to) == (name, PUBLIC_NAME) and e.kind != STAGE_END]
+def _is_published(e: Envelope) -> bool:
+    return e.is_public and e.kind not in (HELLO, STAGE_END)
+
+
+def _published(evidence: Evidence) -> dict[str, list[tuple[int, Envelope]]]:
+    """What each participant published, with its lines."""
+    found: dict[str, list[tuple[int, Envelope]]] = {}
+    for n, e in evidence.envelopes.items():
+        if _is_published(e):
+            found.setdefault(e.sender, []).append((n, e))
+    return found
 
 
 def _decoded(evidence: Evidence) -> dict[str, messages.Message]:
-    kinds = {kind.__name__: kind for kind in evidence.session.program.kinds}
-    layout = evidence.session.layout
+    session = evidence.session
     return {
-        name: messages.decode(kinds[e.kind], e.body[:-SIGNATURE_BYTES], layout, {})
-        for name in evidence.session.names
-        for e in _published(tuple(evidence.envelopes.values()), name)
+        name: messages.decode(session.kinds[e.kind], signed_payload(e), session.layout, {})
+        for name, published in _published(evidence).items()
+        for _, e in published
     }
 
 
@@ -140,16 +192,27 @@ def dispute(evidence: Evidence) -> CheckOutcome:
         return not_possible(NO_VIEWS)
     if again := _stopped(evidence):
         if again.at is None or again.at not in evidence.envelopes:
-            return failed(again.fault or "", None, again.culprit)
+            own = again.culprit == again.view.name
+            return failed(again.fault or "", None, owner(evidence, again.view.name) if own else None)
         verdict = settle(evidence, again.at)
-        return failed(f"{again.fault}. {verdict.sentence}", again.at, verdict.party)
+        return failed(
+            f"{shown(again.view.name)} refuses this: {_rule(again)}. {verdict.sentence}", again.at, verdict.party
+        )
     count = sum(len(again.reads) for again in evidence.recomputed.values())
     return passed(f"nothing to settle: {count} messages open and are accepted; {whose(evidence)}")
 
 
 def _stopped(evidence: Evidence) -> Recomputed | None:
-    """The role that something on the earliest line stopped, before those that only wait for somebody who was."""
-    faults = [again for again in evidence.recomputed.values() if again.fault is not None]
+    """The role that something on the earliest line stopped, before those that only wait for somebody who was.
+
+    One that vanished while it waited was not stopped.
+    """
+    away = gone(evidence)
+    faults = [
+        again
+        for name, again in evidence.recomputed.items()
+        if again.fault is not None and not (name in away and again.at is None and again.culprit is None)
+    ]
     return min(faults, key=lambda again: (again.at is None, again.at or 0), default=None)
 
 
@@ -163,7 +226,7 @@ def settle(evidence: Evidence, line: int) -> Verdict:
     if envelope is None:
         return Verdict(line, None, "There is no message on this line.")
     signed = blamed(evidence, line) is not None
-    if envelope.kind == HELLO or envelope.to == PUBLIC_NAME:
+    if envelope.is_public:
         return _settle_public(evidence, line, envelope, signed)
     if envelope.to not in evidence.views:
         return Verdict(line, None, f"It takes the view of {shown(envelope.to)} to say what the message is.")
@@ -178,10 +241,10 @@ def settle(evidence: Evidence, line: int) -> Verdict:
 
 
 def _settle_public(evidence: Evidence, line: int, envelope: Envelope, signed: bool) -> Verdict:
-    identity = evidence.session.identities.get(envelope.sender)
+    known = identity(evidence, envelope.sender)
     who = shown(envelope.sender)
-    if identity is None or not is_signed(identity, envelope):
-        return Verdict(line, None, f"{who} did not sign this: it, or somebody on the way, put it there.")
+    if known is None or not is_signed(known, envelope):
+        return Verdict(line, None, f"The signature of {who} does not hold: nobody answers for this.")
     faults = [a for a in evidence.recomputed.values() if a.at == line]
     if faults:
         return Verdict(line, envelope.sender, f"{who} signed this, so {who} is wrong, which anybody can check.")
@@ -191,29 +254,22 @@ def _settle_public(evidence: Evidence, line: int, envelope: Envelope, signed: bo
 def _coins(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
     """The reader's own greeting must follow from the coins that it hands over."""
     reader = envelope.to
-    public = evidence.recomputed[reader].links.public
-    n, hello = _hello(evidence, reader, envelope.sender)
-    if hello is None or not is_signed(evidence.session.identities[reader], hello):
+    found = greeting(evidence, reader)
+    if found is None:
         return Verdict(line, None, f"No greeting that {shown(reader)} signed is there to check its coins against.")
-    if hello.body[:-SIGNATURE_BYTES] != public:
-        sentence = f"{shown(reader)} is wrong: its coins are not those behind the key that it signed on line {n}."
+    if owner(evidence, reader) is None:
+        sentence = (
+            f"{shown(reader)} is wrong: its coins are not those behind the key that it signed on line {found[0]}."
+        )
         return Verdict(line, reader, sentence)
     return None
 
 
 def _greeting(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
     """The sender's greeting must be signed, or the key of the link is nobody's."""
-    n, hello = _hello(evidence, envelope.sender, envelope.to)
-    identity = evidence.session.identities.get(envelope.sender)
-    if hello is None or identity is None or not is_signed(identity, hello):
-        where = "" if n is None else f" on line {n}"
-        return Verdict(line, None, f"{shown(envelope.sender)} signed no greeting{where}: anybody may have sent this.")
+    if greeting(evidence, envelope.sender) is None:
+        return Verdict(line, None, f"No greeting that {shown(envelope.sender)} signed is there: the link is nobody's.")
     return None
-
-
-def _hello(evidence: Evidence, sender: str, to: str) -> tuple[int | None, Envelope | None]:
-    found = ((n, e) for n, e in evidence.envelopes.items() if (e.kind, e.sender, e.to) == (HELLO, sender, to))
-    return next(found, (None, None))
 
 
 def _refused(evidence: Evidence, line: int, envelope: Envelope, opens: bool, signed: bool) -> Verdict:
@@ -226,9 +282,12 @@ def _refused(evidence: Evidence, line: int, envelope: Envelope, opens: bool, sig
             line, None, f"{sender} sent another message here, which its later ones continue: this was changed."
         )
     if not signed:
-        who = f"{reader}, who has the same key" if opens else "somebody on the way"
-        what = "opens and is refused" if opens else "does not open"
-        return Verdict(line, None, f"It {what}; {sender} signed no chain that holds it, so {sender} made it, or {who}.")
+        what = (
+            f"It opens and is refused; no signature holds it, and both {sender} and {reader} have its key"
+            if opens
+            else "It does not open, and no signature holds it: whoever carried or recorded it may have changed it"
+        )
+        return Verdict(line, None, f"{what}, so nobody can be named.")
     if not opens:
         sentence = f"{sender} is wrong: it signed this, and the seal breaks under the key that both greetings give."
         return Verdict(line, envelope.sender, sentence)

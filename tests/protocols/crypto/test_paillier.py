@@ -15,7 +15,7 @@ from support.toy import ACCEPT, REJECT, paillier_key, randomiser, uniformity
 from protocols.arithmetic import modular
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
-from protocols.crypto import paillier
+from protocols.crypto import admission, paillier
 from protocols.crypto.hashed import residues
 from protocols.crypto.paillier import Ciphertext, Fresh, PublicKey, Uniform
 from protocols.errors import DecodeError, LocalError
@@ -131,7 +131,12 @@ def test_a_ciphertext_under_another_key_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("blind", "fresh"),
-    [(PublicKey.blind, True), (twins.blind_plaintext_only, False), (twins.blind_with_short_exponent, True)],
+    [
+        (PublicKey.blind, True),
+        (twins.blind_plaintext_only, False),
+        (twins.blind_with_short_exponent, True),
+        (twins.blind_by_a_power_of_h, True),
+    ],
 )
 def test_blinding_replaces_the_randomiser(blind: Blind, fresh: bool) -> None:
     rng = Stream.insecure_from_seed("relink")
@@ -154,6 +159,54 @@ def test_randomisers_after_blinding_are_uniform(blind: Blind, uniform: bool) -> 
         assert p > ACCEPT if uniform else p < REJECT
 
 
+@given(PLAINTEXTS, PLAINTEXTS, st.integers(0, 2**64))
+def test_blinding_is_the_definition_with_the_first_unit_of_symbol_plus_one(m: int, r: int, seed: int) -> None:
+    c, rng = KEY.encrypt(m, Stream.insecure_from_seed("blinded")), Stream.insecure_from_seed(seed)
+    y = next(y for y in iter(lambda: rng.below(N), None) if gcd(y, N) == 1 and symbol(Ciphertext(N, y)) == 1)
+    blinded = PUBLIC.blind(c, r, Stream.insecure_from_seed(seed))
+    assert blinded.value == c.value * pow(1 + N, r, N * N) * pow(y, N, N * N) % (N * N)
+
+
+def bad_key(common: int) -> paillier.PrivateKey:
+    """A key whose h generates 1/common of the units of symbol +1, for `common` is 2 or divides both p - 1 and q - 1."""
+    rng = Stream.insecure_from_seed(f"bad key {common}")
+    residue, modulus = (1, 4) if common == 2 else (2 * common + 1, 4 * common)
+    p, q = (modular.random_prime(128, rng, residue=residue, modulus=modulus) for _ in range(2))
+    return paillier.PrivateKey(PublicKey(p * q), p, q)
+
+
+def coset(key: paillier.PrivateKey, value: int, common: int) -> int:
+    """In which coset of the powers of h, of `common` many, the holder of such a key finds a randomiser."""
+
+    def log(x: int, prime: int) -> int:
+        exponent = (prime - 1) // common
+        root = next(y for y in (pow(x, exponent, prime) for x in range(2, prime)) if y != 1)
+        return next(k for k in range(common) if pow(root, k, prime) == pow(x, exponent, prime))
+
+    if common == 2:
+        return log(value, key.p)
+    h = key.public.h
+    return (log(value, key.p) * log(h, key.q) - log(value, key.q) * log(h, key.p)) % common
+
+
+@pytest.mark.parametrize(("common", "by_chance"), [(2, range(240, 361)), (23, range(2, 53))])
+@pytest.mark.parametrize(("blind", "hidden"), [(PublicKey.blind, True), (twins.blind_by_a_power_of_h, False)])
+def test_a_holder_with_other_primes_than_agreed_recognises_nothing_that_was_blinded(
+    blind: Blind, hidden: bool, common: int, by_chance: range
+) -> None:
+    """By chance 300 and 26 of 600 would be recognised; the ranges have five standard deviations on each side."""
+    key, rng = bad_key(common), Stream.insecure_from_seed(f"cosets {common}")
+    assert admission.verify(key.public, 256, admission.prove(key, b"bad"), b"bad", rng) is None
+    classic = (twins.encrypt_classically(key.public, 5, rng) for _ in range(2_000))
+    sent = [c for c in classic if modular.jacobi(c.value, c.n) == 1][:600]
+    before = [coset(key, c.value, common) for c in sent]
+    after = [coset(key, blind(key.public, c, rng.bits(40), rng).value, common) for c in sent]
+    assert uniformity(before, range(common)) > ACCEPT
+    moves = [(y - x) % common for x, y in zip(before, after, strict=True)]
+    assert moves.count(0) in by_chance if hidden else moves == [0] * 600
+    assert not hidden or uniformity(moves, range(common)) > ACCEPT
+
+
 def test_the_extracted_randomiser_is_the_one_that_phe_used() -> None:
     for r in (2, 3, N - 1, N // 5):
         assert randomiser(KEY, phe.PaillierPublicKey(N).raw_encrypt(99, r_value=r)) == r
@@ -167,10 +220,11 @@ def symbol(c: Ciphertext) -> int:
 def test_every_ciphertext_of_ours_has_symbol_plus_one() -> None:
     rng = Stream.insecure_from_seed("symbols")
     c = PUBLIC.encrypt(3, rng)
-    made = [c, KEY.encrypt(4, rng), PUBLIC.refresh(c, rng), PUBLIC.blind(c, 9, rng), *PUBLIC.scale(c, [2, 3, 4])]
-    made += [PUBLIC.encrypt(m, rng) for m in range(60)]
+    made = [c, KEY.encrypt(4, rng), PUBLIC.refresh(c, rng), *PUBLIC.scale(c, [2, 3, 4])]
+    made += [PUBLIC.encrypt(m, rng) for m in range(60)] + [PUBLIC.blind(c, m, rng) for m in range(60)]
     assert {symbol(c) for c in made} == {1}
     assert all(PUBLIC.admit(c.value).value == c.value for c in made)
+    assert {symbol(twins.blind_by_any_unit(PUBLIC, c, m, rng)) for m in range(60)} == {1, -1}
 
 
 def test_mixing_the_two_randomisations_links_what_admission_keeps_apart() -> None:
@@ -250,13 +304,27 @@ def test_h_is_minus_a_square_that_nobody_chose_and_differs_from_key_to_key() -> 
     assert len({key.public.h for key in keys}) == len(keys)
 
 
-def test_the_holder_who_may_choose_h_finds_its_ciphertexts_again_however_they_are_blinded() -> None:
+@pytest.mark.parametrize(
+    ("public", "blind", "found"),
+    [
+        (twins.ChosenH(N), twins.blind_by_a_power_of_h, True),
+        (twins.ChosenH(N), PublicKey.blind, False),
+        (PUBLIC, twins.blind_by_a_power_of_h, False),
+    ],
+)
+def test_whoever_may_choose_h_finds_what_powers_of_h_blind(public: PublicKey, blind: Blind, found: bool) -> None:
     rng = Stream.insecure_from_seed("chosen h")
-    for public, found in ((twins.ChosenH(N), True), (PUBLIC, False)):
-        sent = PUBLIC.encrypt_all([1, 2, 3], rng)
-        returned = [public.blind(c, rng.bits(40), rng) for c in sent]
-        up_to_sign = [[pow(randomiser(KEY, c.value), 2, N) for c in side] for side in (sent, returned)]
-        assert (up_to_sign[0] == up_to_sign[1]) == found
+    sent = PUBLIC.encrypt_all([1, 2, 3], rng)
+    returned = [blind(public, c, rng.bits(40), rng) for c in sent]
+    up_to_sign = [[pow(randomiser(KEY, c.value), 2, N) for c in side] for side in (sent, returned)]
+    assert (up_to_sign[0] == up_to_sign[1]) == found
+
+
+def test_others_open_what_is_encrypted_under_a_chosen_h() -> None:
+    rng = Stream.insecure_from_seed("chosen h")
+    for public, opened in ((twins.ChosenH(N), True), (PUBLIC, False)):
+        square = pow(public.encrypt(17, rng).value, 2, N * N)
+        assert (square == 1 + 2 * 17 * N) == opened
 
 
 def test_primes_of_another_modulus_are_refused() -> None:

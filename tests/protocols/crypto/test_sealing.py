@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import sealing
+from protocols.crypto.sealing import LinkKeys
 from protocols.errors import DecodeError
 
 SESSION = bytes(range(32))
 A, B = (Stream.insecure_from_seed(name).bytes(32) for name in "ab")
-KEY = sealing.link_key(A, sealing.public_key(B), SESSION, "north", "south")
+LINK = sealing.link_keys(A, sealing.public_key(B), SESSION, "north", "south")
+KEY = LINK.outgoing
+Derive = Callable[[bytes, bytes, bytes, str, str], LinkKeys]
 Seal = Callable[[bytes, int, bytes, bytes], bytes]
 
 # RFC 7748, section 6.1
@@ -39,49 +42,56 @@ SMALL_ORDER = [
 
 
 def hkdf(secret: bytes, salt: bytes, info: bytes) -> bytes:
-    """RFC 5869 for one block of output."""
+    """RFC 5869 for two blocks of output."""
     extracted = hmac.new(salt, secret, hashlib.sha256).digest()
-    return hmac.new(extracted, info + b"\x01", hashlib.sha256).digest()
+    first = hmac.new(extracted, info + b"\x01", hashlib.sha256).digest()
+    return first + hmac.new(extracted, first + info + b"\x02", hashlib.sha256).digest()
 
 
 def test_the_key_exchange_of_rfc_7748_and_hkdf_written_out() -> None:
     assert sealing.public_key(BOB) == BOB_PUBLIC
     info = b"smc-dp link\x00north\x00south"
-    assert sealing.link_key(BOB, ALICE_PUBLIC, SESSION, "north", "south") == hkdf(SHARED, SESSION, info)
+    keys = hkdf(SHARED, SESSION, info)
+    north, south = (
+        sealing.link_keys(BOB, ALICE_PUBLIC, SESSION, *ends) for ends in (("north", "south"), ("south", "north"))
+    )
+    assert north == LinkKeys(keys[:32], keys[32:])
+    assert south == LinkKeys(keys[32:], keys[:32])
 
 
-def test_both_ends_derive_the_same_key() -> None:
-    assert sealing.link_key(B, sealing.public_key(A), SESSION, "north", "south") == KEY
+def test_both_ends_derive_the_same_keys() -> None:
+    other = sealing.link_keys(B, sealing.public_key(A), SESSION, "south", "north")
+    assert (other.incoming, other.outgoing) == (LINK.outgoing, LINK.incoming)
 
 
-def links(derive: Callable[..., bytes]) -> set[bytes]:
+def links(derive: Derive) -> set[bytes]:
     peer = sealing.public_key(B)
-    return {
+    found = (
         derive(A, peer, SESSION, "north", "south"),
-        derive(A, peer, SESSION, "south", "north"),
         derive(A, peer, SESSION, "north", "charlie"),
         derive(A, peer, SESSION, "charlie", "south"),
         derive(A, peer, bytes(32), "north", "south"),
         derive(A, ALICE_PUBLIC, SESSION, "north", "south"),
         derive(B, ALICE_PUBLIC, SESSION, "north", "south"),
-    }
+    )
+    return {key for keys in found for key in (keys.outgoing, keys.incoming)}
 
 
 def test_each_direction_session_and_pair_has_a_key_of_its_own() -> None:
-    assert len(links(sealing.link_key)) == 7
-    assert len(links(twins.link_key_without_direction)) < 7
+    assert len(links(sealing.link_keys)) == 12
+    assert len(links(twins.link_keys_without_direction)) == 6
 
 
 @pytest.mark.parametrize("point", SMALL_ORDER, ids=lambda point: point[:4].hex())
 def test_points_of_small_order_are_refused(point: bytes) -> None:
     with pytest.raises(DecodeError, match="X25519"):
-        sealing.link_key(A, point, SESSION, "north", "south")
+        sealing.link_keys(A, point, SESSION, "north", "south")
 
 
 @given(st.binary(max_size=70).filter(lambda b: len(b) != 32))
 def test_points_of_another_length_are_refused(point: bytes) -> None:
     with pytest.raises(DecodeError, match="X25519"):
-        sealing.link_key(A, point, SESSION, "north", "south")
+        sealing.link_keys(A, point, SESSION, "north", "south")
 
 
 @given(st.binary(max_size=300), st.binary(max_size=100), st.integers(0, 2**32))
@@ -138,10 +148,10 @@ def test_another_number_or_key_does_not_open() -> None:
 def test_a_message_does_not_return_to_its_author() -> None:
     peer = sealing.public_key(B)
 
-    def reflected(derive: Callable[..., bytes]) -> bytes:
-        sent = sealing.seal(derive(A, peer, SESSION, "north", "south"), 0, b"", b"secret")
-        return sealing.unseal(derive(A, peer, SESSION, "south", "north"), 0, b"", sent)
+    def reflected(derive: Derive) -> bytes:
+        keys = derive(A, peer, SESSION, "north", "south")
+        return sealing.unseal(keys.incoming, 0, b"", sealing.seal(keys.outgoing, 0, b"", b"secret"))
 
     with pytest.raises(DecodeError, match="seal is broken"):
-        reflected(sealing.link_key)
-    assert reflected(twins.link_key_without_direction) == b"secret"
+        reflected(sealing.link_keys)
+    assert reflected(twins.link_keys_without_direction) == b"secret"

@@ -29,13 +29,14 @@ from protocols.comparison import roles, steps
 from protocols.comparison.messages import DGK, Bits, ComparisonKey, Differences
 from protocols.crypto.dgk import DgkPrivateKey
 from protocols.crypto.paillier import Ciphertext
+from protocols.curator import CURATOR_NAME, parties_and_curator
 from protocols.pathak2010 import ideal, minimum
 from protocols.pathak2010.messages import Indicator
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
 from protocols.runtime.claims import Claim, Readings, View, canaries, readings
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY
-from protocols.runtime.session import CURATOR_NAME, Program
+from protocols.runtime.session import Program
 from protocols.runtime.simulate import Setting
 from smc_dp.audit.code.executions import execute
 from smc_dp.audit.code.two_samples import compare_samples, shape
@@ -417,7 +418,8 @@ def compared(seed: str) -> dict[Case, list[Readings]]:
     """What the holder read in each of many comparisons of each case, and that its result is right."""
     cases, desk = CASES * REPEATS, Desk(LENGTH)
     key = dgk_key(steps.plaintext_modulus(LENGTH))
-    program = Program("comparisons", 1, {PARTY: chooser, CURATOR: holder}, (ComparisonKey, Bits, Differences), ())
+    by_kind, kinds = {PARTY: chooser, CURATOR: holder}, (ComparisonKey, Bits, Differences)
+    program = Program("comparisons", 1, by_kind, kinds, (), participants=parties_and_curator)
     inputs = {name: (desk, key, cases) for name in ("P1", CURATOR_NAME)}
     run = start(program, desk, inputs, seed).simulate(views=True)
     assert run.results[CURATOR_NAME] == [comparison_ideal.functionality(*case) for case in cases]

@@ -10,7 +10,7 @@ import pytest
 from support.sessions import PRINTED, PROGRAMS, setup
 
 from protocols.pathak2010 import PROGRAM
-from protocols.runtime.channel import HELLO, STAGE_END
+from protocols.runtime.envelope import HELLO, STAGE_END
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Run
 
@@ -71,5 +71,5 @@ def test_covers_go_to_everybody_else() -> None:
     """Step 1.2: each party sends each other party exactly one relay, whichever of them is the real one."""
     run = setup(5, 1).simulate()
     edges = [(e.sender, e.to) for e in run.transcript.envelopes if e.kind == "Relay"]
-    names = run.transcript.head["parameters"]["parties"]
+    names = next(run.transcript.lines())["parameters"]["parties"]
     assert sorted(edges) == sorted((a, b) for a in names for b in names if a != b)

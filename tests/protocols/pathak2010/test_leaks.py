@@ -17,10 +17,10 @@ from support.toy import paillier_key
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
+from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import ideal, setup
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.runtime.claims import View, canaries, public_fields, readings
-from protocols.runtime.session import CURATOR_NAME
 from protocols.runtime.simulate import Run, Setting
 from smc_dp.attacks.extract_randomiser import randomiser
 from smc_dp.attacks.sessions import mail_from

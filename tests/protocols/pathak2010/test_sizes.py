@@ -15,7 +15,7 @@ from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.crypto.sealing import OVERHEAD_BYTES
 from protocols.pathak2010 import PROGRAM, party
 from protocols.runtime import message
-from protocols.runtime.channel import HELLO, STAGE_END, Envelope
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.session import PUBLIC_NAME, Program
 
 Shape = dict[tuple[str, str], list[tuple[str, str, int, int]]]

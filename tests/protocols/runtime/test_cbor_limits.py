@@ -16,7 +16,7 @@ from protocols.errors import DecodeError, ReplayError
 from protocols.pathak2010 import PROGRAM
 from protocols.runtime import state
 from protocols.runtime.cbor_limits import is_plain
-from protocols.runtime.channel import Envelope
+from protocols.runtime.envelope import Envelope
 
 LEAVES = st.none() | st.booleans() | st.integers(-(2**64), 2**64 - 1) | st.text() | st.binary() | st.floats()
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -25,11 +25,12 @@ from protocols.pathak2010.values import PartyInput
 from protocols.runtime import actors, replay
 from protocols.runtime import message as messages
 from protocols.runtime import state as states
-from protocols.runtime.channel import STAGE_END, Channel, Envelope
+from protocols.runtime.channel import Channel
+from protocols.runtime.desk import Desk, Progress
 from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.message import PARTY
-from protocols.runtime.process import Process
-from protocols.runtime.session import Program, Session
+from protocols.runtime.session import FORMAT, PUBLIC_NAME, Program, Session
 
 SCHEDULES = 10
 
@@ -96,20 +97,37 @@ def test_shuffled_roles_twin_is_caught() -> None:
     assert by_link(made.simulate().transcript.envelopes) != by_link(made.simulate().transcript.envelopes)
 
 
-def steps_of(made: Setup, name: str, count: int) -> tuple[list[bytes], list[list[Envelope]]]:
-    """The states of a role, and the mail that each call was given, for the first calls of an honest run."""
-    session, identities, seeds, inputs = made
-    order = [e for e in made.simulate().transcript.envelopes if e.to == name]
-    kept, mails = [replay.begin(session, name, identities[name], seeds[name], inputs[name]).state], []
-    for envelope in order[:count]:
-        mails.append([envelope])
-        kept.append(replay.step(session, kept[-1], [envelope]).state)
-    return kept, mails
+def board_of(sent: Iterable[Envelope]) -> dict[str, Envelope]:
+    """The greetings of a run."""
+    return {e.sender: e for e in sent if e.kind == HELLO}
+
+
+class Steps:
+    """One role of an honest run, call by call: its mail one at a time, and the state before and after each."""
+
+    def __init__(self, made: Setup, name: str, count: int | None = None) -> None:
+        session, identities, seeds, inputs = made
+        sent = made.simulate().transcript.envelopes
+        self.session, self.signer, self.board = session, identities[name], board_of(sent)
+        self.mails = [[e] for e in sent if e.to == name][:count]
+        self.steps = [replay.begin(session, name, self.signer, seeds[name], inputs[name], self.board)]
+        for mail in self.mails:
+            self.steps.append(self.step(len(self.steps) - 1, mail))
+        self.states = [step.state for step in self.steps]
+
+    def step(self, n: int, mail: Sequence[Envelope], session: Session | None = None) -> replay.Step:
+        """The call after the one of this number, with this mail."""
+        last = self.steps[n]
+        return replay.step(session or self.session, last.state, mail, self.signer, last.counter, self.board)
+
+    def on(self, state: bytes, counter: int) -> replay.Step:
+        """A call without mail, on any bytes."""
+        return replay.step(self.session, state, [], self.signer, counter, self.board)
 
 
 def test_state_of_another_session_or_version_is_refused() -> None:
     made = setup()
-    (state, *_), (mail, *_) = steps_of(made, "P1", 1)
+    one = Steps(made, "P1", 1)
     session = made.session
     others = {
         "nonce": replace(session, nonce=bytes(32)),
@@ -117,51 +135,119 @@ def test_state_of_another_session_or_version_is_refused() -> None:
         "name": replace(session, program=replace(PROGRAM, name="another")),
         "program": replace(session, program=PRINTED),
     }
-    assert replay.step(session, state, mail).state != state
+    assert one.step(0, one.mails[0]).state != one.states[0]
     for other in others.values():
         with pytest.raises(ReplayError):
-            replay.step(other, state, [])
+            one.step(0, [], other)
+
+
+def kept_in(state: bytes, session: Session) -> dict[str, Any]:
+    """What a state holds."""
+    kept: dict[str, Any] = states.load(state, records_of(session))
+    return kept
+
+
+def records_of(session: Session) -> tuple[type[Any], ...]:
+    return (*session.program.records, type(session.parameters))
+
+
+def test_state_of_another_format_is_refused() -> None:
+    made = setup(2, 1)
+    one = Steps(made, "P1", 0)
+    kept = kept_in(one.states[0], made.session)
+    assert states.dump(kept, records_of(made.session)) == one.states[0]
+    older = kept | {"program": (FORMAT - 1, *kept["program"][1:])}
+    with pytest.raises(ReplayError, match="another program, version or session"):
+        one.on(states.dump(older, records_of(made.session)), 1)
 
 
 def test_truncated_and_garbled_states_are_refused() -> None:
     made = setup(2, 1)
-    (*_, state), _ = steps_of(made, "P1", 4)
+    one = Steps(made, "P1", 4)
+    state, counter = one.states[-1], one.steps[-1].counter
     for length in (0, 1, 2, len(state) // 2, len(state) - 1):
         with pytest.raises(ReplayError):
-            replay.step(made.session, state[:length], [])
+            one.on(state[:length], counter)
     with pytest.raises(ReplayError):
-        replay.step(made.session, state + b"\x00", [])
+        one.on(state + b"\x00", counter)
     values: tuple[Any, ...] = (None, 7, b"", [], {}, {"program": ("pathak2010", 1, b"")})
     for value in values:
         with pytest.raises(ReplayError):
-            replay.step(made.session, states.dump(value, ()), [])
+            one.on(states.dump(value, ()), counter)
+    kept = kept_in(state, made.session)
+    for key in kept:
+        for wrong in ({k: v for k, v in kept.items() if k != key}, kept | {key: None}):
+            with pytest.raises(ReplayError):
+                one.on(states.dump(wrong, records_of(made.session)), counter)
+    assert one.on(state, counter).counter == counter + 1
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=64))
 def test_arbitrary_bytes_are_no_state(data: bytes) -> None:
     with pytest.raises(ReplayError):
-        replay.step(SMALL.session, data, [])
+        replay.step(SMALL.session, data, [], SMALL.identities["P1"], 1)
 
 
 SMALL = setup(2, 1)
 
 
 def test_replayed_or_foreign_mail_is_refused() -> None:
-    made = setup()
-    kept, mails = steps_of(made, "P1", 5)
+    one = Steps(setup(), "P1", 5)
     with pytest.raises(PeerError) as caught:
-        replay.step(made.session, kept[3], mails[1])
-    assert caught.value.culprit == mails[1][0].sender
+        one.step(3, one.mails[1])
+    assert (caught.value.culprit, caught.value.evidence) == (f"somebody on the way from {one.mails[1][0].sender}", ())
     with pytest.raises(PeerError):
-        replay.step(made.session, kept[3], [replace(mails[3][0], session=bytes(32))])
-    assert replay.step(made.session, kept[3], mails[3]).state == kept[4]  # a refusal spoils nothing
+        one.step(3, [replace(one.mails[3][0], session=bytes(32))])
+    assert one.step(3, one.mails[3]).state == one.states[4]  # a refusal spoils nothing
 
 
 def test_the_same_call_gives_the_same_answer() -> None:
-    made = setup()
-    kept, mails = steps_of(made, "charlie", 6)
-    assert replay.step(made.session, kept[5], mails[5]) == replay.step(made.session, kept[5], mails[5])
+    one = Steps(setup(), "charlie", 6)
+    assert one.step(5, one.mails[5]) == one.step(5, one.mails[5])
+
+
+def test_states_are_numbered_and_an_old_one_is_refused() -> None:
+    one = Steps(setup(2, 1), "P1")
+    assert [step.counter for step in one.steps] == list(range(1, len(one.steps) + 1))
+    assert [kept_in(state, one.session)["counter"] for state in one.states] == [step.counter for step in one.steps]
+    newest = one.steps[-1].counter
+    for step in one.steps[:-1]:
+        with pytest.raises(ReplayError, match=f"has number {step.counter}, wanted {newest}: only the newest"):
+            one.on(step.state, newest)
+        with pytest.raises(ReplayError, match="only the newest"):
+            one.on(step.state, step.counter + 1)
+    with pytest.raises(ReplayError, match="only the newest"):
+        replay.release(one.session, one.states[-2], one.signer, newest, one.board)
+    assert one.on(one.states[-1], newest).counter == newest + 1
+
+
+def test_whoever_forgets_the_number_seals_two_plaintexts_under_one_nonce() -> None:
+    """What the number is for: the same state, asked again with other mail of P2, answers with other letters."""
+    made = setup(2, 1)
+    p, mine = made.inputs["P2"]
+    other = made._replace(inputs=dict(made.inputs) | {"P2": (p, replace(mine, n=mine.n + 1))})
+    one, two = Steps(made, "charlie"), Steps(other, "charlie")
+    at = next(n for n, mails in enumerate(zip(one.mails, two.mails, strict=True)) if mails[0] != mails[1])
+    assert one.states[at] == two.states[at]
+    sent = [{(e.to, e.number): e for n in range(at, len(s.mails)) for e in s.steps[n + 1].mail} for s in (one, two)]
+    assert any(e.body[:-16] != sent[1][place].body[:-16] for place, e in sent[0].items() if place[0] != PUBLIC_NAME)
+    with pytest.raises(ReplayError, match="only the newest"):  # with the number, the second answer is not given
+        replay.step(made.session, two.states[at], two.mails[at], one.signer, one.steps[at + 1].counter, one.board)
+
+
+def test_no_state_holds_an_identity_key() -> None:
+    """Whoever finds a state can read mail, and cannot sign; so it goes on with the identity only."""
+    made = setup(2, 1)
+    played = play(made)
+    for name, kept in played.states.items():
+        assert not [state for state in kept for identity in made.identities.values() if identity.seed in state]
+        assert all(made.session.id in state for state in kept)  # the search finds what is there
+        with_key = kept_in(kept[-1], made.session) | {"identity": made.identities[name].seed}
+        assert made.identities[name].seed in states.dump(with_key, records_of(made.session))
+    one = Steps(made, "P1", 2)
+    with pytest.raises(LocalError, match="pins another identity"):
+        replay.step(made.session, one.states[-1], [], made.identities["P2"], one.steps[-1].counter, one.board)
 
 
 def test_nondeterministic_role_stops_before_sealing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,11 +279,11 @@ def test_finished_stages_leave_neither_mail_nor_secrets(monkeypatch: pytest.Monk
     made = setup(3, 2)
     secrets: dict[str, set[bytes]] = {}
     now = {"stage": ""}
-    enter, take, draw, decode = Process.enter, Stream.bytes, Stream.bits, messages.decode
+    enter, take, draw, decode = Desk.enter, Stream.bytes, Stream.bits, messages.decode
 
-    def entering(process: Process, name: str) -> Any:
-        now["stage"] = f"{process.name} {name.split('.')[0]}"
-        return enter(process, name)
+    def entering(desk: Desk, name: str, replaces: bool) -> Any:
+        now["stage"] = f"{desk.name} {name.split('.')[0]}"
+        return enter(desk, name, replaces)
 
     def drawing(stream: Stream, n: int) -> bytes:
         out = take(stream, n)
@@ -213,7 +299,7 @@ def test_finished_stages_leave_neither_mail_nor_secrets(monkeypatch: pytest.Monk
         secrets.setdefault(now["stage"], set()).add(data)
         return decode(kind, data, *args)
 
-    monkeypatch.setattr(Process, "enter", entering)
+    monkeypatch.setattr(Desk, "enter", entering)
     monkeypatch.setattr(Stream, "bytes", drawing)
     monkeypatch.setattr(Stream, "bits", drawing_bits)
     monkeypatch.setattr(messages, "decode", reading)
@@ -233,16 +319,15 @@ def test_no_coin_of_a_finished_stage_can_be_drawn_again() -> None:
     """The stream that a state keeps moves on one way at the end of each stage."""
     made = setup(2, 1)
     played = play(made)
-    records = (*PROGRAM.records, type(made.session.parameters))
-    keys = [states.load(state, records)["role"][2] for state in played.states["P1"]]
+    keys = [kept_in(state, made.session)["role"][1] for state in played.states["P1"]]
     distinct = list(dict.fromkeys(keys))
     assert len(distinct) == 1 + sum(e.sender == "P1" and e.kind == STAGE_END for e in played.envelopes)
     assert distinct[0] == made.seeds["P1"].key
     for before, after in pairwise(distinct):
         assert Stream(before, insecure=True).fork("next stage").key == after
-    final = states.load(played.states["P1"][-1], records)
-    mail, sent, values = final["progress"][1:4]
-    assert (mail, sent, values) == ([], [], {})
+    final = kept_in(played.states["P1"][-1], made.session)
+    progress = Progress(*final["progress"])
+    assert (final["mail"], progress.sent, progress.made) == ([], [], {})
     assert made.seeds["P1"].key not in played.states["P1"][-1]
 
 
@@ -267,13 +352,13 @@ def test_without_once_a_replay_makes_them_again(monkeypatch: pytest.MonkeyPatch)
     """The count above can fail."""
     calls: list[str] = []
     monkeypatch.setattr(dgk, "generate", counting(dgk.generate, "dgk", calls))
-    made_before = Process.once
+    made_before = Desk.once
 
-    def forgetful(process: Any, label: str, make: Callable[[Stream], Any]) -> Any:
-        process.progress.made.clear()
-        return made_before(process, label, make)
+    def forgetful(desk: Desk, label: str, make: Callable[[Stream], Any]) -> Any:
+        desk.progress.made.clear()
+        return made_before(desk, label, make)
 
-    monkeypatch.setattr(Process, "once", forgetful)
+    monkeypatch.setattr(Desk, "once", forgetful)
     play(setup(2, 1), batch=1)
     assert len(calls) > 1
 
@@ -287,9 +372,9 @@ def test_state_stays_small() -> None:
 
 def test_nothing_is_released_early() -> None:
     made = setup()
-    kept, _ = steps_of(made, "P1", 3)
+    one = Steps(made, "P1", 3)
     with pytest.raises(LocalError, match="nothing is published before"):
-        replay.release(made.session, kept[-1])
+        replay.release(made.session, one.states[-1], one.signer, one.steps[-1].counter, one.board)
 
 
 def test_actors_raise_what_a_role_raises() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import NamedTuple
 
 import pytest
 from broken import runtime_roles
@@ -10,85 +12,120 @@ from support.sessions import Setup, setup, with_roles
 
 from protocols.errors import LocalError, PeerError
 from protocols.pathak2010 import PROGRAM
-from protocols.runtime.channel import HELLO, Envelope
+from protocols.runtime.board import Board
+from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.process import Process, processes
+from protocols.runtime.session import PUBLIC_NAME
 
 
-def all_of(made: Setup) -> dict[str, Process]:
-    return processes(*made)
+class Table(NamedTuple):
+    """All processes of a session, and the board that they look at."""
+
+    board: Board
+    roles: dict[str, Process]
+
+    def advance(self, *names: str) -> list[Envelope]:
+        """Let these run, or all: what they sent to each other. What is public is posted."""
+        sent = [e for name in names or self.roles for e in self.roles[name].advance()]
+        for envelope in sent:
+            if envelope.is_public:
+                self.board.post(envelope)
+        return [e for e in sent if not e.is_public]
+
+    def carry(self, *, until: str | None = None, but: tuple[str, str, str] | None = None) -> list[Envelope]:
+        """Carry mail until nobody sends, or until a message of this kind comes up; what is left of the last round.
+
+        `but`: the kind, sender and addressee of what is lost.
+        """
+        under_way = self.advance() + self.advance()  # the greetings come first
+        while under_way and not any(e.kind == until for e in under_way):
+            for envelope in under_way:
+                if (envelope.kind, envelope.sender, envelope.to) != but:
+                    self.roles[envelope.to].deliver(envelope)
+            under_way = self.advance()
+        return under_way
 
 
-def carried(
-    roles: dict[str, Process], *, until: str | None = None, but: tuple[str, str, str] | None = None
-) -> list[Envelope]:
-    """Carry mail until nobody sends, or until a message of this kind comes up; what is left of the last round.
-
-    `but`: the kind, sender and addressee of what is lost.
-    """
-    under_way = [e for role in roles.values() for e in role.advance()]
-    while under_way and not any(e.kind == until for e in under_way):
-        for envelope in under_way:
-            if envelope.to in roles and (envelope.kind, envelope.sender, envelope.to) != but:
-                roles[envelope.to].deliver(envelope, envelope.number)
-        under_way = [e for role in roles.values() for e in role.advance()]
-    return under_way
+def all_of(made: Setup) -> Table:
+    board = Board(made.session)
+    return Table(board, processes(*made, board.greetings))
 
 
-def test_greetings_come_first_and_once() -> None:
-    roles = all_of(setup(3, 1))
+def test_greetings_come_first_and_once_and_are_public() -> None:
+    """One for everybody, however many there are; nobody writes to anybody before all its peers have greeted."""
+    table = all_of(setup(3, 1))
+    board, roles = table
     first = roles["P1"].advance()
-    assert [(e.kind, e.to, e.number) for e in first] == [(HELLO, to, 0) for to in ("P2", "P3", "charlie")]
+    assert [(e.kind, e.to, e.number) for e in first] == [(HELLO, PUBLIC_NAME, 0)]
     assert roles["P1"].advance() == []
     assert roles["P1"].waiting == f"{HELLO} from P2, P3, charlie"
-    roles["P1"].deliver(next(e for e in roles["P3"].advance() if e.to == "P1"), 0)
+    board.post(first[0])
+    board.post(*roles["P3"].advance())
+    assert roles["P1"].advance() == []
     assert roles["P1"].waiting == f"{HELLO} from P2, charlie"
+    assert roles["P1"].awaited == ("P2", "charlie")
+    board.post(*roles["P2"].advance())
+    assert roles["P1"].advance() == []
+    assert roles["P1"].awaited == ("charlie",)
+    hello, *others = roles["charlie"].advance()  # he finds all others there, and begins
+    assert {e.to for e in others} == {"P1", "P2", "P3"}
+    board.post(hello)
+    sent = roles["P1"].advance()
+    assert [e.to for e in sent if not e.is_public] == ["charlie"]  # its key
+    assert not {HELLO} & {e.kind for e in sent}
+    for role in roles.values():
+        role.close()
 
 
 def test_waiting_says_what_from_whom_and_where() -> None:
-    roles = all_of(setup(3, 1))
-    carried(roles, until="Slot")
+    table = all_of(setup(3, 1))
+    table.carry(until="Slot")
+    roles = table.roles
     for name in ("P1", "P2", "P3"):
         assert re.fullmatch(r"Blinded from charlie at stage1\.py line \d+", roles[name].waiting or "")
-    assert re.fullmatch(r"Slot from P1 at stage1\.py line \d+", roles["charlie"].waiting or "")
+    assert re.fullmatch(r"Slot from P1, P2, P3 at stage1\.py line \d+", roles["charlie"].waiting or "")
+    assert roles["charlie"].awaited == ("P1", "P2", "P3")
     for role in roles.values():
         role.close()
 
 
 def test_done_release_and_nothing_more() -> None:
-    made = setup(2, 1)
-    roles = all_of(made)
+    table = all_of(setup(2, 1))
+    roles = table.roles
     with pytest.raises(LocalError, match="nothing is published before"):
         roles["P1"].release()
-    last = carried(roles, until="Ready")
+    last = table.carry(until="Ready")
     with pytest.raises(LocalError, match="nothing is published before"):
         roles["P1"].release()
     for envelope in last:
-        if envelope.to in roles:
-            roles[envelope.to].deliver(envelope, envelope.number)
-    carried(roles)
-    assert all(role.done and role.waiting is None for role in roles.values())
+        roles[envelope.to].deliver(envelope)
+    table.carry()
+    assert all(role.done and role.end == "done" and role.waiting is None for role in roles.values())
+    assert all(role.awaited == () and role.why == "" for role in roles.values())
     shares = [role.release() for role in roles.values()]
     assert [[e.kind for e in sent] for sent in shares] == [["PublishedShare"]] * 3
     assert [role.release() for role in roles.values()] == [[], [], []]  # once
     extra = roles["P2"].channel.seal("P1", "Ready", "stage3", b"\x80")
     with pytest.raises(PeerError, match="wanted nothing more") as caught:
-        roles["P1"].deliver(extra, 99)
-    assert (caught.value.culprit, caught.value.evidence) == ("P2", (99,))
+        roles["P1"].deliver(extra)
+    assert (caught.value.culprit, caught.value.evidence) == ("P2", (extra.number,))
+    assert extra.number > 0
 
 
 @pytest.mark.parametrize("last", ["P2", "charlie"])
 def test_nobody_publishes_before_everybody_has_announced(last: str) -> None:
     """A role asks for publication once it has all commitments, whatever its driver makes of that; the twin does not."""
-    roles = all_of(setup(2, 1))
-    carried(roles, but=("Ready", last, "P1"))
-    assert (roles["P1"].done, roles["P1"].unpublished) == (False, [])
+    table = all_of(setup(2, 1))
+    table.carry(but=("Ready", last, "P1"))
+    roles = table.roles
+    assert (roles["P1"].done, roles["P1"].desk.progress.unpublished) == (False, [])
     assert roles["P1"].waiting is not None
-    assert roles["P1"].waiting.startswith(f"Ready from {last}")
-    assert all(len(role.unpublished) == 1 for name, role in roles.items() if name != "P1")
+    assert re.fullmatch(rf"Ready from {last} at \w+\.py line \d+", roles["P1"].waiting)
+    assert all(len(role.desk.progress.unpublished) == 1 for name, role in roles.items() if name != "P1")
     hasty = all_of(setup(2, 1, program=with_roles(PROGRAM, party=runtime_roles.publishes_early)))
-    carried(hasty, but=("Ready", last, "P1"))
-    assert len(hasty["P1"].unpublished) == 1
-    for role in (*roles.values(), *hasty.values()):
+    hasty.carry(but=("Ready", last, "P1"))
+    assert len(hasty.roles["P1"].desk.progress.unpublished) == 1
+    for role in (*roles.values(), *hasty.roles.values()):
         role.close()
 
 
@@ -96,26 +133,66 @@ def test_early_mail_waits_for_its_turn() -> None:
     """Mail of a later step is kept until the role asks for it; order on a link is all that counts."""
     made = setup(3, 1)
     wanted = made.simulate().results
-    roles = all_of(made)
-    boxes: dict[str, list[Envelope]] = {name: [] for name in roles}
+    table = all_of(made)
+    boxes: dict[str, list[Envelope]] = {name: [] for name in table.roles}
     for _ in range(1000):
-        for role in roles.values():
-            for envelope in role.advance():
-                boxes.get(envelope.to, []).append(envelope)
-        for name in reversed(list(roles)):  # one envelope at a time, the last sender's link first
+        for envelope in table.advance():
+            boxes[envelope.to].append(envelope)
+        for name in reversed(list(table.roles)):  # one envelope at a time, the last sender's link first
             if boxes[name]:
                 sender = max(e.sender for e in boxes[name])
                 envelope = next(e for e in boxes[name] if e.sender == sender)
                 boxes[name].remove(envelope)
-                roles[name].deliver(envelope, envelope.number)
-    assert {name: role.result for name, role in roles.items()} == wanted
+                table.roles[name].deliver(envelope)
+    assert {name: role.result for name, role in table.roles.items()} == wanted
+
+
+def test_mail_before_a_greeting_waits_for_it() -> None:
+    """A board and a link are two ways: a letter may come before the greeting that it cannot be opened without."""
+    made = setup(3, 1)
+    wanted = made.simulate().results
+    table = all_of(made)
+    late = Board(made.session)
+    slow = processes(*made, late.greetings)["P1"]
+    late.post(*slow.advance())
+    letters: dict[str, list[Envelope]] = {name: [] for name in table.roles}
+    table.advance()
+    for envelope in table.advance("P2", "P3", "charlie"):
+        letters[envelope.to].append(envelope)
+    assert letters["P1"]
+    for envelope in letters["P1"]:
+        slow.deliver(envelope)
+    assert slow.advance() == []
+    assert slow.waiting == f"{HELLO} from P2, P3, charlie"
+    assert slow.desk.mailbox.log == []
+    for name in ("P2", "P3", "charlie"):
+        late.post(table.board.greetings[name])
+    table.roles["P1"] = slow
+    under_way = [*(e for name in ("P2", "P3", "charlie") for e in letters[name]), *table.advance("P1")]
+    while under_way:
+        for envelope in under_way:
+            table.roles[envelope.to].deliver(envelope)
+        under_way = table.advance()
+    assert {name: role.result for name, role in table.roles.items()} == wanted
+
+
+def test_mail_of_a_stranger_does_not_wait() -> None:
+    table = all_of(setup(2, 1))
+    table.advance()
+    letter = table.advance("P1")[0]
+    with pytest.raises(PeerError, match="no link") as caught:
+        table.roles[letter.to].deliver(replace(letter, sender="mallory"))
+    assert (caught.value.culprit, caught.value.evidence) == ("somebody", ())
+    for role in table.roles.values():
+        role.close()
 
 
 def test_closing_is_quiet() -> None:
     """A role given up before or after its start leaves no warning (warnings are errors here)."""
-    roles = all_of(setup(2, 1))
-    roles["P2"].close()
-    carried({"P1": roles["P1"], "charlie": roles["charlie"]})
-    for role in roles.values():
+    table = all_of(setup(2, 1))
+    table.roles["P2"].close()
+    table.advance()
+    table.advance("P1", "charlie")
+    for role in table.roles.values():
         role.close()
         role.close()

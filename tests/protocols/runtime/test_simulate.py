@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from support.sessions import PROGRAMS, setup, with_roles
 
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM
-from protocols.runtime.channel import STAGE_END, Envelope
+from protocols.runtime.desk import KEYS
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.process import KEYS
-from protocols.runtime.session import PUBLIC_NAME, Program
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from protocols.runtime.session import PUBLIC_NAME, Greeting, Program
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=["hardened", "printed"])
@@ -24,7 +27,7 @@ def test_published_shares_are_the_results(program: Program) -> None:
 def test_shares_are_published_after_everybody_has_finished() -> None:
     envelopes = setup(3, 1).simulate().transcript.envelopes
     assert [e.kind for e in envelopes[-4:]] == ["PublishedShare"] * 4
-    assert {e.kind for e in envelopes[:-4] if e.to == PUBLIC_NAME} == {STAGE_END}
+    assert {e.kind for e in envelopes[:-4] if e.to == PUBLIC_NAME} == {HELLO, STAGE_END}
 
 
 def test_a_share_leaves_after_it_has_been_told() -> None:
@@ -52,7 +55,7 @@ def test_progress_is_told_in_order() -> None:
 
 
 def test_marks_and_topology_stand_in_the_record() -> None:
-    head = setup(2, 1).simulate(marks=("seeded", "test keys"), topology="star").transcript.head
+    head = next(setup(2, 1).simulate(marks=("seeded", "test keys"), topology="star").transcript.lines())
     assert (head["insecure"], head["topology"]) == (["seeded", "test keys"], "star")
 
 
@@ -88,5 +91,12 @@ def test_unknown_link_is_a_key_error_before_anything_runs() -> None:
 
 
 def test_two_kinds_with_one_name_are_no_program() -> None:
-    with pytest.raises(LocalError, match="two message classes have one name"):
-        Program("twice", 1, PROGRAM.roles, (PROGRAM.kinds[0], PROGRAM.kinds[0]), PROGRAM.records)
+    """Nor a statement, or what is said in a greeting, with the name of a message; nor two records with one name."""
+    kind, record = PROGRAM.kinds[0], PROGRAM.records[0]
+    said = Greeting(kind, lambda p, name, rng: kind())
+    doubles: tuple[dict[str, Any], ...] = ({"kinds": (kind, kind)}, {"statements": (kind,)}, {"greeting": said})
+    for double in doubles:
+        with pytest.raises(LocalError, match="two message classes have one name"):
+            replace(PROGRAM, **double)
+    with pytest.raises(LocalError, match="two record classes have one name"):
+        replace(PROGRAM, records=(record, record))

@@ -14,6 +14,7 @@ from support.audited import agreement, hospitals
 
 from protocols.arithmetic.ring import Ring
 from protocols.arithmetic.rng import Stream
+from protocols.curator import parties_and_curator
 from protocols.errors import ProtocolError
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, message, public, shared
@@ -162,7 +163,15 @@ def _rounds(p: Toy, published: Mapping[str, Any]) -> tuple[tuple[int, ...], ...]
     return tuple(values[i * p.length : (i + 1) * p.length] for i in range(p.rounds))
 
 
-PROGRAM = Program("toy rounds", 1, {PARTY: staged_party, CURATOR: staged_curator}, (Answer, Total, Totals), (), Toy)
+PROGRAM = Program(
+    "toy rounds",
+    1,
+    {PARTY: staged_party, CURATOR: staged_curator},
+    (Answer, Total, Totals),
+    (),
+    Toy,
+    participants=parties_and_curator,
+)
 TOY = Realisation(
     PROGRAM,
     lambda p: Rounds(Sum(), p.rounds),

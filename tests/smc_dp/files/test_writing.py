@@ -10,9 +10,9 @@ import pytest
 
 from smc_dp.errors import InputError
 from smc_dp.files import writing
-from smc_dp.files.writing import fresh_folder, refuse_existing, write_file, write_folder
+from smc_dp.files.writing import fresh_folder, open_scratch, refuse_existing, write_file, write_folder
 
-CONTENTS = {"a.json": b"{}\n", "b.bin": b"\x00" * 10}
+CONTENTS = {"a.json": [b"{}", b"\n"], "b.bin": [b"\x00" * 10]}
 
 
 def names(folder: Path) -> list[str]:
@@ -21,18 +21,21 @@ def names(folder: Path) -> list[str]:
 
 def test_a_folder_holds_what_was_given_with_the_rights_that_were_asked_for(tmp_path: Path) -> None:
     write_folder(tmp_path / "deep" / "secret", CONTENTS, 0o700)
-    assert {name: (tmp_path / "deep" / "secret" / name).read_bytes() for name in CONTENTS} == CONTENTS
+    assert {name: (tmp_path / "deep" / "secret" / name).read_bytes() for name in CONTENTS} == {
+        "a.json": b"{}\n",
+        "b.bin": bytes(10),
+    }
     assert stat.S_IMODE((tmp_path / "deep" / "secret").stat().st_mode) == 0o700
     assert stat.S_IMODE((tmp_path / "deep" / "secret" / "a.json").stat().st_mode) == 0o600
     assert names(tmp_path / "deep") == ["secret"]
 
 
-@pytest.mark.parametrize("where", ["write_file", "fsync", "rename"])
+@pytest.mark.parametrize("where", ["_write", "fsync", "rename"])
 def test_a_failure_at_any_step_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    place = {"write_file": writing, "fsync": writing.os, "rename": Path}[where]
+    place = {"_write": writing, "fsync": writing.os, "rename": Path}[where]
     monkeypatch.setattr(place, where, fail)
     with pytest.raises(InputError, match="cannot be written: No space left on device"):
         write_folder(tmp_path / "run", CONTENTS, 0o777)
@@ -76,3 +79,12 @@ def test_what_cannot_be_made_is_refused_before_the_work(tmp_path: Path) -> None:
 def test_fresh_folders_differ() -> None:
     assert len({fresh_folder() for _ in range(20)}) == 20
     assert {folder.parent for folder in (fresh_folder(), fresh_folder())} == {Path("runs")}
+
+
+def test_a_scratch_file_has_no_name_and_is_gone_when_closed(tmp_path: Path) -> None:
+    with open_scratch(tmp_path / "not" / "yet" / "there") as scratch:
+        scratch.write(b"x" * 100_000)
+        scratch.seek(0)
+        assert scratch.read() == b"x" * 100_000
+        assert names(tmp_path) == []
+    assert names(tmp_path) == []

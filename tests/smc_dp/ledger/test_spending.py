@@ -12,7 +12,12 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from support.sessions import start
+from support.toy_sum import PROGRAM, Sums, inputs
 
+from protocols.runtime.envelope import HELLO
+from protocols.runtime.process import Process
+from protocols.runtime.replay import resume, save
 from smc_dp.errors import InputError
 from smc_dp.ledger import export
 from smc_dp.ledger.guarantee import Guarantee
@@ -92,3 +97,41 @@ def test_killed_right_after_the_call(path: Path, later: bool) -> None:
     with Ledger.open(path) as ledger:
         Spending(ledger, DATA, "m", HALF, SESSIONS[0])("sum 1")
     assert [entry.state for entry in export.read(path).entries] == ["limit", "reserved"]
+
+
+def test_a_role_that_is_killed_after_it_has_spent_is_charged_once(path: Path) -> None:
+    """The charge is on disk before the first share leaves; the process that comes next asks again, and pays nothing."""
+    p = Sums(("P1", "P2", "P3"))
+    made = start(PROGRAM, p, inputs(p, lambda name, bits: 1))
+    board = {e.sender: e for e in made.simulate().transcript.envelopes if e.kind == HELLO}
+    with Ledger.open(path) as ledger:
+        spend = Spending(ledger, DATA, "m", HALF, made.session.id)
+
+        def begun(state: bytes | None = None) -> Process:
+            if state is not None:
+                return resume(made.session, state, made.identities["P1"], 1, board, charge=spend)
+            own = made.identities["P1"], made.seeds["P1"], made.inputs["P1"]
+            return Process(made.session, "P1", *own, board, charge=spend)
+
+        assert len(ledger.history().entries) == 1
+        sent = begun().advance()  # and killed: nothing of it was saved
+        assert [e.kind for e in sent] == ["Hello", "Part", "Part"]
+        entries = ledger.history().entries
+        assert [entry.state for entry in entries] == ["limit", "reserved"]
+        process = begun()
+        assert process.advance() == sent
+        begun(save(process)).advance()
+        assert ledger.history().entries == entries
+
+
+def test_a_role_beyond_its_budget_sends_nothing(path: Path) -> None:
+    p = Sums(("P1", "P2", "P3"))
+    made = start(PROGRAM, p, inputs(p, lambda name, bits: 1))
+    with Ledger.open(path) as ledger:
+        twice = Guarantee("pure", Fraction(2), Fraction(0), "record", "replace")
+        own = made.identities["P1"], made.seeds["P1"], made.inputs["P1"]
+        board = {e.sender: e for e in made.simulate().transcript.envelopes if e.kind == HELLO}
+        process = Process(made.session, "P1", *own, board, charge=Spending(ledger, DATA, "m", twice, made.session.id))
+        with pytest.raises(OverBudgetError):
+            process.advance()
+        assert [e.kind for e in process.desk.out] == ["Hello"]

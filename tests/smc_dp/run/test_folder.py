@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from support.clear import shared
 
 from protocols.arithmetic.rng import Stream
+from protocols.runtime.transcript import Transcript
 from smc_dp.aggregation import Contribution, Execution, Outcome, SumWithSmallestNoise, ideal
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.errors import InputError
@@ -37,7 +38,7 @@ def outcome() -> Outcome:
     rng = Stream.insecure_from_seed(1)
     value = ideal(SumWithSmallestNoise(), parts, rng).value
     shares = shared(value, ("north", "south", "charlie"), 64, rng)
-    return Outcome(value, Execution(shares, 1 << 64, None, [{"n": 0, "to": "x"}, {"n": 1}]))
+    return Outcome(value, Execution(shares, 1 << 64, None, Transcript(agreed().session(rng).session)))
 
 
 def agreed(**options: Any) -> Agreement:
@@ -87,8 +88,8 @@ def test_the_files_are_as_announced(tmp_path):
     lifted = [t - 2**64 if t >= 2**63 else t for t in total]
     assert lifted == [(1 << 40) + 14, (1 << 41) - 17, 20, 14 - (1 << 39)]
     assert document["weights"] == [float(Fraction(t, 2 * 2**40)) for t in lifted]
-    lines = (tmp_path / "run" / "transcript.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in lines] == [{"n": 0, "to": "x"}, {"n": 1}]
+    (line,) = (tmp_path / "run" / "transcript.jsonl").read_text().splitlines()
+    assert json.loads(line)["kind"] == "Session"
     for name, digest in document["digests"].items():
         assert digest == hashlib.sha256((tmp_path / "run" / name).read_bytes()).hexdigest()
 

@@ -11,7 +11,7 @@ import pytest
 from support.audited import toy_run
 
 from protocols.arithmetic.rng import Stream
-from protocols.runtime.session import CURATOR_NAME
+from protocols.curator import CURATOR_NAME
 from smc_dp.audit.run.conformity import CHECKS
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
@@ -67,11 +67,11 @@ def test_names_that_no_run_could_have_are_refused(tmp_path: Path, names: list[st
 
 
 def test_names_must_be_those_of_the_run(folder: Path) -> None:
-    assert set(identities.of_run(folder, PARTIES)) == {*PARTIES, CURATOR_NAME}
+    assert set(identities.of_run(folder, (*PARTIES, CURATOR_NAME))) == {*PARTIES, CURATOR_NAME}
     with pytest.raises(InputError, match="no key of north-2"):
-        identities.of_run(folder, (*PARTIES, "north-2"))
+        identities.of_run(folder, (*PARTIES, CURATOR_NAME, "north-2"))
     with pytest.raises(InputError, match="north-1 does not take part"):
-        identities.of_run(folder, PARTIES[:1])
+        identities.of_run(folder, (PARTIES[0], CURATOR_NAME))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_keys_that_others_can_read_are_warned_of(folder: Path, capsys: pytest.Ca
 
 
 def test_an_audit_knows_whose_run_it_was(folder: Path, tmp_path: Path) -> None:
-    made = toy_run(tmp_path, (12, 8), identities=identities.of_run(folder, PARTIES))
+    made = toy_run(tmp_path, (12, 8), identities=identities.of_run(folder, (*PARTIES, CURATOR_NAME)))
     identities.create(tmp_path / "others", PARTIES, Stream.insecure_from_seed(2))
     checks = [check for check in CHECKS if check.name == "identities"]
     for name, passed in (("ids", True), ("others", False)):

@@ -18,9 +18,9 @@ from support.audited import agreement, hospitals
 from support.clear import in_the_clear
 
 from protocols.arithmetic.rng import Stream
+from protocols.curator import CURATOR_NAME
 from protocols.errors import PeerError, ProtocolError, StallError
-from protocols.runtime.channel import Envelope
-from protocols.runtime.session import CURATOR_NAME
+from protocols.runtime.envelope import Envelope
 from protocols.runtime.simulate import simulate as simulated
 from smc_dp import aggregation
 from smc_dp.aggregation import Outcome, Participants, by_protocol

@@ -78,7 +78,7 @@ def test_identities_and_views_are_really_looked_at(tmp_path: Path) -> None:
     names = ("party-1", "party-2", "party-3")
     identities.create(tmp_path / "own", names, Stream.from_system())
     identities.create(tmp_path / "foreign", names, Stream.from_system())
-    given = identities.of_run(tmp_path / "own", names)
+    given = identities.of_run(tmp_path / "own", (*names, "charlie"))
     run, views = tmp_path / "run", tmp_path / "views"
     run_protocol(FEDERATION, out=run, views=views, identities=given, **QUICK)
 

@@ -20,6 +20,7 @@ class Book:
         self.protocol, self.model = protocol, protocol.model
         self.p = self.model.sample(parties)
         self.parties = parties
+        self.names = tuple(protocol.program.participants(self.p))
         self.traces: dict[World, Trace] = {}
         self._linear: dict[World, Mapping[str, Form]] = {}
 

@@ -1,12 +1,12 @@
 """Encryption of a symbolic run: locked boxes in place of ciphertexts.
 
-A Paillier ciphertext (1 + n)**m h**r is a pair of exponents, and everything that the cryptosystem offers is linear in
-both. So a box holds two forms, content m and randomiser r. Who has the secret key reads both; everybody else sees
-the single form m + r, in which r is an unknown of full length, as it is in `Uniform`. A box stands for `Fresh` as well:
-where the difference counts, in what returns to the owner of a key, the codec takes nothing but `Uniform`. So exactly
-the products in which the randomisers cancel show anything of the contents. `trials` remembers the unknowns that a box
-was raised to: who sees such a box and the box below it finds the exponent by trying, as long as no other unknown is in
-it.
+A Paillier ciphertext is (1 + n)**m times a randomiser, h_s**r or y**n, and all that the cryptosystem offers multiplies
+and raises to powers: it is linear in m and in the randomiser written as an exponent r. So a box holds two forms,
+content m and randomiser r. Who has the secret key reads both; everybody else sees the single form m + r, in which r is
+an unknown of full length, as y**n is in `Uniform`. A box stands for `Fresh` as well: where the difference counts, in
+what returns to the owner of a key, the codec takes nothing but `Uniform`. So exactly the products in which the
+randomisers cancel show anything of the contents. `trials` remembers the unknowns that a box was raised to: who sees
+such a box and the box below it finds the exponent by trying, as long as no other unknown is in it.
 """
 
 from __future__ import annotations

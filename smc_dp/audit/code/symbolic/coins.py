@@ -29,6 +29,7 @@ class Tape:
     compared: tuple[str, ...]
     role: str = ""
     coins: dict[str, list[Symbol]] = field(default_factory=dict)
+    named: dict[str, Symbol] = field(default_factory=dict)
     secrets: dict[str, set[Any]] = field(default_factory=dict)
     strings: dict[str, list[bytes]] = field(default_factory=dict)
     hashed: dict[bytes, bytes] = field(default_factory=dict)
@@ -39,9 +40,11 @@ class Tape:
     products: dict[str, Symbol] = field(default_factory=dict)
 
     def draw(self, symbol: Symbol) -> Symbol:
-        """Note a coin of its owner."""
-        self.coins.setdefault(symbol.owner, []).append(symbol)
-        return symbol
+        """Note a coin of its owner; one of the same name is the same coin, drawn again from the beginning."""
+        known = self.named.setdefault(symbol.name, symbol)
+        if known is symbol:
+            self.coins.setdefault(symbol.owner, []).append(symbol)
+        return known
 
     def product(self, x: Form, y: Form) -> Symbol:
         """The unknown that stands for x y: the same one for the same factors."""
@@ -118,7 +121,7 @@ class Coins:
         return self._tape.draw(Symbol(self._name("coin"), 0, high, "coin", self._owner, about))
 
     def randomiser(self) -> Symbol:
-        """The exponent of a new encryption of zero."""
+        """A new encryption of zero, written as an exponent."""
         return self._tape.draw(Symbol(self._name("randomiser"), 0, FULL - 1, "randomiser", self._owner))
 
     def bytes(self, n: int) -> bytes:

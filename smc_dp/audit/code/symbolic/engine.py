@@ -11,23 +11,26 @@ from typing import Any
 
 from protocols.errors import LocalError, StallError
 from protocols.runtime.claims import Model
-from protocols.runtime.endpoint import Endpoint, Want
+from protocols.runtime.endpoint import Endpoint, Greeted, Want
 from protocols.runtime.message import Kind, Message
-from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME, SESSION_BYTES, Program, Session
+from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Program, Session
 from smc_dp.audit.code.symbolic import blocks
 from smc_dp.audit.code.symbolic.coins import Coins, Tape
 from smc_dp.audit.code.symbolic.form import Form, Symbol, slots
 from smc_dp.audit.code.symbolic.rebind import Rebinding
 from smc_dp.audit.code.symbolic.worlds import World
 
+GREETING = "greeting"
+
 
 @dataclass(frozen=True, repr=False)
 class Sent:
-    """A message on its way; `to` is `PUBLIC_NAME` for what is published."""
+    """A message on its way; `to` is `PUBLIC_NAME` for what is published, or said in a greeting."""
 
     sender: str
     to: str
     message: Message
+    greets: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,6 +68,7 @@ class _Role:
     name: str
     tape: Tape
     post_office: list[Sent]
+    greetings: Mapping[str, Greeted[Any]]
     coroutine: Coroutine[Any, Any, Any] | None = None
     want: Want | None = None
     done: bool = False
@@ -78,7 +82,7 @@ class _Role:
     def publish(self, message: Message) -> None:
         self.post_office.append(Sent(self.name, PUBLIC_NAME, message))
 
-    def enter(self, name: str) -> tuple[bool, Any, Any]:
+    def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Any]:
         self.stages += 1
         return False, None, Coins(self.tape, self.name, f"stage {self.stages}")
 
@@ -96,6 +100,29 @@ class _Role:
     def evidence(self, sender: str) -> list[int]:
         return []
 
+    def greeting_rng(self) -> Any:
+        return Coins(self.tape, self.name, GREETING)
+
+    def attest(self, message: Message) -> bytes:
+        raise LocalError(f"{self.name} attests {type(message).__name__}: no symbol stands for a signature")
+
+    def attested(self, name: str, message: Message, signature: bytes) -> bool:
+        raise LocalError(f"{self.name} checks {type(message).__name__}: no symbol stands for a signature")
+
+    def spend(self, label: str) -> None:
+        pass  # a charge tells nobody anything
+
+    def doubt(self, sender: str, rule: str) -> None:
+        raise LocalError(f"{self.name} doubts {sender}: {rule}; everybody follows the protocol here")
+
+    def _read(self, want: Want, sender: str) -> Message | Greeted[Any]:
+        if want.greetings:
+            return self.greetings[sender]
+        message = self.mail[sender].popleft()
+        if type(message) is not want.kind:
+            raise LocalError(f"{self.name} wants {want.kind.__name__}, got {type(message).__name__}")
+        return message
+
     def run(self) -> None:
         """Until it waits for mail that is not there, or ends."""
         self.tape.role = self.name
@@ -103,12 +130,9 @@ class _Role:
             while self.coroutine is not None:
                 answer = None
                 if self.want is not None:
-                    waiting = self.mail.get(self.want.sender)
-                    if not waiting:
+                    if not self.want.greetings and not all(self.mail.get(sender) for sender in self.want.senders):
                         return
-                    answer = waiting.popleft()
-                    if type(answer) is not self.want.kind:
-                        raise LocalError(f"{self.name} wants {self.want.kind.__name__}, got {type(answer).__name__}")
+                    answer = {sender: self._read(self.want, sender) for sender in self.want.senders}
                 self.want = self.coroutine.send(answer)
         except StopIteration:
             self.done, self.coroutine = True, None
@@ -118,9 +142,8 @@ class _Role:
 
 def run(program: Program, model: Model, p: Any, world: World) -> Trace:
     """Run all roles in this world; raises `LocalError` where the code asks what linear forms cannot answer."""
-    names = tuple(p.parties)
     tape = Tape(world, model.permutations, model.compared(p))
-    session = Session(program, p, {n: bytes(32) for n in (*names, CURATOR_NAME)}, bytes(SESSION_BYTES))
+    session = Session(program, p, dict.fromkeys(program.participants(p), bytes(32)), bytes(SESSION_BYTES))
     unknowns: dict[str, Symbol] = {}
 
     def unknown(name: str, bits: int) -> Form:
@@ -129,7 +152,8 @@ def run(program: Program, model: Model, p: Any, world: World) -> Trace:
 
     given = model.inputs(p, unknown)
     office: list[Sent] = []
-    roles = {name: _Role(name, tape, office) for name in session.names}
+    greetings = _greetings(session, tape, office)
+    roles = {name: _Role(name, tape, office, greetings) for name in session.names}
     code: Mapping[Kind, Any] = program.roles
     rebinding = Rebinding(blocks.instead(tape), {role.__module__ for role in code.values()})
     for name, role in roles.items():
@@ -143,6 +167,19 @@ def run(program: Program, model: Model, p: Any, world: World) -> Trace:
                 role.coroutine.close()
     owners = {name: _owner(symbol, given) for name, symbol in unknowns.items()}
     return Trace(tape, tuple(office), unknowns, owners)
+
+
+def _greetings(session: Session, tape: Tape, office: list[Sent]) -> dict[str, Greeted[Any]]:
+    """What everybody says in its greeting, which all can read before anything else is sent."""
+    found: dict[str, Greeted[Any]] = {}
+    for name in session.greeters:
+        greeting = session.says(name)
+        if greeting is not None:
+            tape.role = name
+            made = greeting.make(session.parameters, name, Coins(tape, name, GREETING))  # type: ignore[arg-type]
+            found[name] = Greeted(made, tape.digest(f"{GREETING} {name}".encode()))
+            office.append(Sent(name, PUBLIC_NAME, made, greets=True))
+    return found
 
 
 def _drive(roles: Mapping[str, _Role], office: list[Sent]) -> None:

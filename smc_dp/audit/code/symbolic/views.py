@@ -168,7 +168,8 @@ def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
 def released(trace: Trace, members: frozenset[str]) -> SymbolicView:
     """What the members would have if a trusted third party had done it all: their inputs, and the sum of the shares."""
     known = frozenset(s for name, s in trace.inputs.items() if trace.owners[name] in members)
-    shares = [[v for v in _values(s) if not isinstance(v, bytes)] for s in trace.sent if s.to == PUBLIC_NAME]
+    published = (s for s in trace.sent if s.to == PUBLIC_NAME and not s.greets)
+    shares = [[v for v in _values(s) if not isinstance(v, bytes)] for s in published]
     return SymbolicView(trace, known, given=[Form.of(sum(column)) for column in zip(*shares, strict=True)])
 
 

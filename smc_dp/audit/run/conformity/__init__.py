@@ -29,7 +29,7 @@ SESSION: tuple[Check, ...] = (
 )
 CONVERSATION: tuple[Check, ...] = (
     _check("order", "Did everybody send what its role sends, in that order?", beside_schedule(conversation.order)),
-    _check("rounds", "Was nothing sent before what it follows from?", beside_schedule(conversation.rounds)),
+    _check("rounds", "Was nothing sent before what it follows from?", conversation.rounds),
     _check("completeness", "Is nothing missing and nothing there twice?", beside_schedule(conversation.completeness)),
     _check("headers", "Do headers tell nothing about data or coins?", beside_schedule(conversation.headers)),
 )

@@ -6,44 +6,65 @@ The conversation is learnt by running the protocol's own code, so a new protocol
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from protocols.runtime.channel import Envelope
+from protocols.runtime.envelope import Envelope
 from smc_dp.audit.run.blame import blamed
-from smc_dp.audit.run.check import CheckOutcome, failed, passed
-from smc_dp.audit.run.conformity.schedule import Schedule, body_bytes, learn, places, walk
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.conformity.schedule import Causes, Schedule, body_bytes, learn, places, walk
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import shown
 
 
 @dataclass(frozen=True)
 class Given:
-    """A record beside the schedule of its protocol; `sent`: the lines of each participant, in their order."""
+    """A record beside the schedule of its protocol; `lines`: those of each participant, in their order."""
 
     evidence: Evidence
     schedule: Schedule
-    sent: dict[str, list[tuple[int, Envelope]]]
+    lines: Mapping[str, array[int]]
 
-    def fixed(self, name: str) -> list[tuple[int, Envelope]]:
-        """What this participant sent, without the free kinds."""
-        return [(n, e) for n, e in self.sent[name] if e.kind not in self.schedule.free]
+    def sent(self, name: str) -> Iterator[tuple[int, Envelope]]:
+        """What this participant sent, with its lines."""
+        return ((n, self.evidence.envelopes[n]) for n in self.lines.get(name, ()))
+
+    def fixed(self, name: str) -> Iterator[tuple[int, Envelope]]:
+        """The same without the free kinds."""
+        return ((n, e) for n, e in self.sent(name) if e.kind not in self.schedule.free)
 
 
 def beside_schedule(check: Callable[[Given], CheckOutcome]) -> Callable[[Evidence], CheckOutcome]:
-    """The check on the record and its protocol's schedule; failed when the record is far too short for that."""
+    """The check on the record and its protocol's schedule; failed when the record is far too short for that.
+
+    Where somebody went on without a letter the roles did something else than in a toy run, so that the schedule says
+    nothing of this record.
+    """
 
     def run(evidence: Evidence) -> CheckOutcome:
+        if evidence.absences:
+            return given_up(evidence)
         schedule = learn(evidence.protocol, evidence.session.parameters, len(evidence.lines))
         if schedule is None:
             return failed(f"the record has {len(evidence.lines)} messages, less than half of what the protocol sends")
-        sent: dict[str, list[tuple[int, Envelope]]] = defaultdict(list)
+        lines: dict[str, array[int]] = defaultdict(lambda: array("Q"))
         for n, envelope in evidence.envelopes.items():
-            sent[envelope.sender].append((n, envelope))
-        return check(Given(evidence, schedule, sent))
+            if envelope.sender in evidence.session.names:
+                lines[envelope.sender].append(n)
+        return check(Given(evidence, schedule, lines))
 
     return run
+
+
+def given_up(evidence: Evidence) -> CheckOutcome:
+    """What can be said of a conversation in which somebody was absent."""
+    count = len(evidence.absences)
+    return not_possible(
+        f"{count} {'letter was' if count == 1 else 'letters were'} given up, so that the conversation is not the "
+        "protocol's whole one"
+    )
 
 
 def order(given: Given) -> CheckOutcome:
@@ -53,15 +74,28 @@ def order(given: Given) -> CheckOutcome:
     return passed(f"{len(given.evidence.envelopes)} messages, each the next one of its sender's role")
 
 
-def rounds(given: Given) -> CheckOutcome:
-    """Nothing was sent before all that its sender had to read for it, and the protocol's depth is the record's."""
-    schedule = given.schedule
-    found = walk(schedule.scripts, schedule.free, given.evidence.envelopes)
+def rounds(evidence: Evidence) -> CheckOutcome:
+    """Nothing was sent before all that its sender had to read for it, and each message states the round that follows.
+
+    Where somebody was absent, what anybody had to read is not known: then a round is held against what its sender can
+    have read.
+    """
+    if not evidence.absences:
+        return _rounds(evidence)
+    causes = Causes()
+    for n, e in evidence.envelopes.items():
+        if fault := causes.fault(e):
+            return failed(fault, n)
+        causes.sent(e)
+    return given_up(evidence)
+
+
+@beside_schedule
+def _rounds(given: Given) -> CheckOutcome:
+    schedule, evidence = given.schedule, given.evidence
+    found = walk(schedule.scripts, schedule.free, evidence.envelopes)
     if found.line is not None:
-        sender = given.evidence.envelopes[found.line].sender
-        return failed(
-            f"{sender} cannot have sent this before the message of {found.awaited} that it follows", found.line
-        )
+        return failed(found.fault, found.line)  # nobody is named: whoever was told another round states what follows
     if found.rounds != schedule.rounds:
         return failed(f"{found.rounds} rounds, wanted {schedule.rounds}")
     but = f", {', '.join(schedule.free)} apart" if schedule.free else ""
@@ -76,18 +110,20 @@ def completeness(given: Given) -> CheckOutcome:
     total = 0
     for name in given.evidence.session.names:
         wanted = Counter((m.kind, m.peer, m.stage) for m in given.schedule.sends(name))
-        fixed = given.fixed(name)
-        for n, e in fixed:
+        free: Counter[str] = Counter()
+        for n, e in given.sent(name):
+            total += 1
+            if e.kind in given.schedule.free:
+                free[e.kind] += 1
+                continue
             wanted[e.kind, e.to, e.stage] -= 1
             if wanted[e.kind, e.to, e.stage] < 0:
-                return failed(f"{name} sent more {shown(e.kind)} to {shown(e.to)} than its role does", n)
+                return failed(f"more {shown(e.kind)} from {name} to {shown(e.to)} than its role sends", n)
         if missing := next((key for key, left in wanted.items() if left), None):
-            return failed(f"{name} sent no {missing[0]} to {missing[1]} in {missing[2]}, or too few")
-        free = Counter(e.kind for _, e in given.sent[name] if e.kind in given.schedule.free)
+            return failed(f"no {missing[0]} from {name} to {missing[1]} in {missing[2]}, or too few")
         for kind, number in free.items():
             if number > given.schedule.free[kind]:
-                return failed(f"{name} sent {number} messages {kind}, wanted at most {given.schedule.free[kind]}")
-        total += len(fixed) + free.total()
+                return failed(f"{number} messages {kind} from {name}, wanted at most {given.schedule.free[kind]}")
     return passed(f"all {total} messages, and no other")
 
 
@@ -102,11 +138,13 @@ def headers(given: Given) -> CheckOutcome:
         )
     sizes = body_bytes(session)
     for name in session.names:
-        for (n, e), move in zip(given.sent[name], schedule.sends(name), strict=False):
-            if (e.kind, e.to, e.stage, len(e.body)) != (move.kind, move.peer, move.stage, sizes[move.kind]):
+        sends = schedule.sends(name)
+        for (n, e), move in zip(given.sent(name), sends, strict=False):
+            size = sizes(name, move.peer, move.kind)
+            if (e.kind, e.to, e.stage, len(e.body)) != (move.kind, move.peer, move.stage, size):
                 return failed(f"a header of {name} is not the one that the public parameters give", n)
-        if len(given.sent[name]) != len(schedule.sends(name)):
-            return failed(f"{name} has {len(given.sent[name])} headers, wanted {len(schedule.sends(name))}")
+        if (count := len(given.lines.get(name, ()))) != len(sends):
+            return failed(f"{count} headers of {name}, wanted {len(sends)}")
     return passed(
         f"{len(given.evidence.envelopes)} headers, the same in {schedule.runs} toy runs on drawn data and coins: "
         "a function of public parameters, as far as such runs can show"
@@ -117,17 +155,16 @@ def _disorders(given: Given) -> Iterator[tuple[int, str]]:
     """Of each participant the first message that is not the next one of its role, and free ones out of place."""
     for name in given.evidence.session.names:
         moves = given.schedule.sends(name)
-        fixed = given.fixed(name)
-        for i, (n, e) in enumerate(fixed):
+        for i, (n, e) in enumerate(given.fixed(name)):
             if i >= len(moves) or (e.kind, e.to, e.stage) != (moves[i].kind, moves[i].peer, moves[i].stage):
                 wanted = _said(moves[i].kind, moves[i].peer, moves[i].stage) if i < len(moves) else "nothing more"
-                yield n, f"{name} sent {_said(e.kind, e.to, e.stage)}, wanted {wanted}"
+                yield n, f"{_said(e.kind, e.to, e.stage)} stands where the role of {name} sends {wanted}"
                 break
-        kind, sent = given.evidence.session.kind(name), given.sent[name]
-        stood = places(kind, [(e.kind, e.stage) for _, e in sent], given.schedule.free)
-        for (n, e), place in zip(sent, stood, strict=True):
+        kind = given.evidence.session.kind(name)
+        stood = places(kind, ((e.kind, e.stage) for _, e in given.sent(name)), given.schedule.free)
+        for (n, e), place in zip(given.sent(name), stood, strict=True):
             if place and place not in given.schedule.places:
-                yield n, f"{name} sent {_said(e.kind, e.to, e.stage)} where its role sends none"
+                yield n, f"{_said(e.kind, e.to, e.stage)} of {name} stands where its role sends none"
 
 
 def _said(kind: str, to: str, stage: str) -> str:

@@ -13,18 +13,17 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from protocols.runtime.channel import START, Envelope, is_signed
+from protocols.runtime.envelope import START, Envelope, is_signed
 from protocols.runtime.session import PUBLIC_NAME
-from protocols.runtime.transcript import canonical, link
-from smc_dp.audit.run.blame import blamed, is_public
+from protocols.runtime.transcript import ABSENT, canonical, digest_of_absence, link
+from smc_dp.audit.run.blame import blamed, gone
 from smc_dp.audit.run.check import CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import shown
 
-_TYPES = {
-    **dict.fromkeys(("n", "number", "size"), int),
-    **dict.fromkeys(("from", "to", "kind", "stage", "digest", "prev", "chain", "body"), str),
-}
+_ALL = {**dict.fromkeys(("n", "size"), int), **dict.fromkeys(("from", "to", "kind", "stage", "digest", "prev"), str)}
+_TYPES = {**_ALL, "number": int, "round": int, "chain": str, "body": str}
+_OF_ABSENCE = {**_ALL, "missing": str, "read": int}
 _HEAD = {"n": 0, "from": "", "to": "", "kind": "Session", "size": 0, "prev": bytes(32).hex()}
 _TEXT_HEAD = ("session", "topology", "digest")
 _HASH_BYTES = 32
@@ -32,15 +31,15 @@ _HASH_BYTES = 32
 
 def schema(evidence: Evidence) -> CheckOutcome:
     """Every line is the one canonical text of its fields, and has these fields of these types and no others."""
-    texts = evidence.text.split("\n")
-    if texts.pop() != "":
-        return failed("the record does not end with the end of a line", len(texts))
-    if fault := _head_fault(evidence.head, texts[0]):
+    lines = evidence.lines
+    if not lines.is_ended:
+        return failed("the record does not end with the end of a line", len(lines))
+    if fault := _head_fault(evidence.head, lines.text(0)):
         return failed(fault, 0)
-    for n, (line, text) in enumerate(zip(evidence.lines, texts[1:], strict=True), start=1):
-        if fault := _line_fault(line, text, evidence.envelopes.get(n)):
+    for n, line in lines.numbered():
+        if fault := _line_fault(line, lines.text(n), evidence.envelopes.get(n), n in evidence.absences):
             return failed(fault, n)
-    return passed(f"{len(texts)} lines, each the canonical text of its fields")
+    return passed(f"{len(lines) + 1} lines, each the canonical text of its fields")
 
 
 def hash_chain(evidence: Evidence) -> CheckOutcome:
@@ -50,21 +49,28 @@ def hash_chain(evidence: Evidence) -> CheckOutcome:
     if evidence.head["digest"] != before.hex():
         return failed("line 0 has not the digest that it states", 0)
     for n, line in enumerate(evidence.lines, start=1):
-        envelope = evidence.envelopes.get(n)
-        if envelope is None:
+        digest = _digest(evidence, n)
+        if digest is None:
             return failed("nothing can be chained to a line that is no message", n)
         if type(line.get("n")) is not int or line["n"] != n:
             return failed(f"is numbered {shown(line.get('n'))}, wanted {n}", n)
         if line.get("prev") != before.hex():
             return failed("does not state the digest of the line before", n)
-        before = link(before, envelope)
+        before = link(before, digest)
         if line.get("digest") != before.hex():
             return failed("has not the digest that it states", n)
     return passed(f"digests of {len(evidence.lines) + 1} lines")
 
 
+def _digest(evidence: Evidence, n: int) -> bytes | None:
+    """What ties a line to its content: the digest of its envelope, or of who went on without one."""
+    if n in evidence.absences:
+        return digest_of_absence(*evidence.absences[n])
+    return evidence.envelopes[n].digest if n in evidence.envelopes else None
+
+
 def participants(evidence: Evidence) -> CheckOutcome:
-    """Sender and addressee are two participants, or a participant and everybody."""
+    """Sender and addressee are two participants, or a participant and everybody; the absent share a link."""
     names = set(evidence.session.names)
     addressees = names | {PUBLIC_NAME}
     for n, e in evidence.envelopes.items():
@@ -72,6 +78,9 @@ def participants(evidence: Evidence) -> CheckOutcome:
             return failed(f"is from {shown(e.sender)}, who does not take part", n)
         if e.to not in addressees or e.to == e.sender:
             return failed(f"is addressed to {shown(e.to)}", n, blamed(evidence, n))
+    for n, (reader, absent) in evidence.absences.items():
+        if reader not in names or absent.sender not in evidence.session.peers(reader):
+            return failed(f"{shown(reader)} has no link to {shown(absent.sender)}, who is absent to it", n)
     return passed(f"{len(evidence.envelopes)} messages between {len(names)} participants")
 
 
@@ -86,21 +95,27 @@ def sender_chain(evidence: Evidence) -> CheckOutcome:
 
 
 def signatures(evidence: Evidence) -> CheckOutcome:
-    """Greetings, ends of stages and publications are signed, and so is the last message of every participant."""
+    """Greetings, ends of stages and publications are signed, and so is the last message of every participant.
+
+    Nobody can demand that of a participant without whom others went on.
+    """
     identities = evidence.session.identities
-    signed, last = 0, {}
+    signed = 0
+    last: dict[str, tuple[int, bool]] = {}
     for n, e in evidence.envelopes.items():
         if e.sender not in identities:
             return failed(f"is from {shown(e.sender)}, whose identity nobody knows", n)
-        last[e.sender] = n
-        if is_public(e):
+        last[e.sender] = n, e.is_public
+        if e.is_public:
             signed += 1
             if not is_signed(identities[e.sender], e):
                 return failed(f"the signature is not by the stated identity of {e.sender}", n)
-    for name in identities:
-        if name not in last or not is_public(evidence.envelopes[last[name]]):
-            return failed(f"the record ends before {name} has signed what it sent", last.get(name))
-    return passed(f"{signed} signatures; the last message of each participant is signed")
+    absent = gone(evidence)
+    for name in (name for name in identities if name not in absent):
+        if name not in last or not last[name][1]:
+            return failed(f"the record holds no signature of {name} after its last message", last.get(name, (None,))[0])
+    apart = f", {len(absent)} apart, without whom others went on" if absent else ""
+    return passed(f"{signed} signatures; the last message of each participant is signed{apart}")
 
 
 def _break(chain: dict[str, bytes], numbers: dict[tuple[str, str], int], e: Envelope) -> str | None:
@@ -114,35 +129,41 @@ def _break(chain: dict[str, bytes], numbers: dict[tuple[str, str], int], e: Enve
     return None
 
 
-def _head_fault(head: Mapping[str, Any], text: str) -> str | None:
+def _head_fault(head: Mapping[str, Any], text: bytes) -> str | None:
     for name, wanted in _HEAD.items():
         if type(head[name]) is not type(wanted) or head[name] != wanted:
             return f"{name}: wanted {shown(wanted)}, got {shown(head[name])}"
     for name in _TEXT_HEAD:
         if not isinstance(head[name], str):
             return f"{name}: wanted a text, got {shown(head[name])}"
-    return None if canonical(head) == text.encode() else "is not the canonical text of its fields"
+    return None if canonical(head) == text else "is not the canonical text of its fields"
 
 
-def _line_fault(line: Any, text: str, envelope: Envelope | None) -> str | None:
+def _line_fault(line: Any, text: bytes, envelope: Envelope | None, absent: bool) -> str | None:
     if not isinstance(line, dict):
         return "is not a JSON object"
-    if missing := sorted(_TYPES.keys() - line.keys()):
+    types = _OF_ABSENCE if line.get("kind") == ABSENT else _TYPES
+    if missing := sorted(types.keys() - line.keys()):
         return f"{missing[0]} is missing"
-    if unknown := sorted(line.keys() - _TYPES.keys() - {"via"}):
+    if unknown := sorted(line.keys() - types.keys() - ({"via"} if types is _TYPES else set())):
         return f"unknown field {shown(unknown[0])}"
     for name, value in line.items():
-        if type(value) is not _TYPES.get(name, str):
-            return f"{name}: wanted {_TYPES.get(name, str).__name__}, got {shown(value)}"
-    if envelope is None or not _is_written(line, envelope):
+        if type(value) is not types.get(name, str):
+            return f"{name}: wanted {types.get(name, str).__name__}, got {shown(value)}"
+    if not (_is_absence(line) if absent else envelope is not None and _is_written(line, envelope)):
         return "a number, digest or body is not written as a record writes it"
-    return None if canonical(line) == text.encode() else "is not the canonical text of its fields"
+    return None if canonical(line) == text else "is not the canonical text of its fields"
+
+
+def _is_absence(line: Mapping[str, Any]) -> bool:
+    """Whether the figures of a line about somebody absent are those of one: it is no message, so it has no size."""
+    read: int = line["read"]
+    return line["size"] == 0 and 0 <= read < 1 << 32
 
 
 def _is_written(line: Mapping[str, Any], envelope: Envelope) -> bool:
     """Whether digests are lower-case hexadecimals, bodies plain base64, and numbers of the size that fits a header."""
     digests = all(len(line[name]) == 2 * _HASH_BYTES for name in ("chain", "digest", "prev"))
     chain = len(envelope.prev) == _HASH_BYTES and envelope.prev.hex() == line["chain"]
-    return (
-        digests and chain and 0 <= line["number"] < 1 << 64 and base64.b64encode(envelope.body).decode() == line["body"]
-    )
+    figures = all(0 <= line[name] < 1 << 64 for name in ("number", "round"))
+    return digests and chain and figures and base64.b64encode(envelope.body).decode() == line["body"]

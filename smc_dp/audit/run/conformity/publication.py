@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.errors import DecodeError
 from protocols.runtime import message as messages
-from protocols.runtime.channel import STAGE_END, Envelope
-from protocols.runtime.network import LINKS, is_relayed
-from protocols.runtime.session import PUBLIC_NAME
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, signed_payload
+from protocols.runtime.network import LINKS, Traffic, traffic
+from smc_dp.audit.run.blame import gone
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
-from smc_dp.audit.run.conformity.schedule import learn, walk
 from smc_dp.audit.run.evidence import MAX_BYTES, Evidence
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.run.agreement import REASONS
 from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT, opened
 
-_COUNTED = ("messages", "bytes", "rounds")
+_COUNTED = tuple(field.name for field in fields(Traffic))
 _COST = {*_COUNTED, "seconds", "by_stage"}
 
 
@@ -41,24 +40,29 @@ def files(evidence: Evidence) -> CheckOutcome:
 def shares(evidence: Evidence) -> CheckOutcome:
     """shares.json holds, name by name and number by number, what the participants signed and published."""
     stated = reading.mapping("shares", evidence.shares.get("shares"))
-    names, hygiene = evidence.session.names, evidence.protocol.model.hygiene
+    hygiene = evidence.protocol.model.hygiene
     if hygiene is None:
         return not_possible("the protocol does not say in which ring its shares add up")
     ring_bits = hygiene.ring_bits(evidence.session.parameters)
     if evidence.shares.get("modulus") != str(1 << ring_bits):
         return failed(f"modulus: wanted 2**{ring_bits}, got {shown(evidence.shares.get('modulus'))}")
+    published = {
+        e.sender: (n, e) for n, e in evidence.envelopes.items() if e.is_public and e.kind not in (HELLO, STAGE_END)
+    }
+    if evidence.absences and not published:
+        return not_possible("letters were given up, and nobody published anything")
+    names = [name for name in evidence.session.names if name in published or name not in gone(evidence)]
     reading.keys("shares", stated, set(names))
-    published = {e.sender: (n, e) for n, e in evidence.envelopes.items() if e.to == PUBLIC_NAME and e.kind != STAGE_END}
     for name in names:
         if name not in published:
-            return failed(f"{name} published nothing in the record")
+            return failed(f"the record holds no share of {name}")
         line, envelope = published[name]
         try:
             signed = [str(y) for y in _published(evidence, envelope)]
         except DecodeError as error:
-            return failed(f"{name} published what is no share: {error}", line)
+            return failed(f"what the record has as the share of {name} is none: {error}", line)
         if stated[name] != signed:
-            return failed(f"the shares of {name} in {SHARES} are not those that it published", line)
+            return failed(f"the shares of {name} in {SHARES} are not those that were published as its own", line)
     return passed(f"{len(names)} shares of {len(stated[names[0]])} numbers, as they were published")
 
 
@@ -94,26 +98,45 @@ def agreement(evidence: Evidence) -> CheckOutcome:
 
 
 def cost(evidence: Evidence) -> CheckOutcome:
-    """The messages, bytes and rounds in timings.json are those of the record, and its stages add up to them.
+    """The messages, bytes and rounds in timings.json are those of the record, as a whole and stage by stage.
 
-    Seconds, and who of the stages had which part of the rounds, cannot be checked.
+    Rounds are counted from what messages state, which `rounds` looks at. Seconds are what each site says of itself.
     """
     content = _timings(evidence)
     if content is None:
         return not_possible(f"there is no {TIMINGS}")
     stated = reading.parse_object(content, TIMINGS)
-    found = _cost(evidence)
-    if found is None:
-        return failed("the record has less than half of the messages that the protocol sends")
+    link = reading.mapping("parameters", evidence.release.get("parameters")).get("link")
+    if not isinstance(link, str) or link not in LINKS:
+        raise InputError(f"link: wanted one of {', '.join(LINKS)}, got {shown(link)}")
+    topology = evidence.head["topology"]
+    found = traffic(evidence.envelopes.values(), evidence.session, LINKS[link], topology)
     reading.keys(TIMINGS, stated, _COST)
     reading.numbers("seconds", [stated["seconds"]])
-    stages = [_stage(stage) for stage in reading.items("by_stage", stated["by_stage"])]
-    for name, value in found.items():
+    if fault := _stages_fault(reading.items("by_stage", stated["by_stage"]), found):
+        return failed(fault)
+    total = {name: sum(getattr(stage, name) for stage in found.values()) for name in _COUNTED}
+    for name, value in total.items():
         if type(stated[name]) is not int or stated[name] != value:
             return failed(f"{name}: {TIMINGS} states {shown(stated[name])}, the record has {value}")
-        if sum(stage[name] for stage in stages) != value:
-            return failed(f"{name}: the stages in {TIMINGS} do not add up to {value}")
-    return passed(", ".join(f"{value} {name}" for name, value in found.items()))
+    counted = ", ".join(f"{value} {name}" for name, value in total.items())
+    return passed(f"{counted}, in {len(found)} stages; seconds are what each site says of itself")
+
+
+def _stages_fault(stated: list[Any], found: Mapping[str, Traffic]) -> str | None:
+    """What is wrong with the figures of a stage; one with seconds alone has no messages."""
+    named: set[str] = set()
+    for stage in map(_stage, stated):
+        if stage["stage"] in named:
+            return f"by_stage: {shown(stage['stage'])} stands there twice"
+        named.add(stage["stage"])
+        sent = found.get(stage["stage"], Traffic())
+        for name in _COUNTED:
+            if stage[name] != getattr(sent, name):
+                said = f"{TIMINGS} states {stage[name]} {name} for {shown(stage['stage'])}"
+                return f"{said}, the record has {getattr(sent, name)}"
+    missing = next((name for name in found if name not in named), None)
+    return None if missing is None else f"by_stage: {TIMINGS} has no stage {shown(missing)}, the record has"
 
 
 def _stage(stage: Any) -> dict[str, Any]:
@@ -126,32 +149,13 @@ def _stage(stage: Any) -> dict[str, Any]:
     return found
 
 
-def _cost(evidence: Evidence) -> dict[str, int] | None:
-    """What the record shows of its cost; mail that Charlie passes on travels twice."""
-    schedule = learn(evidence.protocol, evidence.session.parameters, len(evidence.lines))
-    if schedule is None:
-        return None
-    link = reading.mapping("parameters", evidence.release.get("parameters")).get("link")
-    if not isinstance(link, str) or link not in LINKS:
-        raise InputError(f"link: wanted one of {', '.join(LINKS)}, got {shown(link)}")
-    topology, sent = evidence.head["topology"], list(evidence.envelopes.values())
-    hops = [2 if is_relayed(topology, e.sender, e.to) else 1 for e in sent]
-    cost = {
-        "messages": sum(hops),
-        "bytes": sum(h * (e.size + LINKS[link].overhead) for h, e in zip(hops, sent, strict=True)),
-    }
-    if not schedule.free:  # else who waited for what follows something secret
-        cost["rounds"] = walk(schedule.scripts, schedule.free, evidence.envelopes).rounds
-    return cost
-
-
 def _published(evidence: Evidence, envelope: Envelope) -> tuple[int, ...]:
     """The numbers in a published message; raises `DecodeError` when it is none that this participant may publish."""
     session = evidence.session
-    kind = {kind.__name__: kind for kind in session.program.kinds}.get(envelope.kind)
+    kind = session.kinds.get(envelope.kind)
     if kind is None or not kind.route.allows(session.kind(envelope.sender), messages.PUBLIC):
         raise DecodeError(f"{shown(envelope.kind)} is not published in this protocol")
-    read: Any = messages.decode(kind, envelope.body[:-SIGNATURE_BYTES], session.layout, {})
+    read: Any = messages.decode(kind, signed_payload(envelope), session.layout, {})
     return tuple(read.y)
 
 

@@ -8,12 +8,12 @@ finding of its own, and the schedule then says only where such a message may sta
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 from math import factorial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from protocols import programs
 from protocols.crypto.identity import SIGNATURE_BYTES
@@ -21,10 +21,11 @@ from protocols.crypto.sealing import KEY_BYTES, OVERHEAD_BYTES
 from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime import message as messages
-from protocols.runtime.channel import HELLO, STAGE_END, Envelope
-from protocols.runtime.message import PUBLIC, Kind
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from protocols.runtime.message import Kind
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.audit.run.conformity.toy_run import Move, Script, Scripts, ToyRun
+from smc_dp.errors import shown
 
 _UNLIKELY = 1000  # one over the probability that a secret permutation is drawn alike in all toy runs
 
@@ -58,21 +59,38 @@ class Schedule:
 
 
 class Walk(NamedTuple):
-    """How far a record keeps to cause and effect: its rounds, and the first line sent before what it follows from."""
+    """How far a record keeps to cause and effect: its rounds, and the first line that does not, with what is wrong."""
 
     rounds: int
     line: int | None = None
-    awaited: str | None = None
+    fault: str = ""
 
 
-def body_bytes(session: Session) -> dict[str, int]:
-    """The length of the body of every kind of message in this session: a function of public parameters alone."""
-    lengths = {HELLO: KEY_BYTES + SIGNATURE_BYTES, STAGE_END: SIGNATURE_BYTES}
-    for kind in session.program.kinds:
-        published = any(to == PUBLIC for _, to in kind.route.ends)
-        around = SIGNATURE_BYTES if published else OVERHEAD_BYTES
-        lengths[kind.__name__] = messages.size(kind, session.layout) + around
-    return lengths
+BodyBytes: TypeAlias = Callable[[str, str, str], int | None]
+"""The length of a body by sender, addressee and kind; None for a kind that nobody knows."""
+
+
+def body_bytes(session: Session) -> BodyBytes:
+    """How long every body in this session is: a function of public parameters alone.
+
+    A greeting is as long as what its sender says in it.
+    """
+    payloads = {kind.__name__: messages.size(kind, session.layout) for kind in session.program.kinds}
+    said = {
+        name: messages.size(greeting.kind, session.layout)
+        for name in session.names
+        if (greeting := session.says(name)) is not None
+    }
+
+    def length(sender: str, to: str, kind: str) -> int | None:
+        if kind == HELLO:
+            return KEY_BYTES + said.get(sender, 0) + SIGNATURE_BYTES
+        if kind == STAGE_END:
+            return SIGNATURE_BYTES
+        around = SIGNATURE_BYTES if to == PUBLIC_NAME else OVERHEAD_BYTES
+        return payloads[kind] + around if kind in payloads else None
+
+    return length
 
 
 def learn(protocol: Protocol, parameters: Any, recorded: int) -> Schedule | None:
@@ -87,30 +105,76 @@ def learn(protocol: Protocol, parameters: Any, recorded: int) -> Schedule | None
 def walk(scripts: Scripts, free: Mapping[str, int], envelopes: Mapping[int, Envelope]) -> Walk:
     """Follow the envelopes in the order of their lines, each sender reading first what its script says.
 
-    A round is a causal step: a message's depth is one more than the deepest that its sender had read before.
+    Nobody writes to anybody before both have greeted. A round is a causal step: a message's is one more than the
+    latest of what its sender had read before. Where scripts leave free messages out, so that nobody knows who read one,
+    a round is at least that, and at most one more than the latest of what its sender could have read.
     """
     left = {name: deque(script) for name, script in scripts.items()}
-    depth = dict.fromkeys(scripts, 0)
     posted: dict[tuple[str, str], deque[int]] = defaultdict(deque)
-    rounds = 0
+    causes = Causes()
     for line, e in envelopes.items():
-        if e.kind in free or e.sender not in left:
+        if e.sender not in left:
             continue
+        if fault := causes.fault(e):
+            return Walk(causes.rounds, line, fault)
         script = left[e.sender]
-        while script and not script[0].sends:
+        while e.kind not in free and script and not script[0].sends:
             peer = script[0].peer
             if not posted[peer, e.sender]:
-                return Walk(rounds, line, peer)
-            depth[e.sender] = max(depth[e.sender], posted[peer, e.sender].popleft())
+                return Walk(causes.rounds, line, f"stands before the message of {peer} that it follows")
+            causes.read(e.sender, posted[peer, e.sender].popleft())
             script.popleft()
-        if script:
-            script.popleft()
-        posted[e.sender, e.to].append(depth[e.sender] + 1)
-        rounds = rounds if e.to == PUBLIC_NAME else max(rounds, depth[e.sender] + 1)
-    return Walk(rounds)
+        wanted = causes.least(e.sender)
+        if e.round < wanted or (e.round > wanted and not free):
+            return Walk(causes.rounds, line, f"states round {e.round}, wanted {wanted}")
+        causes.sent(e)
+        if e.kind not in free:
+            posted[e.sender, e.to].append(e.round)
+            if script:
+                script.popleft()
+    return Walk(causes.rounds)
 
 
-def places(sender: Kind, sent: Sequence[tuple[str, str]], free: Mapping[str, int]) -> Iterator[Place | None]:
+class Causes:
+    """What each sender can have read by now, and the rounds that follow, whatever its role is."""
+
+    def __init__(self) -> None:
+        self.rounds = 0
+        self._read: dict[str, int] = {}  # the latest round that a sender must have read; who has greeted is here
+        self._could: dict[str, int] = {}  # and that of all that stood there for it
+
+    def least(self, sender: str) -> int:
+        """The earliest round of what this sender sends next."""
+        return self._read.get(sender, 0) + 1
+
+    def read(self, sender: str, number: int) -> None:
+        """It has read something of this round."""
+        self._read[sender] = max(self._read.get(sender, 0), number)
+
+    def fault(self, e: Envelope) -> str | None:
+        """Why this cannot stand here, as far as one can know without the sender's script."""
+        if not e.is_public and not {e.sender, e.to} <= self._read.keys():
+            who = e.to if e.sender in self._read else e.sender
+            return f"stands before the greeting of {shown(who)}"
+        least, most = self.least(e.sender), max(self._read.get(e.sender, 0), self._could.get(e.sender, 0)) + 1
+        if not least <= e.round <= most:
+            return f"states round {e.round}, wanted {least}" + (f" to {most}" if most > least else "")
+        return None
+
+    def sent(self, e: Envelope) -> None:
+        """It stands here."""
+        if e.kind == HELLO:
+            self.read(e.sender, e.round)
+        elif e.is_public:
+            self.read(e.sender, e.round - 1)
+            return
+        else:
+            self.read(e.sender, e.round - 1)
+            self._could[e.to] = max(self._could.get(e.to, 0), e.round)
+        self.rounds = max(self.rounds, e.round)
+
+
+def places(sender: Kind, sent: Iterable[tuple[str, str]], free: Mapping[str, int]) -> Iterator[Place | None]:
     """For each (kind, stage) that one sender sent: its place if the kind is free, else None."""
     before: Counter[str] = Counter()
     for kind, stage in sent:
@@ -127,7 +191,7 @@ def from_toy_runs(protocol: Protocol, parameters: Any, most: int) -> Schedule | 
     """The same without memory; None when the protocol sends more than `most` messages."""
     toy = protocol.model.toy(parameters)
     wanted = next(r for r in count(2) if factorial(len(toy.parties)) ** (r - 1) >= _UNLIKELY)
-    if len(toy.parties) * (len(toy.parties) + 1) > most:  # the greetings alone
+    if len(toy.parties) > most:  # the greetings alone
         return None
     runs: list[ToyRun] = []
     for number in range(wanted):
@@ -139,7 +203,7 @@ def from_toy_runs(protocol: Protocol, parameters: Any, most: int) -> Schedule | 
     if any(scripts != common[0] for scripts in common):
         raise LocalError(f"{protocol.program.name}: its messages have no order that all toy runs have in common")
     seen = frozenset(place for run in runs for place in _stood(run, free))
-    posted = dict(enumerate(runs[0].posted))
+    posted = dict(enumerate(runs[0].sent_by_all))
     return Schedule(common[0], walk(common[0], free, posted).rounds, free, seen, wanted)
 
 

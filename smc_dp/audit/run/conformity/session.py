@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from protocols.runtime.channel import HELLO, STAGE_END, Envelope
-from protocols.runtime.message import Kind, Route
-from protocols.runtime.network import TOPOLOGIES, is_relayed
-from protocols.runtime.session import CURATOR_NAME, PUBLIC_NAME
+from protocols.errors import LocalError
+from protocols.runtime.channel import GREETING
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from protocols.runtime.message import Route
+from protocols.runtime.network import TOPOLOGIES, check_topology, is_relayed
+from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.audit.run.blame import blamed
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.conformity.schedule import body_bytes
@@ -28,6 +30,10 @@ def session(evidence: Evidence) -> CheckOutcome:
         return failed("identities: one key belongs to two participants", 0)
     if head["topology"] not in TOPOLOGIES:
         return failed(f"topology: wanted one of {', '.join(TOPOLOGIES)}, got {shown(head['topology'])}", 0)
+    try:
+        check_topology(head["topology"], described)
+    except LocalError as error:
+        return failed(f"topology: {error}", 0)
     marks = head["insecure"]
     due = {
         TEST_KEYS: evidence.protocol.limits.are_test_keys(described.parameters),
@@ -54,40 +60,57 @@ def identities(evidence: Evidence) -> CheckOutcome:
 
 
 def routes(evidence: Evidence) -> CheckOutcome:
-    """Every kind is declared, travels between the kinds of participant that it may, and by whom it should."""
+    """Every kind is declared, travels between those who may send it to each other, and by whom it should."""
     described, topology = evidence.session, evidence.head["topology"]
     declared = {kind.__name__: kind.route for kind in described.program.kinds}
-    people = {name: described.kind(name) for name in (*described.names, PUBLIC_NAME)}
+    linked = {name: frozenset(described.peers(name)) for name in described.names}
+    kinds: set[str] = set()
     for n, e in evidence.envelopes.items():
-        if not _is_routed(declared, people, e):
+        if not _is_routed(described, linked, declared, e):
             what = f"no {shown(e.kind)} goes from {shown(e.sender)} to {shown(e.to)}"
             return failed(what, n, blamed(evidence, n))
-        via = CURATOR_NAME if is_relayed(topology, e.sender, e.to) else None
+        via = described.curator if is_relayed(topology, described, e) else None
         said = evidence.lines[n - 1].get("via")
         if said != via:
             return failed(f"via: wanted {via or 'nobody'} in a {topology}, got {shown(said) if said else 'nobody'}", n)
-    return passed(f"{len(evidence.envelopes)} messages of {len({e.kind for e in evidence.envelopes.values()})} kinds")
+        kinds.add(e.kind)
+    for n, (reader, absent) in evidence.absences.items():
+        greets = (absent.kind, absent.stage, absent.read) == (HELLO, GREETING, 0)
+        if not greets and not _goes(described, declared, absent.kind, absent.sender, reader):
+            return failed(
+                f"no {shown(absent.kind)} goes from {shown(absent.sender)} to {shown(reader)}, to be missed", n
+            )
+    return passed(f"{len(evidence.envelopes)} messages of {len(kinds)} kinds")
 
 
 def sizes(evidence: Evidence) -> CheckOutcome:
     """Every body has exactly the length that the public parameters give, and every line states the envelope's size."""
     wanted = body_bytes(evidence.session)
+    total = 0
     for n, e in evidence.envelopes.items():
-        if e.kind not in wanted:
+        length = wanted(e.sender, e.to, e.kind)
+        if length is None:
             return failed(f"nobody can say how long a {shown(e.kind)} is", n, blamed(evidence, n))
-        if len(e.body) != wanted[e.kind]:
-            return failed(
-                f"{e.kind} has a body of {len(e.body)} bytes, wanted {wanted[e.kind]}", n, blamed(evidence, n)
-            )
-        if evidence.lines[n - 1].get("size") != e.size:
-            return failed(f"states {shown(evidence.lines[n - 1].get('size'))} bytes, has {e.size}", n)
-    total = sum(len(e.body) for e in evidence.envelopes.values())
+        if len(e.body) != length:
+            return failed(f"{e.kind} has a body of {len(e.body)} bytes, wanted {length}", n, blamed(evidence, n))
+        stated = evidence.lines[n - 1].get("size")
+        if stated != e.size:
+            return failed(f"states {shown(stated)} bytes, has {e.size}", n)
+        total += length
     return passed(f"{total} bytes of bodies, each as long as its kind and the parameters say")
 
 
-def _is_routed(declared: Mapping[str, Route], people: Mapping[str, Kind], e: Envelope) -> bool:
-    if e.sender not in people or e.to not in people or e.to == e.sender:
+def _is_routed(
+    session: Session, linked: Mapping[str, frozenset[str]], declared: Mapping[str, Route], e: Envelope
+) -> bool:
+    if e.sender not in session.names:
         return False
     if e.kind in (HELLO, STAGE_END):
-        return e.sender != PUBLIC_NAME and (e.to == PUBLIC_NAME) == (e.kind == STAGE_END)
-    return e.kind in declared and declared[e.kind].allows(people[e.sender], people[e.to])
+        return e.is_public
+    return (e.is_public or e.to in linked[e.sender]) and _goes(session, declared, e.kind, e.sender, e.to)
+
+
+def _goes(session: Session, declared: Mapping[str, Route], kind: str, sender: str, to: str) -> bool:
+    """Whether this kind has a route between participants of these names."""
+    known = kind in declared and sender in session.names and to in (*session.names, PUBLIC_NAME)
+    return known and declared[kind].allows(session.kind(sender), session.kind(to))

@@ -8,16 +8,22 @@ from typing import Any, NamedTuple, TypeAlias
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
+from protocols.crypto.sealing import OVERHEAD_BYTES
 from protocols.errors import StallError
 from protocols.programs import Protocol
-from protocols.runtime.channel import Envelope
+from protocols.runtime.board import Board
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.mailbox import Mail
 from protocols.runtime.message import Message
-from protocols.runtime.process import Mail, processes
-from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Session
+from protocols.runtime.process import processes
+from protocols.runtime.session import SESSION_BYTES, Session
 
 
 class Move(NamedTuple):
-    """A role sends to a peer, or reads what a peer sent; `size` is that of the body."""
+    """A role sends to a peer or to everybody, or reads a letter of a peer; `size` is that of the body.
+
+    Greetings are sent like all else, but read by nobody: whoever starts has those of its peers before it.
+    """
 
     sends: bool
     peer: str
@@ -42,10 +48,11 @@ class ToyRun:
         pinned = {name: identity.public for name, identity in identities.items()}
         self.session = Session(protocol.program, toy, pinned, root.fork("nonce").bytes(SESSION_BYTES))
         seeds = {name: rng.fork("seed") for name, rng in own.items()}
-        self.posted: list[Envelope] = []
+        self.sent_by_all: list[Envelope] = []
         self._moves: dict[str, list[Move]] = {name: [] for name in self.session.names}
-        self._mail: dict[str, deque[int]] = {name: deque() for name in self.session.names}
-        self._roles = processes(self.session, identities, seeds, inputs, self)
+        self._mail: dict[str, deque[Envelope]] = {name: deque() for name in self.session.names}
+        self._board = Board(self.session)
+        self._roles = processes(self.session, identities, seeds, inputs, self._board.greetings, self)
 
     @property
     def scripts(self) -> dict[str, Script]:
@@ -56,22 +63,24 @@ class ToyRun:
         """Run to the end, unless more than `most` messages are sent: then False. Raises `StallError` for a deadlock."""
         roles = self._roles.values()
         try:
-            while not all(role.done for role in roles):
+            while any(role.end is None for role in roles):
                 before = self._happened
                 for role in roles:
                     self._deliver(role.name)
                     role.advance()
-                    if len(self.posted) > most:
+                    if len(self.sent_by_all) > most:
                         return False
                 if self._happened == before:
                     raise StallError({role.name: role.waiting for role in roles if role.waiting})
             for role in roles:
+                if not role.done:
+                    raise StallError({role.name: role.why})
                 role.release()
         finally:
             for role in roles:
                 role.close()
             self._roles = {}
-        return len(self.posted) <= most
+        return len(self.sent_by_all) <= most
 
     @property
     def _happened(self) -> int:
@@ -80,26 +89,33 @@ class ToyRun:
     def _deliver(self, name: str) -> None:
         mail = self._mail[name]
         while mail:
-            number = mail.popleft()
-            self._roles[name].deliver(self.posted[number], number)
+            self._roles[name].deliver(mail.popleft())
 
     # The observer of every process.
 
     def stage(self, name: str, stage: str) -> None:
         """Not looked at."""
 
+    def posted(self, name: str, to: str, message: Message) -> None:
+        """Not looked at."""
+
+    def started(self, name: str) -> None:
+        """Not looked at."""
+
     def sent(self, envelope: Envelope) -> None:
         """A role posts an envelope."""
-        if envelope.to != PUBLIC_NAME:
-            self._mail[envelope.to].append(len(self.posted))
-        self.posted.append(envelope)
+        if envelope.is_public:
+            self._board.post(envelope)
+        else:
+            self._mail[envelope.to].append(envelope)
+        self.sent_by_all.append(envelope)
         move = Move(True, envelope.to, envelope.kind, envelope.stage, len(envelope.body))
         self._moves[envelope.sender].append(move)
 
-    def consumed(self, receiver: str, reference: int) -> None:
-        """A role takes an envelope out of its mail."""
-        e = self.posted[reference]
-        self._moves[receiver].append(Move(False, e.sender, e.kind, e.stage, len(e.body)))
+    def consumed(self, receiver: str, mail: Mail) -> None:
+        """A role takes a letter out of its mail."""
+        size = len(mail.payload) + OVERHEAD_BYTES
+        self._moves[receiver].append(Move(False, mail.sender, mail.kind, mail.stage, size))
 
-    def read(self, receiver: str, sender: str, message: Message, mail: Mail) -> None:
+    def read(self, receiver: str, mail: Mail, message: Message) -> None:
         """Not looked at."""

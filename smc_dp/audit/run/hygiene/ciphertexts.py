@@ -38,13 +38,13 @@ def units(evidence: Evidence) -> CheckOutcome:
     count = 0
     locked = {(k.__name__, s.name) for k in evidence.session.program.kinds for s in k.slots if s.type not in _PLAIN}
     for letter in opened(evidence):
-        kind, sender = letter.envelope.kind, letter.envelope.sender
+        kind = letter.envelope.kind
         if letter.fault and (kind, letter.fault.partition(":")[0]) in locked:
-            return failed(f"{kind}.{letter.fault}", letter.line, sender)
+            return failed(f"{kind}.{letter.fault}", letter.line, blamed(evidence, letter.line))
         for place, c in ciphertexts(letter):
             count += 1
             if not _is_unit(c):
-                return failed(f"{place} is no ciphertext under its key", letter.line, sender)
+                return failed(f"{place} is no ciphertext under its key", letter.line, blamed(evidence, letter.line))
     return passed(f"{count} ciphertexts are units of their kind; {whose(evidence)}") if count else _NONE
 
 
@@ -107,9 +107,9 @@ def freshness(evidence: Evidence) -> CheckOutcome:
             value, before = seen.setdefault((c.n, residue), (c.value, f"{place} on line {letter.line}"))
             if value != c.value:
                 return failed(f"{place} has the randomiser of {before}", letter.line, blamed(evidence, letter.line))
-    for role, again in evidence.recomputed.items():
-        if stale := _stale(again):
-            return failed(f"{stale[1]} is sent as it came out of a product or power", stale[0], role)
+    for again in evidence.recomputed.values():
+        if stale := _stale(again):  # by its program, for which its owner does not answer
+            return failed(f"{stale[1]} is sent as it came out of a product or power", stale[0])
     return passed(f"{len(seen)} ciphertexts, each with randomness of its own; {whose(evidence)}") if seen else _NONE
 
 

@@ -10,7 +10,7 @@ from protocols.runtime.claims import keys_of
 from protocols.runtime.message import Key, Message
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
-from smc_dp.audit.run.blame import blamed
+from smc_dp.audit.run.blame import blamed, is_held_to, owner
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
@@ -40,11 +40,16 @@ def keys(evidence: Evidence) -> CheckOutcome:
             if named.setdefault(name, key) != key:
                 return failed(f"{shown(role)} has another key {name} than others whose views were given")
         if fault := _secret_fault(again, bits, sound):
-            return failed(f"the view of {shown(role)} holds {fault}", None, role)
+            return failed(f"the view of {shown(role)} holds {fault}", None, _held(evidence, role))
     if not named:
         return not_possible("no key got as far as these views")
     proofs = sum(_names(letter.message) == {"n", "proof"} for letter in announced)
     return passed(f"keys of {bits} bits: {len(named)}; proofs verified again: {proofs}; {whose(evidence)}")
+
+
+def _held(evidence: Evidence, role: str) -> str | None:
+    """The owner of a view, where what it holds is its own doing: shared keys come by mail."""
+    return owner(evidence, role) if is_held_to(evidence, role) else None
 
 
 def _names(message: Message | None) -> set[str]:
@@ -63,7 +68,7 @@ def _announcement_fault(evidence: Evidence, letter: Letter, bits: int) -> str | 
     owned = keys_of(evidence.recomputed[sender].view) if sender in evidence.views else {}
     if fault is None and owned and getattr(message, "n", None) not in owned:
         # A role that was stopped in its set-up has left none.
-        fault = f"{shown(sender)} announced a modulus that is not the one in its view"
+        fault = f"the modulus is not the one in the view of {shown(sender)}"
     return fault
 
 

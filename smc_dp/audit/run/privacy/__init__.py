@@ -112,7 +112,7 @@ def _marks(evidence: Evidence) -> CheckOutcome:
     for role, view in evidence.views.items():
         if view.insecure != (SEEDED in recorded):
             came = "a seed" if view.insecure else "the system"
-            return failed(f"line 0 and the view differ: there the coins came from {came}", line=0, party=role)
+            return failed(f"line 0 and the view of {shown(role)} differ: there the coins came from {came}", line=0)
     reasons = [REASONS[mark] for mark in recorded]
     if evidence.release.get("insecure", []) != reasons:
         return failed(f"{RELEASE}: insecure: wanted the reasons for {', '.join(recorded) or 'no mark'}")

@@ -12,30 +12,32 @@ from typing import Any
 
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 
-from protocols.runtime.session import CURATOR_NAME
+from smc_dp.audit.run.blame import owner
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.stated import Stated
+from smc_dp.errors import InputError
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import largest_norm
+from smc_dp.run.folder import agreed
 
 TAIL = 1e-9  # two-sided, for the noise of one party and for that of all given parties together
 
 
 def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
     """The length of each party's noise, and of all of it, within the quantiles of its exact law."""
-    views = {name: view for name, view in evidence.views.items() if name != CURATOR_NAME}
+    views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
         return not_possible("no view of a party was given, and noise is nowhere else to be seen")
     lengths, slacks = [], []
     for name, view in views.items():
         measured = _length(view.inputs, found)
         if measured is None:
-            return failed("the view holds no size and noise as they could be", party=name)
+            return failed("the view holds no size and noise as they could be", party=_held(evidence, name))
         if not _plausible(*measured, found.public.dimension):
-            return failed("the noise is shorter or longer than its declared law allows", party=name)
+            return failed("the noise is shorter or longer than its declared law allows", party=_held(evidence, name))
         lengths.append(measured[0])
         slacks.append(measured[1])
     total = found.public.dimension * len(views)
@@ -57,7 +59,7 @@ def models(evidence: Evidence, found: Stated) -> CheckOutcome:
     Training ends where the gradient is at most tau long, so within tau/mu of a minimiser; no minimiser, whatever the
     rows, is longer than W; and rounding to the grid moves a vector by at most sqrt(d)/2 steps.
     """
-    views = {name: view for name, view in evidence.views.items() if name != CURATOR_NAME}
+    views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
         return not_possible("no view of a party was given, and models are nowhere else to be seen")
     mu = 2 * Fraction(found.method.lam)
@@ -67,13 +69,23 @@ def models(evidence: Evidence, found: Stated) -> CheckOutcome:
     for name, view in views.items():
         mine = _input(view.inputs)
         if mine is None or len(mine.w) != found.public.dimension or any(type(x) is not int for x in mine.w):
-            return failed("the view holds no model as it could be", party=name)
+            return failed("the view holds no model as it could be", party=_held(evidence, name))
         if sum(grid.lift(x) ** 2 for x in mine.w) > most**2:
-            return failed(f"the model is longer than training on any rows makes it, {float(longest):.4g}", party=name)
+            said = f"the model is longer than training on any rows makes it, {float(longest):.4g}"
+            return failed(said, party=_held(evidence, name))
     return passed(
         f"{_counted('model', len(views))}, none longer than {float(longest):.4g}, as training on whatever "
         "rows makes them; whether they were trained, and trained on rows alone, a run does not show"
     )
+
+
+def _held(evidence: Evidence, name: str) -> str | None:
+    """The owner of a view, if it had agreed on what the release states of the method: a release is anybody's word."""
+    try:
+        stated = agreed(evidence.release, evidence.shares).digest
+    except (InputError, KeyError):
+        return None
+    return owner(evidence, name) if stated == evidence.session.parameters.as_dict().get("agreed") else None
 
 
 def _counted(what: str, number: int) -> str:

@@ -11,6 +11,7 @@ import pytest
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Ring
 from protocols.crypto import paillier
+from protocols.curator import parties_and_curator
 from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime.claims import Model, Unknown
@@ -67,9 +68,9 @@ def protocol(talk: Callable[..., Any], permutations: tuple[str, ...] = ()) -> Pr
             await me.stage(talk, *mine)
 
     model = Model(lambda p: p, inputs, permutations, lambda p: (), lambda K: Toy(), lambda p, j: {})
-    return Protocol(
-        Program("toy", 1, {PARTY: party, CURATOR: idle}, (Word, Locked), ()), model, None, Limits({}, 3, None)
-    )
+    roles = {PARTY: party, CURATOR: idle}
+    program = Program("toy", 1, roles, (Word, Locked), (), participants=parties_and_curator)
+    return Protocol(program, model, None, Limits({}, 3, None))
 
 
 async def shared(me: Any, x: Any, y: Any) -> None:

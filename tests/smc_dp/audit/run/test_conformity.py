@@ -20,6 +20,7 @@ from smc_dp.run.folder import TRANSCRIPT
 
 SIZES, PARTIES = (12, 8, 20), ("north-0", "north-1", "north-2")
 OWN = long_term(PARTIES)
+LAST = 93  # the last line of its record
 STRANGER = Identity(bytes(31) + b"\x07")
 # Those of what was published have tests of their own, in conformity/test_publication.py.
 OF_THE_RECORD = tuple(check for check in conformity.CHECKS if check not in conformity.PUBLICATION)
@@ -93,7 +94,7 @@ def test_free_messages_of_the_printed_protocol_stand_where_they_may(printed: Fol
     assert "where its role sends none" in found["order"].detail
     assert found["order"].party == sender
     found = failures(load(f.forge(printed.run, tmp_path / "twice", f.duplicate(i), f.resigned(OWN))))
-    assert "2 messages PrintedShare, wanted at most 1" in found["completeness"].detail
+    assert f"2 messages PrintedShare from {sender}, wanted at most 1" in found["completeness"].detail
 
 
 # Forgeries. Each names the checks that must find it; others may.
@@ -130,8 +131,8 @@ def to_end(kind: str, sender: str) -> Any:
 
 
 def before_all(kind: str, sender: str) -> Any:
-    """The message stands right after its sender's greetings."""
-    return lambda record: f.move(record.place(kind, sender), record.place("Hello", sender, 2) + 1)
+    """The message stands right after the last greeting."""
+    return lambda record: f.move(record.place(kind, sender), record.place("Hello", None, -1) + 1)
 
 
 def early(kind: str, sender: str) -> Any:
@@ -185,7 +186,7 @@ MUTANTS = {
     ),
     "renamed to no kind": Mutant(at(f.alter, "Half", P2, kind="Quarter"), RESIGNED, routes="Quarter", sizes="Quarter"),
     "route that does not exist": Mutant(at(f.alter, "Slot", P2, to=P1), RESIGNED, routes="Slot", order="Slot"),
-    "greeting to everybody": Mutant(at(f.alter, "Hello", P2, to="public"), RESIGNED, routes="Hello"),
+    "greeting to one": Mutant(at(f.alter, "Hello", P2, to=P1), RESIGNED, routes="Hello", order="Hello"),
     "longer": Mutant(at(f.resize, "Relay", P2, 1), RESIGNED, sizes="Relay", headers="Relay"),
     "shorter": Mutant(
         at(f.resize, "PublishedShare", P2, -1), RESIGNED, sizes="PublishedShare", headers="PublishedShare"
@@ -194,6 +195,21 @@ MUTANTS = {
     # Lines in another order: nobody signs that, but effects do not stand before causes.
     "answer before its question": Mutant(to_end("Indicator", "charlie"), rounds=None),
     "effect before its cause": Mutant(before_all("SharedKey", P1), rounds="SharedKey"),
+    "letter before its sender's greeting": Mutant(to_end("Hello", P1), rounds=None, order=None),
+    "letter before its addressee's greeting": Mutant(to_end("Hello", "charlie"), rounds=None, order=None),
+    # Rounds are what senders state.
+    "round too late": Mutant(at(f.alter, "Slot", P2, round=40), RESIGNED, rounds="Slot"),
+    "round too early": Mutant(at(f.alter, "Slot", P2, round=2), RESIGNED, rounds="Slot"),
+    "round of a greeting": Mutant(at(f.alter, "Hello", P2, round=2), RESIGNED, rounds="Hello"),
+    "round of a mark": Mutant(at(f.alter, "StageEnd", P2, nth=1, round=1), RESIGNED, rounds="StageEnd"),
+    "round of a share": Mutant(at(f.alter, "PublishedShare", P2, round=90), RESIGNED, rounds="PublishedShare"),
+    # Somebody is said to have been absent.
+    "absent to itself": Mutant(plain(f.miss(P1, P1, "Relay", "stage1")), participants=None),
+    "a stranger absent": Mutant(plain(f.miss(P1, "nobody", "Relay", "stage1")), participants=None),
+    "absent to a stranger": Mutant(plain(f.miss("nobody", P1, "Relay", "stage1")), participants=None),
+    "a kind missed that nobody sends": Mutant(plain(f.miss(P1, P2, "Pickle", "stage1")), routes=None),
+    "a kind missed on no route": Mutant(plain(f.miss(P1, P2, "Slot", "stage1")), routes=None),
+    "a greeting missed in a later stage": Mutant(plain(f.miss(P1, P2, "Hello", "stage1")), routes=None),
     "signed too early": Mutant(early("StageEnd", P3), RESIGNED, rounds="StageEnd", order=None),
     # Strangers.
     "swapped sender": Mutant(at(f.alter, "Reshare", P2, sender=P3), LINKED, signatures=None, order=None),
@@ -267,6 +283,9 @@ LINES: dict[str, tuple[Callable[[dict[str, Any]], Any], int, *tuple[str, ...]]] 
     "another digest": (put(digest="00" * 32), 7, "hash-chain"),
     "another n": (put(n=8), 7, "hash-chain"),
     "another size": (lambda line: line.update(size=line["size"] + 1), 7, "sizes"),
+    "round as text": (put(round="1"), 7, "schema", "hash-chain"),
+    "missing round": (lambda line: line.pop("round"), 7, "schema", "hash-chain"),
+    "negative round": (put(round=-1), 7, "schema", "hash-chain"),
     "passed on where nobody passes on": (put(via="charlie"), 7, "routes"),
     "via that is no name": (put(via=None), 7, "schema"),
     "head from somebody": (put(**{"from": "charlie"}), 0, "schema", "hash-chain"),
@@ -302,11 +321,11 @@ def test_no_field_of_any_line_can_be_changed_unnoticed(honest: Folders, tmp_path
         (lambda text: text.replace('{"body"', '{ "body"', 1), 1),
         (lambda text: text.replace('"from":"', '"from":"charlie","from":"', 2), 0),
         (lambda text: text.replace("\n", "\n\n", 3), 1),
-        (lambda text: text[:-1], 101),
-        (lambda text: text + "\n", 102),
-        (lambda text: text[:-30], 101),
-        (lambda text: text + "[" * 100_000 + "\n", 102),
-        (lambda text: text + "1" * 100_000 + "\n", 102),
+        (lambda text: text[:-1], LAST),
+        (lambda text: text + "\n", LAST + 1),
+        (lambda text: text[:-30], LAST),
+        (lambda text: text + "[" * 100_000 + "\n", LAST + 1),
+        (lambda text: text + "1" * 100_000 + "\n", LAST + 1),
     ],
 )
 def test_text_that_no_record_has_fails_the_schema(

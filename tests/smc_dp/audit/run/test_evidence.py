@@ -2,140 +2,44 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
+from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 from support import forgeries as f
-from support.audited import Folders, toy_run
-from support.sessions import Setup, start
+from support.audited import toy_run
+from support.audited_sums import EQUALS, KEYLESS, NUMBERS, PARTIES, PROGRAM, TOYS, Sums, outcomes, recorded
 
 from protocols import programs
-from protocols.arithmetic.ring import Ring, Vector
+from protocols.curator import CURATOR_NAME
 from protocols.pathak2010.limits import LIMITS
 from protocols.pathak2010.parameters import Parameters
 from protocols.programs import PROTOCOLS, Protocol
-from protocols.runtime.claims import Claim, Hygiene, Model, Unknown
-from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.limits import KeyLimits, Limits
-from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, message, public, shared
-from protocols.runtime.session import CURATOR_NAME, Program
-from smc_dp.audit.run import checks
-from smc_dp.audit.run.check import CheckOutcome
-from smc_dp.audit.run.evidence import Evidence, load
-from smc_dp.audit.run.report import audit_evidence
+from smc_dp.audit.code import words
+from smc_dp.audit.code.matrix import matrix
+from smc_dp.audit.run.evidence import load
 from smc_dp.errors import InputError
 from smc_dp.run import agreement
-from smc_dp.run.agreement import SEEDED
-from smc_dp.run.folder import RELEASE, SHARES, TRANSCRIPT
-
-# A protocol without keys: additive shares of a sum mod 2**8, and a curator who adds up.
-
-BYTES = Ring(8)
-PARTIES, NUMBERS = ("P1", "P2", "P3"), 2
-
-
-@message("1", PARTY >> CURATOR)
-class Part(Message):
-    """A share of the sender's numbers."""
-
-    x: Annotated[tuple[int, ...], shared("byte"), Times("numbers")]
-
-
-@message("2", (PARTY >> PUBLIC) | (CURATOR >> PUBLIC))
-class Sum(Message):
-    """The sender's share of the sum."""
-
-    y: Annotated[tuple[int, ...], public("byte"), Times("numbers")]
-
-
-@dataclass(frozen=True)
-class Sums:
-    """Parties by name, and how many numbers each has."""
-
-    parties: tuple[str, ...]
-    numbers: int
-
-    @classmethod
-    def from_dict(cls, stated: Mapping[str, Any]) -> Sums:
-        return cls(tuple(stated["parties"]), stated["numbers"])
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"parties": list(self.parties), "numbers": self.numbers}
-
-    def layout(self) -> dict[str, int]:
-        return {"byte": 1, "numbers": self.numbers}
-
-
-async def split(me: Endpoint, mine: Vector) -> None:
-    own, other = BYTES.split_vector(mine, 2, me.rng)
-    me.send(me.curator, Part(other))
-    me.publish(Sum(own))
-
-
-async def add_up(me: Endpoint) -> None:
-    me.publish(Sum(BYTES.add_vectors(*(part.x for part in await me.gather(me.parties, Part)))))
-
-
-async def party(me: Endpoint, p: Sums, mine: Vector) -> None:
-    await me.stage(split, mine)
-
-
-async def curator(me: Endpoint, p: Sums) -> None:
-    await me.stage(add_up)
-
-
-def inputs(p: Sums, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
-    made = {name: (p, tuple(unknown(f"x_{name}({i})", 8) for i in range(p.numbers))) for name in p.parties}
-    return {**made, CURATOR_NAME: (p,)}
-
-
-def agrees(p: Sums, given: Mapping[str, tuple[Any, ...]], published: Mapping[str, Sum]) -> bool:
-    total = BYTES.add_vectors(*(share.y for share in published.values()))
-    return total == BYTES.add_vectors(*(given[name][1] for name in p.parties))
-
-
-HYGIENE = Hygiene(40, lambda p: (), (), lambda p: (8, 0), agrees, lambda p: 8)
-MODEL = Model(lambda p: p, inputs, (), lambda p: (), lambda K: Sums(PARTIES, 1), lambda p, j: {}, HYGIENE)
-PROGRAM = Program("sums", 1, {PARTY: party, CURATOR: curator}, (Part, Sum), (), Sums)
-KEYLESS = Protocol(PROGRAM, MODEL, Claim({}, ()), Limits({"numbers": 8}, 5, None))
+from smc_dp.run.folder import SHARES, TRANSCRIPT
 
 
 @pytest.fixture(autouse=True)
 def _known(monkeypatch: pytest.MonkeyPatch) -> None:
     """The list in which protocols are looked up has the toy too."""
-    monkeypatch.setattr(programs, "PROTOCOLS", {**PROTOCOLS, PROGRAM.name: KEYLESS})
-
-
-def recorded(folder: Path, numbers: int = NUMBERS, parties: tuple[str, ...] = PARTIES) -> Folders:
-    """A run of the toy as a folder, with its views; the release states nothing, for no method makes one."""
-    p = Sums(parties, numbers)
-    made: Setup = start(PROGRAM, p, inputs(p, lambda name, bits: len(name)))
-    done = made.simulate(marks=(SEEDED,), views=True)
-    shares = {name: [str(y) for y in done.published[name].y] for name in made.session.names}
-    found = Folders(folder / "run", folder / "views")
-    found.run.mkdir(parents=True)
-    found.views.mkdir()
-    (found.run / RELEASE).write_text(json.dumps({"digests": {}}))
-    (found.run / SHARES).write_text(json.dumps({"modulus": "256", "shares": shares}))
-    (found.run / TRANSCRIPT).write_text(done.transcript.dumps())
-    for name, view in done.recorded.items():
-        (found.views / f"{name}.view").write_bytes(view.dumps(made.session))
-    return found
-
-
-def outcomes(evidence: Evidence) -> dict[str, CheckOutcome]:
-    return {f.check.name: f.outcome for f in audit_evidence(evidence, checks.CHECKS).findings}
+    monkeypatch.setattr(programs, "PROTOCOLS", {**PROTOCOLS, **TOYS})
 
 
 OF_THE_RELEASE = {"files", "release", "agreed", "cost", "mechanism", "statement", "marks", "noise", "models"}
 
 
-def test_a_record_of_a_protocol_without_keys_is_read_and_passes(tmp_path: Path) -> None:
-    evidence = recorded(tmp_path).evidence()
+@pytest.mark.parametrize(("protocol", "shares"), [(KEYLESS, 4), (EQUALS, 3)], ids=["a curator", "no curator"])
+def test_a_record_of_a_protocol_without_keys_is_read_and_passes(
+    protocol: Protocol, shares: int, tmp_path: Path
+) -> None:
+    evidence = recorded(tmp_path, protocol=protocol).evidence()
     assert evidence.session.parameters == Sums(PARTIES, NUMBERS)
     found = {name: outcome for name, outcome in outcomes(evidence).items() if name not in OF_THE_RELEASE}
     assert [name for name, outcome in found.items() if outcome.status == "failed"] == [], found
@@ -144,7 +48,36 @@ def test_a_record_of_a_protocol_without_keys_is_read_and_passes(tmp_path: Path) 
         *("structure", "structure-together", "law", "boundary"),
     }
     assert found["keys"].detail == "this protocol has no keys"
-    assert found["shares"].detail.startswith("4 shares of 2 numbers")
+    assert found["shares"].detail.startswith(f"{shares} shares of 2 numbers")
+
+
+def test_what_is_said_in_a_greeting_has_its_length(tmp_path: Path) -> None:
+    """A greeting is as long as what its sender says in it; a longer one is found, also when its sender signs it."""
+    run = recorded(tmp_path / "made", protocol=EQUALS).run
+    i = f.read_record(run).place("Hello", "P2")
+    assert len(f.read_record(run).envelopes[i].body) == 32 + 3 + 64
+    found = outcomes(load(f.forge(run, tmp_path / "longer", f.resize(i, 1), f.linked)))
+    assert (found["sizes"].status, found["sizes"].line, found["sizes"].party) == ("failed", i + 1, None)
+    assert "has a body of 100 bytes, wanted 99" in found["sizes"].detail
+    assert found["headers"].status == "failed"
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_the_matrix_of_a_protocol_without_a_curator(K: int) -> None:
+    """Whoever is told the sum knows the other's number of two, and nothing of any other of three."""
+    found = matrix(EQUALS, K)
+    assert {row.members for row in found.rows} == {c for n in range(1, K + 1) for c in combinations(PARTIES[:K], n)}
+    alone = next(row for row in found.rows if row.members == ("P1",))
+    level = {2: "all", 3: "nothing"}[K]
+    assert alone.cells["x_P1(0)"].level == "own"
+    assert (alone.cells["x_P2(0)"].level, alone.cells["x_P2(0)"].beyond) == (level, False)
+    assert f"equals, {K} parties" in words.text(found)
+
+
+def test_a_star_has_somebody_in_the_middle(tmp_path: Path) -> None:
+    run = recorded(tmp_path / "made", protocol=EQUALS).run
+    found = outcomes(load(f.rewritten(run, tmp_path / "star", 0, lambda head: head.update(topology="star"))))
+    assert "a star needs a curator" in found["session"].detail
 
 
 def test_its_shares_are_held_against_its_own_ring(tmp_path: Path) -> None:
@@ -198,6 +131,34 @@ def test_views_are_replayed_as_far_as_the_protocol_says(tmp_path: Path, monkeypa
     monkeypatch.setattr(programs, "PROTOCOLS", {PROGRAM.name: replace(KEYLESS, limits=Limits({}, 2, None))})
     with pytest.raises(InputError, match="wanted at most 2 parties"):
         load(folders.run)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda head: head.update(format=1), "has wire format 1, this program reads 2"),
+        (lambda head: head.update(format=True), "has wire format True, this program reads 2"),
+        (lambda head: head.update(format=2.0), "has wire format 2.0, this program reads 2"),
+        (lambda head: head.update(format="2"), "has wire format '2', this program reads 2"),
+        (lambda head: head.pop("format"), "states no wire format, this program reads 2"),
+    ],
+)
+def test_a_record_of_another_format_is_refused_in_one_line(change: Any, said: str, tmp_path: Path) -> None:
+    run = f.rewritten(recorded(tmp_path / "made").run, tmp_path / "other", 0, change)
+    with pytest.raises(InputError) as refused:
+        load(run)
+    assert str(refused.value) == f"{run / TRANSCRIPT}: {said}"
+
+
+def test_lines_shorter_than_any_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    """No number of lines is too many, as long as they are as long as lines are."""
+    made = recorded(tmp_path / "made").run
+    text = (made / TRANSCRIPT).read_text()
+    assert len(load(f.with_text(made, tmp_path / "few", text + "\n" * 99)).lines) == text.count("\n") + 98
+    with pytest.raises(InputError, match="wanted at least 200 bytes a line"):
+        load(f.with_text(made, tmp_path / "many", text + "\n" * 200))
+    long = load(f.with_text(made, tmp_path / "long", text + (" " * 199 + "\n") * 70_000))
+    assert len(long.lines) == text.count("\n") - 1 + 70_000
 
 
 # The limits of the protocol that there is.

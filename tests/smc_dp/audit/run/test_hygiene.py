@@ -27,8 +27,8 @@ from protocols.crypto.sealing import seal
 from protocols.pathak2010 import stage1
 from protocols.pathak2010.messages import Blinded, Half, Indicator, Reshare, SharedKey
 from protocols.runtime import message as messages
-from protocols.runtime.channel import HELLO
 from protocols.runtime.claims import Mask
+from protocols.runtime.envelope import HELLO
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.hygiene import CHECKS, secrecy
 from smc_dp.audit.run.report import audit_evidence
@@ -113,8 +113,11 @@ def record(chosen: Callable[[Any], bool], **change: Callable[[Any], Any]) -> Cal
     return edited(changed)
 
 
-def hello(sender: str, to: str) -> Callable[[Any], bool]:
-    return lambda e: (e.kind, e.sender, e.to) == (HELLO, sender, to)
+def two_greetings(evidence: Evidence) -> Evidence:
+    """P2 greets again, with another key."""
+    at, e = next((n, e) for n, e in evidence.envelopes.items() if e.is_public and e.sender == P2 and e.number == 1)
+    again = replace(e, kind=HELLO, body=bytes(96))
+    return replace(evidence, envelopes={**evidence.envelopes, at: again})
 
 
 def unmarked(evidence: Evidence) -> Evidence:
@@ -235,7 +238,7 @@ TWINS: dict[str, tuple[str, str, Callable[[], Evidence]]] = {
     "somebody's session key": (
         "nonces",
         "greets with another session key",
-        record(hello(P2, C), body=lambda e: bytes(32) + e.body[32:]),
+        edited(two_greetings),
     ),
     "one session key for two": ("nonces", "two participants greet", one_session_key),
     "short blinding": ("masks", "Blinded.a: 3 of 3 masks are too short", mutant("SHORT_BLINDING")),

@@ -20,8 +20,8 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto import admission, paillier
 from protocols.errors import ReplayError
 from protocols.pathak2010.messages import Indicator, PaillierKey, Relay, Selected
-from protocols.runtime.channel import HELLO, Envelope
 from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.view import RecordedView
 from smc_dp.audit.run.evidence import Evidence
@@ -112,8 +112,8 @@ def flipped(e: Envelope) -> Envelope:
 
 
 def other_mail(v: RecordedView) -> RecordedView:
-    at, kind, payload = v.mail[5]
-    return replace(v, mail=(*v.mail[:5], (at, kind, payload[:-1] + bytes([payload[-1] ^ 1])), *v.mail[6:]))
+    *place, payload = v.mail[5]
+    return replace(v, mail=(*v.mail[:5], (*place, payload[:-1] + bytes([payload[-1] ^ 1])), *v.mail[6:]))
 
 
 def other_inputs(field: str, value: Any) -> Callable[[RecordedView], RecordedView]:
@@ -204,11 +204,11 @@ def lying(who: str, kind: type[Any], twist: Any) -> Evidence:
 def wrong_seal(me: Any, to: str, m: Any) -> None:
     """The honest message, sealed under a key that the addressee does not have."""
     links = me._engine.channel._links
-    kept = links[me.name, to]
-    links[me.name, to] = bytes(32)
+    kept = me._engine.channel.link(to)
+    links[to] = replace(kept, outgoing=bytes(32))
     me.told = 1
     Endpoint.send(me, to, m)
-    links[me.name, to] = kept
+    links[to] = kept
 
 
 def refused(evidence: Evidence) -> int:
@@ -230,7 +230,7 @@ def test_a_malformed_message_that_nobody_signed_may_be_its_readers() -> None:
     evidence = lying("P1", PaillierKey, LIES_OF_ALL["small key of P1"].twist)
     verdict = settle(evidence, refused(evidence))
     assert verdict.party is None
-    assert "'P1' made it, or 'charlie', who has the same key" in verdict.sentence
+    assert "both 'P1' and 'charlie' have its key, so nobody can be named" in verdict.sentence
 
 
 def test_a_seal_that_its_sender_broke_and_signed_is_its_senders() -> None:
@@ -244,7 +244,8 @@ def test_a_seal_that_broke_on_the_way_is_nobodys() -> None:
     evidence = CHANGED["received line altered"][1](honest())
     verdict = settle(only(evidence, "P1"), refused(evidence))
     assert verdict.party is None
-    assert "'charlie' made it, or somebody on the way" in verdict.sentence
+    assert "may have changed it, so nobody can be named" in verdict.sentence
+    assert "charlie" not in verdict.sentence
     cleared = settle(evidence, verdict.line)
     assert cleared.party is None
     assert "'charlie' sent another message here" in cleared.sentence
@@ -266,7 +267,7 @@ def test_an_altered_greeting_is_nobodys() -> None:
     assert settle(evidence, at).party is None
     later = next(n for n, e in evidence.envelopes.items() if (e.sender, e.to, e.kind) == ("P1", "P2", "SharedKey"))
     assert settle(evidence, later).party is None
-    assert "signed no greeting" in settle(evidence, later).sentence
+    assert "No greeting that 'P1' signed is there" in settle(evidence, later).sentence
 
 
 def other_key(me: Any, to: str, m: Any) -> Any:

@@ -21,8 +21,8 @@ from smc_dp.run.folder import TRANSCRIPT
 
 # A few lines at either end and in the middle: what is done to one is found there, whatever line it is.
 SOME = (1, 2, 40, -1)
-FIELDS = ("n", "from", "to", "kind", "stage", "number", "size", "digest", "prev", "chain", "body")
-HEAD = tuple(sorted({"n", "from", "to", "kind", "size", "prev", "digest", "protocol", "version", "session"}))
+FIELDS = ("n", "from", "to", "kind", "stage", "number", "round", "size", "digest", "prev", "chain", "body")
+HEAD = tuple(sorted({"n", "from", "to", "kind", "size", "prev", "digest", "protocol", "version", "session", "format"}))
 
 Break = Callable[[str], int | None]
 

@@ -93,6 +93,13 @@ def swapped(document: Document) -> None:
     shares[P2], shares[P3] = shares[P3], shares[P2]
 
 
+def moved(stages: list[Document], figure: str) -> None:
+    """One from one stage to another, so that the sum stays."""
+    last = max(i for i, stage in enumerate(stages) if stage[figure])
+    stages[0][figure] += 1
+    stages[last][figure] -= 1
+
+
 # file, change, whether release.json then states the new digest, the checks that fail: these and no others
 MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "another weight": (RELEASE, weight, True, {"release", "agreed"}),
@@ -123,6 +130,13 @@ MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "fewer messages in a stage": (
         TIMINGS, lambda d: d["by_stage"][0].update(messages=d["by_stage"][0]["messages"] - 1), True, {"cost"},
     ),
+    "messages of another stage": (
+        TIMINGS, lambda d: moved(d["by_stage"], "messages"), True, {"cost"},
+    ),
+    "bytes of another stage": (TIMINGS, lambda d: moved(d["by_stage"], "bytes"), True, {"cost"}),
+    "rounds of another stage": (TIMINGS, lambda d: moved(d["by_stage"], "rounds"), True, {"cost"}),
+    "stage renamed": (TIMINGS, lambda d: d["by_stage"][0].update(stage="x"), True, {"cost"}),
+    "stage twice": (TIMINGS, lambda d: d["by_stage"].append(d["by_stage"][0]), True, {"cost"}),
     "no stages": (TIMINGS, put(by_stage=[]), True, {"cost"}),
     "stage that is none": (TIMINGS, lambda d: d["by_stage"].append(5), True, {"cost"}),
     "seconds that are none": (TIMINGS, put(seconds="fast"), True, {"cost"}),
@@ -184,10 +198,10 @@ def test_files_of_another_run_do_not_fit(honest: Folders, tmp_path: Path) -> Non
 def test_what_was_published_is_read_from_signed_messages_alone(honest: Folders, tmp_path: Path) -> None:
     record = f.read_record(honest.run)
     mutants = {
-        "none": (f.drop(record.place("PublishedShare", P2)), "published nothing"),
+        "none": (f.drop(record.place("PublishedShare", P2)), "holds no share"),
         "short": (f.resize(record.place("PublishedShare", P2), -1), "wanted"),
         "kind": (f.alter(record.place("PublishedShare", P2), kind="Ready"), "is not published"),
-        "number": (f.flip(record.place("PublishedShare", P2), 5), "not those that it published"),
+        "number": (f.flip(record.place("PublishedShare", P2), 5), "not those that were published"),
     }
     for name, (change, words) in mutants.items():
         found = outcomes(f.forge(honest.run, tmp_path / name, change))

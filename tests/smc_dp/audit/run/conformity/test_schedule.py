@@ -14,6 +14,7 @@ from protocols.pathak2010 import ideal
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY, Message, message, public
+from protocols.runtime.network import LINKS, traffic
 from protocols.runtime.session import Program
 from smc_dp.audit.run.conformity.schedule import Schedule, body_bytes, from_toy_runs, learn, walk
 
@@ -37,9 +38,10 @@ def test_what_is_learnt_is_what_real_roles_send(K: int, comparison: str) -> None
         run = dict(enumerate(done.transcript.envelopes, start=1))
         for name in made.session.names:
             sent = [(e.kind, e.to, e.stage, len(e.body)) for e in run.values() if e.sender == name]
-            assert sent == [(m.kind, m.peer, m.stage, sizes[m.kind]) for m in found.sends(name)]
-        assert walk(found.scripts, found.free, run) == (found.rounds, None, None)
-        assert found.rounds == sum(stage.rounds for stage in done.meter.stages.values())
+            assert sent == [(m.kind, m.peer, m.stage, sizes(name, m.peer, m.kind)) for m in found.sends(name)]
+        assert walk(found.scripts, found.free, run) == (found.rounds, None, "")
+        stages = traffic(run.values(), made.session, LINKS["none"], "mesh")
+        assert found.rounds == sum(stage.rounds for stage in stages.values())
 
 
 @pytest.mark.parametrize("seed", range(3))

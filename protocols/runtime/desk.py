@@ -1,0 +1,246 @@
+"""A role's side of a process: what it sends, makes once, signs and keeps. It is the engine behind the endpoint.
+
+A role that is run again, after a crash or by an auditor, asks for all of it again. What was sent is not sent twice: the
+desk compares digests and stops at the first difference, before anything is sealed twice under one nonce.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Signer
+from protocols.errors import LocalError, ReplayError
+from protocols.runtime import message as messages
+from protocols.runtime.channel import Channel
+from protocols.runtime.envelope import STAGE_END, Envelope
+from protocols.runtime.mailbox import Mail, Mailbox, Note
+from protocols.runtime.message import Key, Message
+from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.statement import encoded, is_attested, statement
+
+KEYS = "keys"  # what is made once, i.e. keys, is measured as a stage of its own
+
+
+@dataclass(repr=False)
+class Progress:
+    """What a role has behind it: all that is kept between two runs of it, beside keys, mail and seed.
+
+    `results` are those of finished stages, None where a later one replaced it. Of the open stage: its name until the
+    chain has been signed for it, digests of what was sent, values made once. `statements` maps stage and kind to the
+    payload and its signature, `unpublished` waits for its release: (kind, stage, payload).
+    """
+
+    results: list[Any] = field(default_factory=list)
+    stage: str | None = None
+    sent: list[bytes] = field(default_factory=list)
+    made: dict[str, Any] = field(default_factory=dict)
+    statements: dict[tuple[str, str], tuple[bytes, bytes]] = field(default_factory=dict)
+    unpublished: list[tuple[str, str, bytes]] = field(default_factory=list)
+
+
+class Observer(Protocol):
+    """Whoever measures a run; no role can reach it."""
+
+    def stage(self, name: str, stage: str) -> None:
+        """A role enters a stage."""
+        ...
+
+    def sent(self, envelope: Envelope) -> None:
+        """A role posts an envelope."""
+        ...
+
+    def posted(self, name: str, to: str, message: Message) -> None:
+        """A role sends a message, which is sealed next."""
+        ...
+
+    def started(self, name: str) -> None:
+        """A role has the greetings that it needs."""
+        ...
+
+    def consumed(self, receiver: str, mail: Mail) -> None:
+        """A role takes a letter out of its mail."""
+        ...
+
+    def read(self, receiver: str, mail: Mail, message: Message) -> None:
+        """A role reads a message, the content of this letter."""
+        ...
+
+
+class Desk:
+    """One role's desk. `out` is what it has sent since the driver last looked."""
+
+    def __init__(
+        self,
+        session: Session,
+        name: str,
+        signer: Signer,
+        seed: Stream,
+        channel: Channel,
+        observer: Observer | None,
+        charge: Callable[[str], None] | None,
+    ) -> None:
+        self.session, self.name, self.seed, self.channel = session, name, seed, channel
+        self.keys: dict[str, Key] = {}
+        self.mailbox = Mailbox()
+        self.progress = Progress()
+        self.out: list[Envelope] = []
+        self.last: dict[str, int] = {}  # the number of the letter read last, by sender
+        self.stage: str | None = None
+        self._signer, self._observer, self._charge = signer, observer, charge
+        self._spent: set[str] = set()
+        self._finished = 0  # stages that an earlier process of this role has finished
+        self._entered = 0
+        self._replaces = False
+        self._resent = 0
+
+    def restore(self, progress: Progress, keys: dict[str, Key]) -> None:
+        """Continue from what an earlier process of this role left behind."""
+        self.progress, self.keys, self._finished = progress, dict(keys), len(progress.results)
+
+    def emit(self, envelope: Envelope) -> None:
+        """Hand an envelope to the driver."""
+        self.out.append(envelope)
+        if self._observer:
+            self._observer.sent(envelope)
+
+    def sign_off(self, unless: str | None = None) -> None:
+        """Sign the head of the chain, once per stage: two checkpoints may share one."""
+        if self.progress.stage not in (None, unless):
+            self.emit(self.channel.sign(STAGE_END, self.progress.stage or "", b""))
+            self.progress.stage = None
+
+    # What the endpoint asks for.
+
+    def post(self, to: str, message: Message) -> None:
+        """Encode, seal and send; raises `LocalError` for an undeclared kind, route or link, or outside a stage."""
+        if to == PUBLIC_NAME:
+            raise LocalError(f"{self.name}: {type(message).__name__} is published, not sent")
+        payload = self._encode(to, message)
+        if self._observer:
+            self._observer.posted(self.name, to, message)
+        if not self._repeated(to, type(message).__name__, payload):
+            self.emit(self.channel.seal(to, type(message).__name__, self.stage or "", payload))
+
+    def publish(self, message: Message) -> None:
+        """Encode, and keep until the driver releases it."""
+        payload = self._encode(PUBLIC_NAME, message)
+        if not self._repeated(PUBLIC_NAME, type(message).__name__, payload):
+            self.progress.unpublished.append((type(message).__name__, self.stage or "", payload))
+
+    def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Stream]:
+        """Begin a stage; when it was finished before, its result."""
+        if self.stage is not None:
+            raise LocalError(f"{self.name}: stage {name} inside stage {self.stage}")
+        number, self._entered = self._entered, self._entered + 1
+        rng = self.seed.fork(f"stage {number} {name}")
+        if number < self._finished:
+            return True, self.progress.results[number], rng
+        self.stage, self._replaces = name.partition(".")[0], replaces
+        if self.stage in self.mailbox.ended and self.stage != self.mailbox.latest:
+            raise LocalError(f"{self.name}: stage {self.stage} is over, and marks of absence go by its name")
+        self.sign_off(unless=self.stage)
+        self.progress.stage = self.stage
+        self._measure(self.stage)
+        return False, None, rng
+
+    def leave(self, result: Any) -> None:
+        """End the stage: keep its result, forget the rest, and the result that it replaces."""
+        if self._resent < len(self.progress.sent):
+            raise ReplayError(f"{self.name}: stage {self.stage} sent fewer messages than before")
+        results = self.progress.results
+        if self._replaces and results:
+            results[-1] = None
+        results.append(result)
+        self.mailbox.end_stage(self.stage or "")
+        self.progress.sent, self.progress.made = [], {}
+        self._resent = 0
+        # One way: whoever gets hold of the new seed cannot draw this stage's coins again.
+        self.seed = self.seed.fork("next stage")
+        self.stage = None
+
+    def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
+        """Make a value from a stream of its own, or return the one made before in this stage."""
+        if self.stage is None:
+            raise LocalError(f"{self.name}: {label} is made outside a stage")
+        if label not in self.progress.made:
+            self._measure(KEYS)
+            self.progress.made[label] = make(self.seed.fork(f"once {self._entered} {label}"))
+            self._measure(self.stage)
+        return self.progress.made[label]
+
+    def admit(self, name: str, key: Key) -> None:
+        """Let this key encrypt and check the fields under its name."""
+        self.keys[name] = key
+
+    def evidence(self, sender: str) -> list[int]:
+        """The message that this role read last from the sender."""
+        return [self.last[sender]] if sender in self.last else []
+
+    def greeting_rng(self) -> Stream:
+        """The stream of the own greeting, which is gone with the first stage."""
+        if self.stage is None or self.progress.results:
+            raise LocalError(f"{self.name}: the greeting's randomness belongs to the first stage")
+        return self.seed.fork("greeting")
+
+    def attest(self, message: Message) -> bytes:
+        """Sign a statement, or give the signature of the same one again."""
+        kind = type(message).__name__
+        if self.stage is None:
+            raise LocalError(f"{self.name}: {kind} is attested outside a stage")
+        payload, place = encoded(self.session, self.name, message, self.keys), (self.stage, kind)
+        if place not in self.progress.statements:
+            signature = self._signer.sign(statement(self.session.id, self.name, kind, payload))
+            self.progress.statements[place] = payload, signature
+        stated, signature = self.progress.statements[place]
+        if stated != payload:
+            raise LocalError(f"{self.name}: attested another {kind} in {self.stage} before")
+        return signature
+
+    def attested(self, name: str, message: Message, signature: bytes) -> bool:
+        """Whether this participant signed this statement."""
+        return is_attested(self.session, name, message, self.keys, signature)
+
+    def spend(self, label: str) -> None:
+        """Charge; the driver's ledger has it when this returns.
+
+        It is asked again whenever the role is run again, for only the ledger knows whether the charge still stands.
+        """
+        if self._charge and label not in self._spent:
+            self._charge(label)
+        self._spent.add(label)
+
+    def doubt(self, sender: str, rule: str) -> None:
+        """Note what is wrong, and miss the sender from now on in this stage."""
+        if self.stage is None:
+            raise LocalError(f"{self.name}: doubts {sender} outside a stage")
+        self.mailbox.note(Note(sender, self.last.get(sender), rule))
+        self.mailbox.miss(sender)
+
+    def _measure(self, stage: str) -> None:
+        if self._observer:
+            self._observer.stage(self.name, stage)
+
+    def _encode(self, to: str, message: Message) -> bytes:
+        kind = type(message)
+        if self.stage is None:
+            raise LocalError(f"{self.name}: {kind.__name__} sent outside a stage")
+        if kind not in self.session.program.kinds:
+            raise LocalError(f"{self.name}: {kind.__name__} is not a message of {self.session.program.name}")
+        if not kind.route.allows(self.session.kind(self.name), self.session.kind(to)) or to == self.name:
+            raise LocalError(f"{kind.__name__} has no route from {self.name} to {to}")
+        return messages.encode(message, self.session.layout, self.keys)
+
+    def _repeated(self, to: str, kind: str, payload: bytes) -> bool:
+        """Whether this message was sent before the replay; stops on a difference, before anything is sealed twice."""
+        digest = hashlib.sha256(f"{to}\x00{kind}\x00".encode() + payload).digest()
+        again = self._resent < len(self.progress.sent)
+        if again and self.progress.sent[self._resent] != digest:
+            raise ReplayError(f"{self.name}: replay of {kind} to {to} differs from what was sent")
+        if not again:
+            self.progress.sent.append(digest)
+        self._resent += 1
+        return again

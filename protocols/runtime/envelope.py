@@ -1,0 +1,119 @@
+"""What travels: a header in clear and a body, sealed to its addressee or signed for everybody.
+
+The header says session, sender, addressee, kind, stage, the number of the envelope on its link, its round, and the
+digest of the sender's previous envelope. A round is a causal step: one more than the latest round of all that the
+sender had read. It is a function of what roles do and not of when mail arrives, so that rounds can be counted from a
+record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import cbor2
+
+from protocols.crypto import identity
+from protocols.crypto.identity import SIGNATURE_BYTES
+from protocols.errors import DecodeError
+from protocols.runtime.cbor_limits import is_plain
+from protocols.runtime.session import PUBLIC_NAME
+
+HELLO = "Hello"
+STAGE_END = "StageEnd"
+MAX_ENVELOPE_BYTES = 1 << 26
+MAX_ROUNDS = 1 << 32
+START = bytes(32)  # the chain of a sender that has sent nothing
+_PARTS = 9  # eight of the header, and the body
+_ARRAY = 0x80  # the CBOR head of an array of so many parts, as long as they are fewer than 24
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """A message on the wire. `number` counts the envelopes of one sender to one addressee, from 0."""
+
+    session: bytes = field(repr=False)
+    sender: str
+    to: str
+    kind: str
+    stage: str
+    number: int
+    round: int
+    prev: bytes = field(repr=False)
+    body: bytes = field(repr=False)
+
+    @cached_property
+    def header(self) -> bytes:
+        """The canonical bytes that seal and signature bind."""
+        parts = [self.session, self.sender, self.to, self.kind, self.stage, self.number, self.round, self.prev]
+        return cbor2.dumps(parts, canonical=True)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of header and body: the next link of the sender's chain."""
+        return hashlib.sha256(self.header + self.body).digest()
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes on the wire."""
+        return len(self.header) + len(_head(len(self.body))) + len(self.body)
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it is for everybody: then it is signed, and else it is sealed."""
+        return self.to == PUBLIC_NAME
+
+    def due(self, session: bytes, to: str, number: int) -> Envelope:
+        """The envelope as it would be if it were this session's, to this reader, with this number on its link."""
+        if (session, to, number) == (self.session, self.to, self.number):
+            return self
+        return replace(self, session=session, to=to, number=number)
+
+    def holding(self, body: bytes) -> Envelope:
+        """The same header around a body."""
+        made = Envelope(
+            self.session, self.sender, self.to, self.kind, self.stage, self.number, self.round, self.prev, body
+        )
+        made.__dict__["header"] = self.header  # the body is no part of it
+        return made
+
+    def encode(self) -> bytes:
+        """The wire format: a canonical CBOR array of the header's eight parts and the body."""
+        return bytes([_ARRAY + _PARTS]) + self.header[1:] + _head(len(self.body)) + self.body
+
+    @classmethod
+    def decode(cls, data: bytes) -> Envelope:
+        """The envelope; raises `DecodeError` unless `data` is exactly the encoding of one, and not too long."""
+        if len(data) > MAX_ENVELOPE_BYTES:
+            raise DecodeError(f"an envelope has at most {MAX_ENVELOPE_BYTES} bytes, got {len(data)}")
+        if not is_plain(data, _PARTS + 1, 1):  # an array and its parts
+            raise DecodeError("not an envelope: not a plain array of nine parts")
+        try:
+            parts = cbor2.loads(data, max_depth=2, allow_indefinite=False, allow_duplicate_keys=False)
+            envelope = cls(*parts)
+            kinds = [type(part) for part in parts]
+            same = kinds == [bytes, str, str, str, str, int, int, bytes, bytes] and envelope.encode() == data
+        except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise DecodeError(f"not an envelope: {type(error).__name__}") from None
+        if not same or not (0 <= envelope.number < 1 << 64 and 0 <= envelope.round < 1 << 64):
+            raise DecodeError("not the canonical encoding of an envelope")
+        return envelope
+
+
+def _head(length: int) -> bytes:
+    """The CBOR head of a byte string."""
+    if length < 24:
+        return bytes([0x40 + length])
+    extra, width = next((0x58 + i, 1 << i) for i in range(4) if length < 1 << (8 << i))
+    return bytes([extra]) + length.to_bytes(width, "big")
+
+
+def is_signed(public: bytes, envelope: Envelope) -> bool:
+    """Whether the envelope's body ends with a signature by this identity over header and payload."""
+    return identity.verify(public, envelope.header + signed_payload(envelope), envelope.body[-SIGNATURE_BYTES:])
+
+
+def signed_payload(envelope: Envelope) -> bytes:
+    """What the body of a public envelope holds before its signature."""
+    return envelope.body[:-SIGNATURE_BYTES]

@@ -1,0 +1,32 @@
+"""Statements: what a participant signs apart from its letters, so that a third party can check it."""
+
+from __future__ import annotations
+
+import cbor2
+
+from protocols.crypto import identity
+from protocols.errors import LocalError
+from protocols.runtime import message as messages
+from protocols.runtime.message import PUBLIC, Keys, Message
+from protocols.runtime.session import Session
+
+_LABEL = b"smc-dp statement"
+
+
+def statement(session_id: bytes, name: str, kind: str, payload: bytes) -> bytes:
+    """The bytes that are signed: an array of five, where the header of an envelope is one of eight."""
+    return cbor2.dumps([_LABEL, session_id, name, kind, payload], canonical=True)
+
+
+def encoded(session: Session, name: str, message: Message, keys: Keys) -> bytes:
+    """The canonical bytes of what a participant states; raises `LocalError` for what it may not state."""
+    kind = type(message)
+    if kind not in session.program.statements or not kind.route.allows(session.kind(name), PUBLIC):
+        raise LocalError(f"{kind.__name__} is no statement of {name} in {session.program.name}")
+    return messages.encode(message, session.layout, keys)
+
+
+def is_attested(session: Session, name: str, message: Message, keys: Keys, signature: bytes) -> bool:
+    """Whether this participant's pinned identity signed the statement."""
+    signed = statement(session.id, name, type(message).__name__, encoded(session, name, message, keys))
+    return identity.verify(session.identities[name], signed, signature)

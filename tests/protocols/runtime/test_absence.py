@@ -1,0 +1,217 @@
+"""Absence is an event: a role is a function of its input, seed, mail and the set of marks, under every driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice, product
+from typing import Any
+
+import pytest
+from support.sessions import Setup, act, by_link, setup, start
+from support.toy_sum import BYTES, PROGRAM, Sums, inputs
+
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.rng import Stream
+from protocols.errors import LocalError, PeerError, StoppedError
+from protocols.runtime.envelope import HELLO, Envelope
+from protocols.runtime.mailbox import Absent, Mailbox
+from protocols.runtime.process import Process
+from protocols.runtime.simulate import Run
+
+NAMES = ("P1", "P2", "P3")
+SENDS = 8  # a greeting, two shares, two lists, two marks at the end of a stage, one publication
+EVERY = list(product(range(SENDS + 1), repeat=3))
+
+
+def toy(*, patient: bool = True) -> Setup:
+    p = Sums(NAMES, patient)
+    return start(PROGRAM, p, inputs(p, lambda name, bits: sum(name.encode()) % 256))
+
+
+def vanishings(every: int) -> Iterator[dict[str, int]]:
+    """How many envelopes each of some participants still sends: all places and all subsets, or one in so many."""
+    for counts in islice(EVERY, 0, None, every):
+        yield {name: count for name, count in zip(NAMES, counts, strict=True) if count < SENDS}
+
+
+def again(made: Setup, run: Run, name: str, order: Callable[[list[Any]], list[Any]]) -> Process:
+    """A participant of the run once more, alone: its mail and its marks are there before it begins, in any order."""
+    sent = run.transcript.envelopes
+    board = {e.sender: e for e in sent if e.kind == HELLO}
+    process = Process(made.session, name, made.identities[name], made.seeds[name], made.inputs[name], board)
+    for mark in order(sorted(run.absent[name], key=str)):
+        process.mark(mark)
+    links = [[e for e in sent if (e.sender, e.to) == (sender, name)] for sender in NAMES]
+    for link in order(links):
+        for envelope in link:
+            process.deliver(envelope)
+    return process
+
+
+def told(run: Run, name: str) -> list[Envelope]:
+    return [e for e in run.transcript.envelopes if e.sender == name]
+
+
+@pytest.mark.parametrize("patient", [True, False])
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
+def test_any_subset_may_vanish_between_any_two_sends(patient: bool, every: int) -> None:
+    """The same bytes, marks and ends in every driver and schedule, and by each participant alone from its marks."""
+    made = toy(patient=patient)
+    coins = Stream.insecure_from_seed("orders")
+    for vanish in vanishings(every):
+        run = made.simulate(vanish=vanish)
+        other = made.simulate(vanish=vanish, schedule=coins.fork(str(vanish)))
+        acted = act(made, vanish)
+        wanted = by_link(run.transcript.envelopes)
+        assert by_link(other.transcript.envelopes) == wanted, vanish
+        assert by_link(acted.envelopes) == wanted, vanish
+        assert (other.absent, other.ends, other.why) == (run.absent, run.ends, run.why), vanish
+        assert acted.ends == run.ends, vanish
+        for name in NAMES:
+            check_alone(made, run, name, lambda xs: Permutation.random(len(xs), coins)(xs))
+
+
+def check_alone(made: Setup, run: Run, name: str, order: Callable[[list[Any]], list[Any]]) -> None:
+    process = again(made, run, name, order)
+    sent = process.advance()
+    if run.ends[name] == "gone":
+        assert told(run, name) == sent[: len(told(run, name))]
+        return
+    assert process.end == run.ends[name]
+    published = told(run, name)[len(sent) :]
+    assert [*sent, *(process.release() if published else [])] == told(run, name)
+
+
+def test_a_role_that_ignores_its_marks_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison above can fail: without its marks a participant waits, or goes on with another set."""
+    made = toy()
+    run = made.simulate(vanish={"P2": 1})
+    assert run.absent["P1"] == {Absent("P2", "Part", "share"), Absent("P2", "Heard", "count")}
+    monkeypatch.setattr(Mailbox, "due", lambda box, sender, kind, stage: Absent(sender, "nothing", stage))
+    process = again(made, run, "P1", list)
+    assert process.advance() != told(run, "P1")
+    assert process.awaited == ("P2",)
+
+
+def test_what_is_left_adds_up() -> None:
+    run = toy().simulate(vanish={"P2": 2})  # its greeting and its share to P1
+    assert run.ends == {"P1": "done", "P2": "gone", "P3": "done"}
+    assert {name: total.members for name, total in run.published.items()} == {"P1": 0b111, "P3": 0b101}
+    lines = [line for line in run.transcript.lines() if line["kind"] == "Absent"]
+    assert {(line["from"], line["to"], line["missing"], line["stage"]) for line in lines} == {
+        ("P2", "P3", "Part", "share"),
+        ("P2", "P1", "Heard", "count"),
+        ("P2", "P3", "Heard", "count"),
+    }
+    assert all("body" not in line for line in lines)
+
+
+def test_those_who_need_the_absent_one_stop_and_publish_nothing() -> None:
+    run = toy(patient=False).simulate(vanish={"P2": 1})
+    assert run.ends == {"P1": "stopped", "P2": "gone", "P3": "stopped"}
+    assert run.published == {}
+    assert "Part of P2 will not come" in run.why["P1"]
+    unmet = toy().simulate(vanish={"P3": 0})
+    assert unmet.ends == {"P1": "stopped", "P2": "stopped", "P3": "gone"}
+    assert unmet.why["P1"] == "P1: P3 has not greeted"
+
+
+@pytest.mark.parametrize("first", ["mark", "mail"])
+def test_a_mark_overrides_mail_whichever_comes_first(first: str) -> None:
+    """The same bytes, and a note about each letter that was dropped."""
+    made = toy()
+    run = made.simulate()
+    mark = Absent("P2", "Part", "share")
+    process = again(made, run, "P1", list) if first == "mail" else again(made, marked(run, "P1", mark), "P1", list)
+    process.mark(mark)
+    sent = process.advance()
+    assert [e.kind for e in sent].count("Heard") == 2
+    assert process.result == BYTES.add_vectors(*(shares_of(made, run)[name] for name in ("P1", "P3")))
+    assert [(note.sender, note.rule) for note in process.notes] == [("P2", "Part came too late for share")]
+    assert sent == sent_with(made, run, mark)
+
+
+def marked(run: Run, name: str, *marks: Absent) -> Run:
+    run.absent[name] = frozenset(marks)
+    return run
+
+
+def sent_with(made: Setup, run: Run, *marks: Absent) -> list[Envelope]:
+    return again(made, marked(run, "P1", *marks), "P1", list).advance()
+
+
+def shares_of(made: Setup, run: Run) -> Mapping[str, tuple[int, ...]]:
+    """What P1 keeps after the first stage of the honest run."""
+    process = again(made, run, "P1", list)
+    process.advance()
+    kept: dict[str, tuple[int, ...]] = process.desk.progress.results[0]
+    return kept
+
+
+def test_who_was_absent_comes_back_in_the_next_stage() -> None:
+    """P2's share is given up, its list is not: a mark is about one stage."""
+    made = toy()
+    run = made.simulate()
+    process = again(made, marked(run, "P1", Absent("P2", "Part", "share")), "P1", list)
+    process.advance()
+    assert process.done
+    assert process.desk.last == {"P2": 1, "P3": 1}  # its list, the second letter, was read
+
+
+def test_late_mail_is_dropped_with_a_note_after_the_end_too() -> None:
+    made = toy()
+    run = made.simulate()
+    letters = [e for e in run.transcript.envelopes if (e.sender, e.to) == ("P2", "P1")]
+    process = again(made, marked(made.simulate(vanish={"P2": 1}), "P1", *both_of("P2")), "P1", list)
+    process.advance()
+    assert process.done
+    for envelope in letters:
+        process.deliver(envelope)
+    assert [note.rule for note in process.notes] == ["Part came too late for share", "Heard came too late for count"]
+    unmarked = again(made, run_of(made), "P1", list)
+    unmarked.advance()
+    extra = Process(made.session, "P2", made.identities["P2"], made.seeds["P2"], made.inputs["P2"], unmarked.board)
+    extra.channel.counters.sent["P1"] = 2
+    with pytest.raises(PeerError, match="P2: sent Part to P1, which wanted nothing more"):
+        unmarked.deliver(extra.channel.seal("P1", "Part", "share", b"\x81\x81\x41\x00"))
+
+
+def both_of(sender: str) -> tuple[Absent, Absent]:
+    return Absent(sender, "Part", "share"), Absent(sender, "Heard", "count")
+
+
+def run_of(made: Setup) -> Run:
+    return made.simulate()
+
+
+def test_a_mark_comes_before_the_letter_is_read_or_not_at_all() -> None:
+    made = toy()
+    process = again(made, made.simulate(), "P1", list)
+    process.advance()
+    for mark in (Absent("P2", "Part", "share"), Absent("P9", "Part", "share")):
+        with pytest.raises(LocalError, match="cannot be marked absent"):
+            process.mark(mark)
+    waiting = again(made, made.simulate(vanish={"P2": 1, "P3": 1}), "P1", list)
+    with pytest.raises(LocalError, match="P1 does not wait for P2"):
+        waiting.miss("P2")  # it has not begun, and all have greeted
+
+
+@pytest.mark.parametrize("place", [*range(1, 36, 6)])
+def test_whoever_vanishes_from_the_curator_protocol_stops_it(place: int) -> None:
+    """Nobody hangs and nobody is blamed; nothing is published before everybody was ready."""
+    made = setup(3, 1)
+    sent = made.simulate().transcript.envelopes
+    for name in ("P1", "P2", "charlie"):
+        own = [e for e in sent if e.sender == name]
+        ready = max(i for i, e in enumerate(own) if e.kind == "Ready")
+        run = made.simulate(vanish={name: place})
+        assert run.ends[name] == ("gone" if place < len(own) else "done")
+        others = {other for other in made.session.names if other != name or place >= len(own)}
+        assert run.published.keys() == (others if place > ready else set())
+        assert ("stopped" in run.ends.values()) == (place <= ready)
+
+
+def test_stopped_is_no_blame() -> None:
+    run = toy(patient=False).simulate(vanish={"P2": 1})
+    assert not issubclass(StoppedError, PeerError)
+    assert run.notes == {}

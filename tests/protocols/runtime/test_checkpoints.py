@@ -1,0 +1,82 @@
+"""Two checkpoints of one stage: who is absent in the second was there in the first, and stays so for an auditor."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from support.sessions import Setup, act
+from support.votes import Toy, Word, made
+
+from protocols.errors import LocalError
+from protocols.runtime import replay
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.envelope import HELLO
+from protocols.runtime.mailbox import Absent, Mailbox
+from protocols.runtime.simulate import Run
+from protocols.runtime.view import recompute
+
+LAST = 3  # P3 greets and sends its first two words
+
+
+async def adding(me: Endpoint, mine: int) -> int:
+    """Tell a word to all, and add up what there is of theirs."""
+    me.broadcast(me.others, Word(mine))
+    return sum(word.value for word in (await me.collect(me.others, Word)).values())
+
+
+async def party(me: Endpoint, p: Toy, mine: int) -> tuple[int, int]:
+    first = await me.stage(adding, mine, name="adding")
+    return first, await me.stage(adding, first, name="adding")
+
+
+def left_by_the_third() -> tuple[Setup, Run]:
+    setup = made(party)
+    return setup, setup.simulate(vanish={"P3": LAST}, views=True)
+
+
+def made_again(setup: Setup, run: Run) -> list[bool]:
+    """Whether each of those who are left sends the same again, for whoever has its view."""
+    record = dict(enumerate(run.transcript.envelopes, start=1))
+    again = {name: recompute(setup.session, run.recorded[name], record) for name in ("P1", "P2")}
+    return [list(found.sent) == [e for e in record.values() if e.sender == name] for name, found in again.items()]
+
+
+def test_a_mark_says_how_much_of_the_whole_stage_was_read() -> None:
+    setup, run = left_by_the_third()
+    assert run.results == {"P1": (5, 4), "P2": (4, 5), "P3": None}
+    missed = frozenset({Absent("P3", "Word", "adding", 1)})
+    assert run.absent == {"P1": missed, "P2": missed, "P3": frozenset()}
+    assert made_again(setup, run) == [True, True]
+    assert act(setup, marks=run.absent, vanish={"P3": LAST}).ends == run.ends
+
+
+def test_a_count_that_begins_anew_at_a_checkpoint_marks_the_letter_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin: whoever runs the role again with its marks misses what it had read."""
+    ended = Mailbox.end_stage
+
+    def forgetful(mailbox: Mailbox, stage: str) -> None:
+        ended(mailbox, stage)
+        mailbox.read.clear()
+
+    monkeypatch.setattr(Mailbox, "end_stage", forgetful)
+    setup, run = left_by_the_third()
+    assert run.absent["P1"] == frozenset({Absent("P3", "Word", "adding", 0)})
+    assert made_again(setup, run) == [False, False]
+
+
+def test_the_count_is_kept_in_the_state() -> None:
+    """P1 is resumed in the second checkpoint, and told there that P3 is gone."""
+    setup, run = left_by_the_third()
+    sent = run.transcript.envelopes
+    board = {e.sender: e for e in sent if e.kind == HELLO}
+    given, signer = setup.inputs["P1"], setup.identities["P1"]
+    step = replay.begin(setup.session, "P1", signer, setup.seeds["P1"], given, board)
+    for envelope in [e for e in sent if e.to == "P1"]:
+        step = replay.step(setup.session, step.state, [envelope], signer, step.counter, board)
+    assert step.end is None
+    go_on = partial(replay.step, setup.session, step.state, [], signer, step.counter, board)
+    with pytest.raises(LocalError, match="Word of P3 in adding cannot be marked absent"):
+        go_on([Absent("P3", "Word", "adding", 0)])
+    done = go_on([Absent("P3", "Word", "adding", 1)])
+    assert (done.end, done.result) == ("done", run.results["P1"])

@@ -1,0 +1,320 @@
+"""What a role asks of its desk: it charges, doubts, gives up, and replaces what a stage has left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from broken import statement_twins as twins
+from support.sessions import Played, Setup, act, by_link, play
+from support.votes import NAMES, Outcome, Signed, Toy, Vote, Word, alone, confirming, kept_in, made, of_two, stating
+
+from protocols.crypto.identity import SIGNATURE_BYTES
+from protocols.errors import PeerError
+from protocols.runtime import replay
+from protocols.runtime.board import Board
+from protocols.runtime.desk import Desk, Progress
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.mailbox import Note
+from protocols.runtime.process import Process
+from protocols.runtime.session import Role
+
+# Charges.
+
+
+def relayed(setup: Setup, charge: Callable[[str, str], None]) -> dict[str, Any]:
+    """A run in which everybody is saved and resumed for each letter; the results."""
+    session, identities, seeds, inputs = setup
+    board, kept, results = Board(session), dict[str, tuple[bytes, int]](), dict[str, Any]()
+    boxes: dict[str, list[Envelope]] = {name: [] for name in NAMES}
+
+    def move(process: Process) -> None:
+        out = process.advance()
+        for letter in boxes[process.name][:1]:
+            process.deliver(letter)
+        boxes[process.name] = boxes[process.name][1:]
+        out += process.advance()
+        kept[process.name] = replay.save(process), process.counter
+        process.close()
+        for e in out:
+            if e.is_public:
+                board.post(e)
+            else:
+                boxes[e.to].append(e)
+        if process.done:
+            results[process.name] = process.result
+
+    for name in NAMES:
+        paid = partial(charge, name)
+        move(Process(session, name, identities[name], seeds[name], inputs[name], board.greetings, charge=paid))
+    for _ in range(20):
+        for name in set(NAMES) - results.keys():
+            state, counter = kept[name]
+            paid = partial(charge, name)
+            move(replay.resume(session, state, identities[name], counter, board.greetings, charge=paid))
+    return results
+
+
+def charges() -> list[tuple[str, str]]:
+    """What is charged in such a run."""
+    told: list[tuple[str, str]] = []
+    assert relayed(made(), lambda name, label: told.append((name, label))) == dict.fromkeys(NAMES, (6, 6))
+    return sorted(told)
+
+
+def test_a_ledger_is_asked_whenever_a_role_is_run_again_and_for_nothing_else() -> None:
+    """Only the ledger knows whether a charge still stands, so it is asked, and charges a label once (`Spending`)."""
+    asked = charges()
+    assert set(asked) == {(name, "release") for name in NAMES}
+    assert len(asked) > len(NAMES)
+
+
+@pytest.mark.parametrize("twin", [False, True])
+def test_a_charge_that_was_voided_meanwhile_is_made_again(twin: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Void, then resume: nothing leaves without a charge. A desk that trusts its memory lets it go for nothing."""
+    setup, book = made(), set[str]()
+    if twin:
+        monkeypatch.setattr(Desk, "spend", twins.spender_with_a_memory())
+    given = (setup.session, "P1", setup.identities["P1"], setup.seeds["P1"], setup.inputs["P1"])
+    sent = setup.simulate().transcript.envelopes
+    board = {e.sender: e for e in reversed(sent) if e.is_public and e.number == 0}
+    process = Process(*given, board, charge=book.add)
+    process.advance()
+    for e in sent:
+        if e.to == "P1":
+            process.deliver(e)
+            process.advance()
+            if book:
+                break
+    state = replay.save(process)
+    book.clear()  # taken for an abort
+    replay.resume(setup.session, state, setup.identities["P1"], 1, board, charge=book.add).advance()
+    assert book == (set() if twin else {"release"})
+
+
+def test_each_label_is_a_charge_of_its_own() -> None:
+    told: list[tuple[str, str]] = []
+    spending = alone(lambda me: [me.spend(label) for label in ("a", "b", "a")])
+    spending.simulate(charge=lambda name, label: told.append((name, label)))
+    assert told == [(name, label) for name in NAMES for label in ("a", "b")]
+    assert spending.simulate().ends == dict.fromkeys(NAMES, "done")  # without a ledger nothing is charged
+
+
+async def pays_late(me: Endpoint, total: int) -> tuple[int, ...]:
+    """Twin: tells first and pays then."""
+    me.broadcast(me.others, Word(total))
+    me.spend("release")
+    return tuple(word.value for word in await me.gather(me.others, Word))
+
+
+@pytest.mark.parametrize(("second", "first_kind"), [(confirming, "charge"), (pays_late, "Word")])
+def test_a_charge_is_made_before_the_message_that_follows_it(second: Any, first_kind: str) -> None:
+    events: list[tuple[str, str]] = []
+
+    def watch(n: int, e: Envelope) -> list[tuple[str, Envelope]]:
+        events.append((e.sender, e.kind))
+        return [(e.to, e)]
+
+    made(of_two(stating, second)).simulate(tamper=watch, charge=lambda name, label: events.append((name, "charge")))
+    for name in NAMES:
+        mine = [kind for who, kind in events if who == name and kind in ("Signed", "Word", "charge")]
+        assert mine[:3] == ["Signed", "Signed", first_kind]
+        assert sorted(mine[2:]) == ["Word", "Word", "charge"]
+
+
+def test_nothing_is_sent_when_a_charge_fails() -> None:
+    """And it is tried again when the role is run again, for it was not made."""
+    sent: list[str] = []
+
+    def watch(n: int, e: Envelope) -> list[tuple[str, Envelope]]:
+        sent.append(e.kind)
+        return [(e.to, e)]
+
+    def refuse(name: str, label: str) -> None:
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="the disk is full"):
+        made().simulate(tamper=watch, charge=refuse)
+    assert "Signed" in sent
+    assert "Word" not in sent
+
+
+def test_a_charge_that_failed_is_made_when_the_role_is_run_again() -> None:
+    told: list[str] = []
+
+    def at_second_try(label: str) -> None:
+        told.append(label)
+        if len(told) == 1:
+            raise OSError("the disk is full")
+
+    setup = made()
+    given = (setup.session, "P1", setup.identities["P1"], setup.seeds["P1"], setup.inputs["P1"], {})
+    desk = Process(*given, charge=at_second_try).desk
+    with pytest.raises(OSError, match="full"):
+        desk.spend("release")
+    desk.spend("release")
+    desk.spend("release")
+    assert told == ["release", "release"]
+
+
+# Doubts.
+
+RULE = "did not sign its vote"
+
+
+def doubting(*, doubts: bool) -> Role:
+    """P2 sends a vote that it did not sign, and a word that nobody asked for; the others go on, without it or with."""
+
+    async def first(me: Endpoint, mine: int) -> int:
+        if me.name == "P2":
+            me.broadcast(me.others, Signed(mine, bytes(SIGNATURE_BYTES)))
+            me.broadcast(me.others, Word(7))
+        else:
+            me.broadcast(me.others, Signed(mine, me.attest(Vote(mine))))
+        for sender, said in (await me.collect(me.others, Signed)).items():
+            if me.attested(sender, Vote(said.value), said.signature):
+                mine += said.value
+            elif doubts:
+                me.doubt(sender, RULE)
+        return mine
+
+    return of_two(first)
+
+
+def test_a_doubt_leaves_a_note_and_drops_the_rest_of_the_stage() -> None:
+    """What P2 sends in the next stage is read again; whoever does not doubt reads the word of the stage before."""
+    setup = made(doubting(doubts=True))
+    run = setup.simulate()
+    notes = (Note("P2", 0, RULE), Note("P2", 1, "Word came too late for stating"))
+    assert run.notes == {"P1": notes, "P3": notes}
+    assert run.results == {"P1": (6, 4), "P2": (4, 4), "P3": (4, 6)}
+    assert play(setup, batch=1).results == run.results
+    for seed in range(3):
+        shuffled = setup.simulate(schedule=setup.seeds["P1"].fork(f"schedule {seed}"))
+        assert (shuffled.results, shuffled.notes) == (run.results, run.notes)
+    with pytest.raises(PeerError, match=r"sent Word to P[13], which wanted nothing more") as caught:
+        made(doubting(doubts=False)).simulate()
+    assert (caught.value.culprit, caught.value.evidence) == ("P2", (2,))
+
+
+def test_notes_are_kept_over_resumes_and_written_once() -> None:
+    setup = made(doubting(doubts=True))
+    played = play(setup, batch=1)
+    assert len(played.states["P1"]) > 5
+    for name in ("P1", "P3"):
+        found = [kept_in(state, setup.session)["notes"] for state in played.states[name]]
+        assert found[-1] == [("P2", 0, RULE), ("P2", 1, "Word came too late for stating")]
+        counts = [len(notes) for notes in found]
+        assert counts == sorted(counts)
+        assert counts[0] == 0
+
+
+# Giving up.
+
+
+async def giving_up(me: Endpoint, total: int) -> None:
+    """All see the same sum, and none goes on with it."""
+    me.publish(Outcome(total))
+    me.stop("too few votes")
+
+
+def test_a_role_that_stops_is_stopped_with_its_reason_and_nothing_is_published() -> None:
+    setup = made(of_two(stating, giving_up))
+    run = setup.simulate()
+    stopped = dict.fromkeys(NAMES, "stopped")
+    assert run.ends == stopped
+    assert run.why == {name: f"{name}: too few votes" for name in NAMES}
+    assert (run.results, run.published) == (dict.fromkeys(NAMES), {})
+    acted, played = act(setup), play(setup, batch=1)
+    assert (acted.ends, acted.results, played.ends) == (stopped, {}, stopped)
+    assert by_link(acted.envelopes) == by_link(played.envelopes) == by_link(run.transcript.envelopes)
+
+
+def test_one_that_stops_keeps_the_others_from_publishing() -> None:
+    """They had all that they needed, and are done; whoever needs more of it is stopped as well."""
+
+    async def first_alone(me: Endpoint, total: int) -> Any:
+        if me.name == "P1":
+            me.stop("too few votes")
+        if me.name == "P2":
+            me.publish(Outcome(total))
+            return total
+        return await me.receive("P1", Word)
+
+    run = made(of_two(stating, first_alone)).simulate()
+    assert run.ends == {"P1": "stopped", "P2": "done", "P3": "stopped"}
+    assert run.why == {"P1": "P1: too few votes", "P3": "P3: Word of P1 will not come"}
+    assert run.published == {}
+    assert "Outcome" not in {e.kind for e in run.transcript.envelopes}
+
+
+# Stages that replace others.
+
+
+async def making(me: Endpoint, mine: int) -> bytes:
+    """Leaves a secret behind."""
+    me.broadcast(me.others, Word(mine))
+    await me.gather(me.others, Word)
+    return me.rng.bytes(32)
+
+
+async def using(me: Endpoint, secret: bytes) -> int:
+    """Waits in between, so that it is resumed with the secret, and leaves what nobody learns it from."""
+    me.broadcast(me.others, Word(1))
+    await me.gather(me.others, Word)
+    return secret[0]
+
+
+async def waiting(me: Endpoint, mine: int) -> int:
+    """A stage in which a later state is saved."""
+    me.broadcast(me.others, Word(2))
+    await me.gather(me.others, Word)
+    return mine
+
+
+def of_three(*, replaces: bool) -> Role:
+    async def party(me: Endpoint, p: Toy, mine: int) -> int:
+        secret = await me.stage(making, mine, name="making")
+        left = await me.stage(using, secret, name="using", replaces=replaces)
+        return await me.stage(waiting, left, name="waiting")
+
+    return party
+
+
+def with_secret(replaces: bool) -> tuple[Played, Setup, bytes, list[bool]]:
+    """A run resumed for each letter; the secret of P1, and which of its states hold it."""
+    setup = made(of_three(replaces=replaces))
+    secret = setup.seeds["P1"].fork("stage 0 making.making").bytes(32)
+    played = play(setup, batch=1)
+    return played, setup, secret, [secret in state for state in played.states["P1"]]
+
+
+def test_what_a_stage_replaces_is_gone_from_the_state() -> None:
+    played, setup, secret, held = with_secret(replaces=True)
+    assert played.results["P1"] == secret[0]
+    assert played.results == setup.simulate().results
+    first = held.index(True)
+    last = len(held) - held[::-1].index(True)
+    assert all(held[first:last])
+    assert not any(held[last:])
+    later = [kept_in(state, setup.session)["progress"] for state in played.states["P1"][last:]]
+    assert len(later) > 2  # there are states of the third stage, and of its end
+    assert all(Progress(*progress).results[:2] == [None, secret[0]] for progress in later)
+
+
+def test_a_stage_that_replaces_nothing_keeps_it() -> None:
+    """The twin: the search finds the secret in every later state."""
+    played, _, secret, held = with_secret(replaces=False)
+    assert played.results["P1"] == secret[0]
+    assert all(held[held.index(True) :])
+
+
+def test_the_first_stage_has_nothing_to_replace() -> None:
+    async def party(me: Endpoint, p: Toy, mine: int) -> int:
+        return await me.stage(waiting, mine, name="waiting", replaces=True)
+
+    setup = made(party)
+    assert play(setup, batch=1).results == setup.simulate().results == dict(zip(NAMES, (1, 2, 3), strict=True))

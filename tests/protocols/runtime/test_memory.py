@@ -1,0 +1,87 @@
+"""A long run does not fill the memory: above what roles hold, at most twice the bytes of one stage."""
+
+from __future__ import annotations
+
+import tempfile
+import tracemalloc
+from dataclasses import dataclass
+from typing import IO, Annotated, Any
+
+import pytest
+from support.sessions import names, start
+
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.mailbox import Mailbox
+from protocols.runtime.message import PARTY, Message, message, public
+from protocols.runtime.session import Program
+
+K, BYTES, STAGES = 8, 1 << 15, 6
+STAGE = K * (K - 1) * BYTES
+
+
+@message("1", PARTY >> PARTY)
+class Blob(Message):
+    """Many bytes."""
+
+    x: Annotated[bytes, public("blob")]
+
+
+@dataclass(frozen=True)
+class Blobs:
+    """Parties by name."""
+
+    parties: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"parties": list(self.parties)}
+
+    def layout(self) -> dict[str, int]:
+        return {"blob": BYTES}
+
+
+async def exchange(me: Endpoint) -> int:
+    me.broadcast(me.others, Blob(bytes(BYTES)))
+    return sum([len((await me.receive(other, Blob)).x) for other in me.others])
+
+
+async def party(me: Endpoint, p: Blobs) -> None:
+    for r in range(STAGES):
+        await me.stage(exchange, name=f"round{r}")
+
+
+PROGRAM = Program(
+    "blobs", 1, {PARTY: party}, (Blob,), (), Blobs, participants=lambda p: dict.fromkeys(p.parties, PARTY)
+)
+
+
+def peak(record: IO[bytes] | None) -> int:
+    p = Blobs(names(K))
+    made = start(PROGRAM, p, dict.fromkeys(p.parties, (p,)))
+    with tempfile.TemporaryFile() as scratch:
+        made.simulate(record=scratch)  # whatever is made once
+    tracemalloc.start()
+    try:
+        run = made.simulate(record=record)
+        assert run.ends == dict.fromkeys(p.parties, "done")
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_run_holds_at_most_two_stages_of_mail() -> None:
+    with tempfile.TemporaryFile() as record:
+        assert peak(record) < 2 * STAGE
+        record.seek(0)
+        assert sum(len(line) for line in record) > STAGES * STAGE  # all of it is in the file
+
+
+def keep_all(mailbox: Mailbox, stage: str) -> None:
+    """The twin: what was read stays in the log."""
+
+
+@pytest.mark.parametrize("twin", ["record in memory", "mail is kept"])
+def test_what_keeps_everything_is_seen(twin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if twin == "mail is kept":
+        monkeypatch.setattr(Mailbox, "end_stage", keep_all)
+    with tempfile.TemporaryFile() as record:
+        assert peak(None if twin == "record in memory" else record) > 2 * STAGE

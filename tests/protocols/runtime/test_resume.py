@@ -1,0 +1,257 @@
+"""A participant outlives its process: killed anywhere, it goes on with the same bytes; an old state is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from support.sessions import Setup, by_link, setup, start
+from support.toy_sum import BYTES, PROGRAM, Sums, inputs
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
+from protocols.errors import ReplayError
+from protocols.runtime import replay
+from protocols.runtime.board import Board
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.mailbox import Absent
+from protocols.runtime.process import Process
+
+KILLS = 20
+
+
+@dataclass
+class Relay:
+    """Carries mail and keeps it: a site asks for what it has not committed. Repeats are dropped, if they are alike."""
+
+    setup: Setup
+    links: dict[tuple[str, str], list[Envelope]] = field(default_factory=dict)
+    sent: list[Envelope] = field(default_factory=list)
+    repeated: int = 0
+
+    def __post_init__(self) -> None:
+        self.board = Board(self.setup.session)
+
+    def post(self, envelope: Envelope) -> None:
+        link = self.links.setdefault((envelope.sender, envelope.to), [])
+        if envelope.number < len(link):
+            assert link[envelope.number] == envelope, "two envelopes of one number"
+            self.repeated += 1
+            return
+        assert envelope.number == len(link)
+        link.append(envelope)
+        self.sent.append(envelope)
+        if envelope.is_public:
+            self.board.post(envelope)
+
+
+@dataclass
+class Site:
+    """One participant: what is on its disk, and the process in its memory, which can be lost at any moment."""
+
+    relay: Relay
+    name: str
+    coins: Stream
+    kills: int = 0
+    state: bytes | None = None
+    counter: int = 0
+    outbox: list[Envelope] = field(default_factory=list)
+    process: Process | None = None
+
+    def turn(self) -> bool:
+        """Take mail, run, commit, send; whether anything happened. The process may die between any two of them."""
+        process = self.process or self._risen()
+        self.process = process
+        before = process.channel.counters.received.copy()
+        new = [e for (s, to), link in self.relay.links.items() if to == self.name for e in link[before.get(s, 0) :]]
+        for envelope in new[: 1 + self.coins.below(3)]:
+            process.deliver(envelope)
+        if self._killed():
+            return True
+        out = process.advance()
+        if process.done:
+            out += process.release()
+        if self._killed():
+            return True
+        self.state, self.counter, self.outbox = replay.save(process), process.counter, [*self.outbox, *out]
+        if self._killed():
+            return True
+        for envelope in self.outbox:
+            self.relay.post(envelope)
+            if self._killed():
+                return True
+        self.outbox = []
+        return bool(new or out)
+
+    def _killed(self) -> bool:
+        if not self.kills or self.coins.below(8):
+            return False
+        self.kills -= 1
+        self.process = None
+        return True
+
+    def _risen(self) -> Process:
+        session, identities, seeds, given = self.relay.setup
+        board, me = self.relay.board.greetings, identities[self.name]
+        if self.state is None:
+            return Process(session, self.name, me, seeds[self.name], given[self.name], board)
+        return replay.resume(session, self.state, me, self.counter, board)
+
+
+def relayed(made: Setup, coins: Stream, kills: int) -> tuple[Relay, list[Site]]:
+    relay = Relay(made)
+    sites = [Site(relay, name, coins.fork(name), kills) for name in made.session.names]
+    while any([site.turn() for site in sites]):
+        pass
+    return relay, sites
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_at_random_places_the_same_bytes(seed: int) -> None:
+    """20 kills over four participants, before and after mail, run, commit and each send."""
+    made = setup(3, 2)
+    wanted = by_link(made.simulate().transcript.envelopes)
+    relay, sites = relayed(made, Stream.insecure_from_seed(f"kills {seed}"), KILLS // 4)
+    assert by_link(relay.sent) == wanted
+    assert [site.kills for site in sites] == [0] * 4
+    assert relay.repeated  # some were sent again, and they were the same
+
+
+def test_a_site_that_forgets_what_it_committed_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison can fail: a site that draws a new seed after a kill sends something else under a used number."""
+    made = setup(3, 2)
+
+    def reborn(site: Site) -> Process:
+        session, identities, _, given = made
+        seed, me = Stream(site.coins.bytes(32), insecure=True), identities[site.name]
+        return Process(session, site.name, me, seed, given[site.name], site.relay.board.greetings)
+
+    monkeypatch.setattr(Site, "_risen", reborn)
+    with pytest.raises(AssertionError, match="two envelopes of one number"):
+        relayed(made, Stream.insecure_from_seed("reborn"), 2)
+
+
+def test_marks_are_in_the_state() -> None:
+    made = toy()
+    run = made.simulate(vanish={"P2": 1})
+    process = first_stage(made, run.transcript.envelopes, patient=True)
+    out = process.advance()
+    marks = process.miss("P2")
+    again = replay.resume(made.session, replay.save(process), made.identities["P1"], 1)
+    out += again.advance()
+    assert again.marks == set(marks) == {Absent("P2", "Part", "share")}
+    assert [e for e in run.transcript.envelopes if e.sender == "P1"][: len(out)] == out
+
+
+# What an old state is worth: why the number of the newest one is kept apart.
+
+
+def toy() -> Setup:
+    p = Sums(("P1", "P2", "P3"))
+    return start(PROGRAM, p, inputs(p, lambda name, bits: sum(name.encode()) % 256))
+
+
+def first_stage(made: Setup, sent: list[Envelope], *, patient: bool) -> Process:
+    """P1 with its peers' greetings and the share of P3, and that of P2 if it has come."""
+    board = {e.sender: e for e in reversed(sent) if e.number == 0 and e.is_public}
+    process = Process(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], board)
+    for envelope in sent:
+        if envelope.to == "P1" and envelope.number == 0 and (envelope.sender == "P3" or not patient):
+            process.deliver(envelope)
+    return process
+
+
+def rolled_back(made: Setup, state: bytes, counter: int, mail: list[Envelope], *missing: str) -> list[Envelope]:
+    process = replay.resume(made.session, state, made.identities["P1"], counter)
+    out = process.advance()
+    for envelope in mail:
+        process.deliver(envelope)
+    process.miss(*missing)
+    return [*out, *process.advance()]
+
+
+def test_who_is_resumed_before_anybody_has_greeted_sees_greetings_that_come_later() -> None:
+    session, identities, seeds, given = setup(K=2)
+    board = Board(session)
+    early = Process(session, "P1", identities["P1"], seeds["P1"], given["P1"], board.greetings)
+    hello = early.advance()
+    again = replay.resume(session, replay.save(early), identities["P1"], early.counter, board.greetings)
+    for name in ("P2", "charlie"):
+        hello += Process(session, name, identities[name], seeds[name], given[name], {}).advance()
+    for envelope in hello:
+        board.post(envelope)
+    assert "PaillierKey" in [envelope.kind for envelope in again.advance()]
+
+
+def test_a_state_of_another_number_is_refused() -> None:
+    made = toy()
+    process = first_stage(made, made.simulate().transcript.envelopes, patient=True)
+    process.advance()
+    old = replay.save(process)
+    new = replay.save(process)
+    assert process.counter == 2
+    assert replay.resume(made.session, new, made.identities["P1"], 2).counter == 2
+    for state, counter in ((old, 2), (new, 1), (new, 3), (old, 0)):
+        with pytest.raises(ReplayError, match="only the newest may go on"):
+            replay.resume(made.session, state, made.identities["P1"], counter)
+
+
+def test_an_old_state_used_again_is_a_two_time_pad_and_an_oracle() -> None:
+    """The twin: a site that presents whatever number its backup has. Two letters under one key and nonce give the
+    difference of what they say; two answers give what each alone would have hidden.
+    """
+    made = toy()
+    sent = made.simulate().transcript.envelopes
+    process = first_stage(made, sent, patient=True)
+    process.advance()
+    old = replay.save(process)
+    share_of_p2 = next(e for e in sent if (e.sender, e.to, e.kind) == ("P2", "P1", "Part"))
+    with_it = rolled_back(made, old, 1, [share_of_p2])
+    without = rolled_back(made, old, 1, [], "P2")
+    lists = [next(e for e in out if (e.to, e.kind) == ("P3", "Heard")) for out in (with_it, without)]
+    assert lists[0].number == lists[1].number
+    pads = bytes(a ^ b for a, b in zip(lists[0].body, lists[1].body, strict=True))[:-16]
+    assert pads.hex() == "0000" + f"{0b111 ^ 0b101:02x}"  # whoever carries both reads how the two lists differ
+    ends = [total(made, old, sent, mail, missing) for mail, missing in (([share_of_p2], ()), ([], ("P2",)))]
+    stolen = BYTES.subtract_vectors(*ends)
+    opened = made_share(made, sent)
+    assert stolen == opened  # the share that P2 had sealed to P1, from two public sums
+
+
+def total(made: Setup, state: bytes, sent: list[Envelope], mail: list[Envelope], missing: tuple[str, ...]) -> Any:
+    process = replay.resume(made.session, state, made.identities["P1"], 1)
+    process.advance()
+    for envelope in mail:
+        process.deliver(envelope)
+    process.miss(*missing)
+    process.advance()
+    process.miss(*process.awaited)
+    process.advance()
+    assert process.done
+    return process.result
+
+
+def made_share(made: Setup, sent: list[Envelope]) -> Any:
+    process = first_stage(made, sent, patient=False)
+    process.advance()
+    return process.desk.progress.results[0]["P2"]
+
+
+def test_no_identity_key_is_in_a_state() -> None:
+    """Nobody can sign with a state; the twin that is handed the identity as an input shows that the search finds it."""
+    made = setup(2, 1)
+    process = Process(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], {})
+    process.advance()
+    secret = made.identities["P1"].seed
+    assert secret not in replay.save(process)
+    leaky = Process(made.session, "P1", made.identities["P1"], made.seeds["P1"], (secret,), {})
+    assert secret in replay.save(leaky)
+
+
+def test_another_identity_cannot_resume() -> None:
+    made = setup(2, 1)
+    process = Process(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], {})
+    stranger = Identity.generate(Stream.insecure_from_seed("stranger"))
+    with pytest.raises(Exception, match="pins another identity"):
+        replay.resume(made.session, replay.save(process), stranger, 1)

@@ -1,0 +1,192 @@
+"""Records in which somebody went on without a letter: what is still checked, what cannot be, and who is never named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import forgeries as f
+from support.audited import Folders
+from support.audited_sums import EQUALS, PARTIES, TOLERANT, TOYS, outcomes, recorded, written
+from support.mutants import OF_THE_RUN
+from support.sessions import setup
+
+from protocols import programs
+from protocols.curator import CURATOR_NAME
+from protocols.programs import PROTOCOLS
+from protocols.runtime.transcript import ABSENT
+from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.report import audit_evidence
+from smc_dp.run.agreement import SEEDED, TEST_KEYS
+
+P1, P2, P3 = PARTIES
+OF_THE_SCHEDULE = ("order", "rounds", "completeness", "headers")
+OF_A_STATISTIC = {"files", "release", "agreed", "cost", "mechanism", "statement", "marks", "noise", "models"}
+
+
+@pytest.fixture(autouse=True)
+def _known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list in which protocols are looked up has the toys too."""
+    monkeypatch.setattr(programs, "PROTOCOLS", {**PROTOCOLS, **TOYS})
+
+
+@pytest.fixture
+def gone(tmp_path: Path) -> Folders:
+    """P2 sends nothing after its greeting; the curator goes on without it."""
+    return recorded(tmp_path / "gone", protocol=TOLERANT, vanish={P2: 1})
+
+
+def failed(found: Mapping[str, CheckOutcome]) -> dict[str, CheckOutcome]:
+    return {n: o for n, o in found.items() if o.status == "failed" and n not in OF_A_STATISTIC}
+
+
+@pytest.mark.parametrize("views", [False, True])
+def test_a_run_that_went_on_without_somebody_is_neither_passed_nor_failed_by_the_schedule(
+    gone: Folders, views: bool
+) -> None:
+    found = outcomes(gone.evidence(views=views))
+    assert failed(found) == {}
+    assert {found[name].status for name in OF_THE_SCHEDULE} == {"not possible"}
+    assert all(found[name].detail.startswith("1 letter was given up") for name in OF_THE_SCHEDULE)
+    for name in ("schema", "hash-chain", "participants", "sender-chain", "signatures", "session", "routes", "sizes"):
+        assert found[name].status == "passed", found[name]
+    assert found["signatures"].detail.endswith("1 apart, without whom others went on")
+    assert found["shares"].detail.startswith("3 shares")
+    if views:
+        assert {found[name].status for name in ("view-agrees", "messages-recomputed", "result", "dispute")} == {
+            "passed"
+        }
+
+
+@pytest.mark.parametrize(("who", "sent"), [(P2, 0), (P1, 1), (P3, 2)])
+def test_a_run_that_stopped_is_no_failure_either(who: str, sent: int, tmp_path: Path) -> None:
+    """Without a curator everybody needs everybody: all stop, and sign what they have sent."""
+    found = outcomes(recorded(tmp_path, protocol=EQUALS, vanish={who: sent}).evidence())
+    assert failed(found) == {}, found
+    assert {found[name].status for name in OF_THE_SCHEDULE} == {"not possible"}
+
+
+PLACES = [(name, sent) for name in ("P1", "P2", "charlie") for sent in range(0, 12, 3)]
+EVERYDAY = [("P2", 3), ("charlie", 6)]
+
+
+@pytest.mark.parametrize(
+    ("who", "sent"),
+    [*EVERYDAY, *(pytest.param(*place, marks=pytest.mark.slow) for place in PLACES if place not in EVERYDAY)],
+)
+def test_nobody_is_accused_when_somebody_vanishes(who: str, sent: int, tmp_path: Path) -> None:
+    """The protocol that has ciphertexts, keys and a claim; with all views, and with the record alone."""
+    made = setup(3, 1)
+    done = made.simulate(vanish={who: sent}, views=True, marks=(SEEDED, TEST_KEYS))
+    assert any(done.absent.values())
+    folders = written(tmp_path, made, done, 1 << 64)
+    for views in (True, False):
+        found = {f.check.name: f.outcome for f in audit_evidence(folders.evidence(views=views), OF_THE_RUN).findings}
+        assert failed(found) == {}, (views, failed(found))
+        assert {found[name].status for name in OF_THE_SCHEDULE} == {"not possible"}
+
+
+Make = Callable[[Folders, Path], Folders]
+
+
+def record(*changes: f.Change) -> Make:
+    return lambda made, folder: Folders(f.forge(made.run, folder / "run", *changes), made.views)
+
+
+def without_the_mark(record: f.Record) -> f.Record:
+    return replace(record, missed=())
+
+
+def other_mark(**fields: Any) -> f.Change:
+    def change(record: f.Record) -> f.Record:
+        (missed,) = record.missed
+        return replace(record, missed=(replace(missed, absent=replace(missed.absent, **fields)),))
+
+    return change
+
+
+def line(**fields: Any) -> Make:
+    """The line of the mark as it should not be."""
+
+    def make(made: Folders, folder: Path) -> Folders:
+        n = next(n for n, x in enumerate(f.read_lines(made.run)) if x["kind"] == ABSENT)
+        return Folders(f.rewritten(made.run, folder / "run", n, lambda x: x.update(fields)), made.views)
+
+    return make
+
+
+def view_without_marks(made: Folders, folder: Path) -> Folders:
+    evidence = made.evidence()
+    folder.mkdir()
+    for name, view in evidence.views.items():
+        changed = replace(view, marks=()) if name == CURATOR_NAME else view
+        (folder / f"{name}.view").write_bytes(changed.dumps(evidence.session))
+    return Folders(made.run, folder)
+
+
+def late(record: f.Record) -> f.Record:
+    return f.alter(record.place("Part"), round=9)(record)
+
+
+MUTANTS: dict[str, tuple[Make, str]] = {
+    "mark left out": (record(without_the_mark), "view-agrees"),
+    "mark left out, conversation": (record(without_the_mark), "completeness"),
+    "mark of another letter": (record(other_mark(read=1)), "view-agrees"),
+    "mark in another stage": (record(other_mark(stage="elsewhere")), "view-agrees"),
+    "mark too many": (record(f.miss(CURATOR_NAME, P1, "Part", "audited_sums")), "view-agrees"),
+    "view without its marks": (view_without_marks, "view-agrees"),
+    "mark of a kind that nobody sends": (record(other_mark(kind="Pickle")), "routes"),
+    "mark of a kind on no route": (record(other_mark(kind="Sum")), "routes"),
+    "mark about a stranger": (record(other_mark(sender="nobody")), "participants"),
+    "mark with another text": (line(stage="x"), "hash-chain"),
+    "mark with a size": (line(size=1), "schema"),
+    "mark with a field too many": (line(number=1), "schema"),
+    "mark that counts below zero": (line(read=-1), "schema"),
+    "mark that counts in words": (line(read="0"), "schema"),
+    "mark of a text that is none": (line(stage="\ud800"), "schema"),
+    "round that nobody can have reached": (record(late), "rounds"),
+    "letter flipped": (lambda made, folder: record(_flipped)(made, folder), "sender-chain"),
+    "signature flipped": (lambda made, folder: record(_unsigned)(made, folder), "signatures"),
+}
+
+
+def _flipped(record: f.Record) -> f.Record:
+    return f.flip(record.place("Part"))(record)
+
+
+def _unsigned(record: f.Record) -> f.Record:
+    return f.flip(record.place("StageEnd"), -1)(record)
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_what_is_wrong_with_a_mark_is_found_and_nobody_is_named(name: str, gone: Folders, tmp_path: Path) -> None:
+    make, check = MUTANTS[name]
+    found = outcomes(make(gone, tmp_path / "forged").evidence())
+    assert found[check].status == "failed", {n: o.detail for n, o in failed(found).items()}
+    assert "cannot be worked with" not in found[check].detail
+    assert {o.party for o in failed(found).values()} == {None}
+
+
+def test_a_mark_put_into_an_honest_record_excuses_nobody(tmp_path: Path) -> None:
+    """It makes the schedule say nothing, which is said; and everything that does not need it is looked at as before."""
+    made = recorded(tmp_path / "made", protocol=TOLERANT)
+    stage = f.read_record(made.run).envelopes[-1].stage
+    mark = f.miss(CURATOR_NAME, P2, "Part", stage)
+    found = outcomes(load(f.forge(made.run, tmp_path / "marked", mark)))
+    assert {found[name].status for name in OF_THE_SCHEDULE} == {"not possible"}
+    short = outcomes(load(f.forge(made.run, tmp_path / "cut", mark, f.cut(9))))
+    assert short["signatures"].status == "failed"
+    honest = outcomes(made.evidence())
+    assert failed(honest) == {}
+    assert {honest[name].status for name in OF_THE_SCHEDULE} == {"passed"}
+
+
+def test_a_mark_is_one_line_of_the_record(gone: Folders) -> None:
+    (mark,) = [x for x in f.read_lines(gone.run) if x["kind"] == ABSENT]
+    assert (mark["to"], mark["from"], mark["missing"], mark["read"]) == (CURATOR_NAME, P2, "Part", 0)
+    assert json.loads(gone.evidence().lines.text(mark["n"])) == mark
