@@ -29,11 +29,14 @@ def stages(measured: Bench) -> Iterator[tuple[str, ...]]:
     yield "all", *(f"{total:.2f}" for total in totals), f"{measured.ratio:.1f}"
 
 
-def notes(measured: Bench, start: float | None) -> Iterator[str]:
-    """What is not in the table; `start`: seconds of a start of the command line, None where they are not known."""
+def notes(measured: Bench, greetings: float, start: float | None) -> Iterator[str]:
+    """What is not in the table; `greetings`: seconds in which a star of 1,000 parties opens its links; `start`: of a
+    start of the command line, None where they are not known.
+    """
     yield "The roles share one process, and so their tables of public values; apart, each would build its own."
     memory = "" if measured.megabytes is None else f" Peak memory of the process: {measured.megabytes:.0f} MB."
     yield f"Key generation, apart: {measured.keys:.2f} s.{memory}"
+    yield f"For 1,000 parties around a curator to greet and open their links: {greetings:.2f} s, all together."
     if start is not None:
         yield f"To start the command line for its help: {start:.2f} s, the median of several fresh interpreters."
 

@@ -148,13 +148,13 @@ def show_audit(report: AuditReport) -> None:
     show_lines(words.lines(report, max(100, _width())))
 
 
-def show_bench(measured: Bench, start: float | None) -> None:
-    """Print a benchmark of the protocol, and what it costs to start the command line."""
+def show_bench(measured: Bench, greetings: float, start: float | None) -> None:
+    """Print a benchmark of the protocol, and what it costs to greet and to start the command line."""
     from smc_dp.bench import words
 
     print(words.title(measured))
     show_table(words.HEADINGS, words.stages(measured), words.HEADINGS[1:], max(100, _width()))
-    show_lines(words.notes(measured, start))
+    show_lines(words.notes(measured, greetings, start))
 
 
 def show_training(measured: TrainingBench) -> None:

@@ -31,13 +31,22 @@ def test_where_the_system_does_not_say_nothing_is_said(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "resource", None)
     assert start_seconds(["-c", "pass"]) is None
     measured = Bench(2, 3, 512, {"stage1": 1.0}, {"stage1": 0.5}, 0.1, None)
-    assert len(list(words.notes(measured, None))) == len(list(words.notes(measured, 0.1))) - 1
+    assert len(list(words.notes(measured, 0.5, None))) == len(list(words.notes(measured, 0.5, 0.1))) - 1
 
 
 def test_the_benchmark_has_it_as_one_more_key(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--parties", "2", "--dimension", "1", "--key-bits", "2048", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert list(found) == [
-        *("parties", "dimension", "key_bits", "cpu_seconds", "ratio", "peak_megabytes", "help_cpu_seconds"),
+        *(
+            "parties",
+            "dimension",
+            "key_bits",
+            "cpu_seconds",
+            "ratio",
+            "peak_megabytes",
+            "greeting_cpu_seconds",
+            "help_cpu_seconds",
+        ),
     ]
     assert 0 < found["help_cpu_seconds"] < 2
