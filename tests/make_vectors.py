@@ -157,13 +157,13 @@ def sealing_book() -> Book:
     book = Book("Link keys, seals, signatures, commitments, and the header that they bind.")
     a, b = (Stream.insecure_from_seed(name).bytes(32) for name in ("a", "b"))
     public = {name: book.add("x25519_public", secret=secret) for name, secret in (("a", a), ("b", b))}
-    link = {"session": bytes(range(32)), "sender": "north", "receiver": "south"}
-    key = book.add("link_key", secret=a, peer=public["b"], **link)
-    book.add("link_key", secret=b, peer=public["a"], **link)
-    book.add("link_key", secret=a, peer=public["b"], **link | {"sender": "south", "receiver": "north"})
-    book.add("link_key", secret=a, peer=public["b"], **link | {"session": bytes(32)})
+    link = {"session": bytes(range(32)), "me": "north", "other": "south"}
+    key = book.add("link_keys", secret=a, peer=public["b"], **link)["outgoing"]
+    book.add("link_keys", secret=b, peer=public["a"], **link | {"me": "south", "other": "north"})
+    book.add("link_keys", secret=a, peer=public["b"], **link | {"other": "east"})
+    book.add("link_keys", secret=a, peer=public["b"], **link | {"session": bytes(32)})
     for peer in (bytes(32), bytes([1]) + bytes(31), (2**255 - 20).to_bytes(32, "little"), bytes(31)):
-        book.add("link_key", "DecodeError", secret=a, peer=peer, **link)
+        book.add("link_keys", "DecodeError", secret=a, peer=peer, **link)
     sealed = {"key": key, "number": 3, "header": b"header"}
     body = bytes.fromhex(book.add("seal", **sealed, payload=b"payload"))
     book.add("seal", **sealed, payload=b"")
@@ -190,7 +190,7 @@ def sealing_book() -> Book:
     ):
         book.add("opens", commitment_=c, context=context, value=value, opening=o)
     envelope = {"session": bytes(32), "sender": "P1", "to": "charlie", "kind": "Slot", "stage": "stage1"}
-    book.add("envelope_header", **envelope, number=7, prev=bytes(32))
+    book.add("envelope_header", **envelope, number=7, round=12, prev=bytes(32))
     return book
 
 
@@ -269,7 +269,7 @@ def whole_run() -> Book:
     book.add("whole_run", given=given, **trial | {"noise": [[100, 200], [-3, 1000], [7, 7]]}, printed=True)
     for n, do, expect in (
         *((1, "flip", "PeerError"), (30, "flip", "PeerError"), (60, "flip", "PeerError")),
-        *((30, "drop", "PeerError"), (30, "repeat", "PeerError")),
+        *((12, "drop", "PeerError"), (30, "repeat", "PeerError")),
     ):
         book.add("whole_run", expect, given=given, **trial, tamper={"n": n, "do": do})
     book.add("whole_run", "LocalError", given=given | {"key_bits": 100}, **trial)

@@ -19,12 +19,13 @@ from protocols.crypto import admission, commitment, dgk, identity, paillier, sea
 from protocols.crypto.dgk import BitCiphertext, FreshBit
 from protocols.crypto.identity import Identity
 from protocols.crypto.paillier import Ciphertext, Fresh, Uniform
+from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import KINDS, PROGRAM, Parameters, PartyInput, as_printed
 from protocols.pathak2010 import setup as stage0
 from protocols.pathak2010.messages import XI, ZETA
 from protocols.runtime import message as codec
-from protocols.runtime.channel import Envelope
-from protocols.runtime.session import CURATOR_NAME, Session
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.session import Session
 from protocols.runtime.simulate import Setting, simulate
 
 Json = Any
@@ -280,8 +281,9 @@ def x25519_public(shared: Shared, secret: str) -> Json:
 
 
 @op
-def link_key(shared: Shared, secret: str, peer: str, session: str, sender: str, receiver: str) -> Json:
-    return sealing.link_key(bytes.fromhex(secret), bytes.fromhex(peer), bytes.fromhex(session), sender, receiver)
+def link_keys(shared: Shared, secret: str, peer: str, session: str, me: str, other: str) -> Json:
+    keys = sealing.link_keys(bytes.fromhex(secret), bytes.fromhex(peer), bytes.fromhex(session), me, other)
+    return {"outgoing": keys.outgoing, "incoming": keys.incoming}
 
 
 @op
