@@ -54,7 +54,7 @@ class Fresh(Ciphertext):
 
 
 class Uniform(Fresh):
-    """A fresh ciphertext, perfectly uniform among those of its plaintext: with the secret key nobody links it either."""
+    """A fresh ciphertext, perfectly uniform among those of its plaintext: with the secret key nobody links it."""
 
 
 @lru_cache(maxsize=16)  # of this process: public values, which every role that a simulation holds would derive alike

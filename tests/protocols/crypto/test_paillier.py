@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import gcd
 
 import phe
@@ -175,13 +176,18 @@ def bad_key(common: int) -> paillier.PrivateKey:
     return paillier.PrivateKey(PublicKey(p * q), p, q)
 
 
+@cache
+def _logarithms(prime: int, common: int) -> dict[int, int]:
+    powers = (pow(x, (prime - 1) // common, prime) for x in range(2, prime))
+    root = next(y for y in powers if y != 1)
+    return {pow(root, k, prime): k for k in range(common)}
+
+
 def coset(key: paillier.PrivateKey, value: int, common: int) -> int:
     """In which coset of the powers of h, of `common` many, the holder of such a key finds a randomiser."""
 
     def log(x: int, prime: int) -> int:
-        exponent = (prime - 1) // common
-        root = next(y for y in (pow(x, exponent, prime) for x in range(2, prime)) if y != 1)
-        return next(k for k in range(common) if pow(root, k, prime) == pow(x, exponent, prime))
+        return _logarithms(prime, common)[pow(x, (prime - 1) // common, prime)]
 
     if common == 2:
         return log(value, key.p)
