@@ -63,6 +63,9 @@ class Process:
         self.result: Any = None
         self.rising = False  # resumed, and not yet where it stood
         self.early: list[Envelope] = []  # mail of peers who have not greeted yet
+        self._held: set[bytes] = set()  # their digests
+        self._held_of: set[str] = set()  # their senders
+        self._held_bytes = 0
         self.broken: Exception | None = None  # what the role or its mail raised: it does not go on after that
         self._observer = observer
         self._started = False
@@ -92,25 +95,30 @@ class Process:
         """
         sender = envelope.sender
         unmet = sender in self.channel.peers and sender not in self.board
-        if unmet or any(held.sender == sender for held in self.early):
-            self._hold(envelope)
+        if unmet or sender in self._held_of:
+            self.hold(envelope)
         else:
             self._open(envelope)
 
-    def _hold(self, envelope: Envelope) -> None:
+    def hold(self, envelope: Envelope) -> None:
+        """Keep mail until its sender has greeted; raises `PeerError` for what is not of this session, or too much."""
         here = (envelope.session, envelope.to) == (self.session.id, self.name)
-        if not here or sum(held.size for held in self.early) + envelope.size > MAX_HELD_BYTES:
+        if not here or self._held_bytes + envelope.size > MAX_HELD_BYTES:
             rule = f"mail to {self.name} before the greeting is not of this session, or too much"
             raise PeerError(somebody_between(envelope.sender), rule)
-        if envelope not in self.early:
+        if envelope.digest not in self._held:
+            self._held.add(envelope.digest)
+            self._held_of.add(envelope.sender)
+            self._held_bytes += envelope.size
             self.early.append(envelope)
 
     def _open_early(self) -> None:
         """Open what had to wait. Nobody vouches for it yet, so what does not open is left out with a note."""
         held, self.early = self.early, []
+        self._held, self._held_of, self._held_bytes = set(), set(), 0
         for envelope in held:
             if envelope.sender not in self.board:
-                self.early.append(envelope)
+                self.hold(envelope)
                 continue
             try:
                 self._open(envelope)

@@ -161,7 +161,8 @@ def _restored(
     seed, known = Stream(key, insecure=insecure), ChainMap(greetings, board)  # type: ignore[arg-type]
     process = Process(session, name, signer, seed, inputs, known, observer=observer, charge=charge)
     process.counter, process.greeted = kept["counter"], greeted
-    process.early = [Envelope.decode(envelope) for envelope in kept["early"]]
+    for envelope in kept["early"]:
+        process.hold(Envelope.decode(envelope))
     secret, *at = kept["channel"]
     process.channel.restore(secret, Counters(*at), greetings)
     process.desk.restore(Progress(*kept["progress"]), kept["keys"])
