@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+_SHOWN = 80
+
 
 class ProtocolError(Exception):
     """Base of all protocol errors; never raised itself."""
@@ -53,3 +55,8 @@ class ReplayError(ProtocolError):
 def somebody_between(sender: str) -> str:
     """Who may have spoilt mail that says it is from this sender: nobody that can be named."""
     return f"somebody on the way from {sender}"
+
+
+def shown(text: str) -> str:
+    """A name out of somebody else's header, fit for a line of text: a peer can write anything there."""
+    return text if len(text) <= _SHOWN and text.isprintable() else repr(text[:_SHOWN])

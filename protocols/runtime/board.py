@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from protocols.errors import DecodeError, PeerError, somebody_between
+from protocols.errors import DecodeError, PeerError, shown, somebody_between
 from protocols.runtime import message as messages
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, is_signed, signed_payload
-from protocols.runtime.mailbox import shown
 from protocols.runtime.message import PUBLIC
 from protocols.runtime.session import PUBLIC_NAME, Session
 

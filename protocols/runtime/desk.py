@@ -107,6 +107,11 @@ class Desk:
         if self._observer:
             self._observer.sent(envelope)
 
+    def taken(self) -> list[Envelope]:
+        """What was sent since the driver last looked."""
+        out, self.out = self.out, []
+        return out
+
     def sign_off(self, unless: str | None = None) -> None:
         """Sign the head of the chain, once per stage: two checkpoints may share one."""
         if self.progress.stage not in (None, unless):

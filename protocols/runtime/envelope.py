@@ -9,6 +9,7 @@ record.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -99,6 +100,15 @@ class Envelope:
         if not same or not (0 <= envelope.number < 1 << 64 and 0 <= envelope.round < 1 << 64):
             raise DecodeError("not the canonical encoding of an envelope")
         return envelope
+
+
+def first_greetings(envelopes: Iterable[Envelope]) -> dict[str, Envelope]:
+    """The first greeting of each sender, as it was posted: whoever uses one checks its signature."""
+    greetings: dict[str, Envelope] = {}
+    for e in envelopes:
+        if e.kind == HELLO and e.is_public:
+            greetings.setdefault(e.sender, e)
+    return greetings
 
 
 def _head(length: int) -> bytes:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
+from protocols.errors import shown
+from protocols.runtime.envelope import Envelope
+
 _Place = tuple[str, str]
 """A sender and a stage, or a sender and a kind."""
-
-
-_SHOWN = 80
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,6 @@ class Mail:
     payload: bytes = field(repr=False)
 
 
-def shown(text: str) -> str:
-    """A name out of somebody else's header, fit for a line of text: a peer can write anything there."""
-    return text if len(text) <= _SHOWN and text.isprintable() else repr(text[:_SHOWN])
-
-
 @dataclass(frozen=True)
 class Note:
     """Something that a participant left out of account, and why; `number` is that of the message on its link."""
@@ -51,6 +46,27 @@ class Note:
     sender: str
     number: int | None
     rule: str
+
+
+class EarlyMail:
+    """Mail that cannot be opened yet, each envelope once, with the senders and the bytes of all of it."""
+
+    def __init__(self) -> None:
+        self.senders: set[str] = set()
+        self.bytes = 0
+        self._by_digest: dict[bytes, Envelope] = {}
+
+    @property
+    def envelopes(self) -> tuple[Envelope, ...]:
+        """In the order of arrival."""
+        return tuple(self._by_digest.values())
+
+    def put(self, envelope: Envelope) -> None:
+        """Keep it, unless it is there."""
+        if envelope.digest not in self._by_digest:
+            self._by_digest[envelope.digest] = envelope
+            self.senders.add(envelope.sender)
+            self.bytes += envelope.size
 
 
 class Mailbox:

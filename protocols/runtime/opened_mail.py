@@ -14,7 +14,7 @@ from protocols.crypto import sealing
 from protocols.crypto.sealing import KEY_BYTES, LinkKeys
 from protocols.errors import DecodeError, LocalError
 from protocols.runtime import message as messages
-from protocols.runtime.envelope import HELLO, Envelope
+from protocols.runtime.envelope import Envelope, first_greetings
 from protocols.runtime.message import Keys, Message
 from protocols.runtime.session import Session
 
@@ -53,8 +53,7 @@ class Links:
     @cached_property
     def greetings(self) -> Mapping[str, bytes]:
         """The first key that each participant announced."""
-        hellos = [e for e in self._record.values() if e.kind == HELLO and e.is_public]
-        return {e.sender: e.body[:KEY_BYTES] for e in reversed(hellos)}
+        return {sender: e.body[:KEY_BYTES] for sender, e in first_greetings(self._record.values()).items()}
 
     def key(self, sender: str, to: str) -> bytes:
         """The key of one direction of a link; raises `DecodeError` when the peer announced no usable key."""

@@ -20,13 +20,13 @@ from typing import Any, Literal, NoReturn
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.crypto.sealing import KEY_BYTES
-from protocols.errors import DecodeError, LocalError, PeerError, StoppedError, somebody_between
+from protocols.errors import DecodeError, LocalError, PeerError, StoppedError, shown, somebody_between
 from protocols.runtime import message as messages
 from protocols.runtime.channel import GREETING, Channel
 from protocols.runtime.desk import Desk, Observer
 from protocols.runtime.endpoint import Endpoint, Greeted, Want
 from protocols.runtime.envelope import HELLO, MAX_ROUNDS, Envelope
-from protocols.runtime.mailbox import Absent, Mail, Note, shown
+from protocols.runtime.mailbox import Absent, EarlyMail, Mail, Note
 from protocols.runtime.message import Message
 from protocols.runtime.session import Session
 
@@ -62,10 +62,7 @@ class Process:
         self.why = ""
         self.result: Any = None
         self.rising = False  # resumed, and not yet where it stood
-        self.early: list[Envelope] = []  # mail of peers who have not greeted yet
-        self._held: set[bytes] = set()  # their digests
-        self._held_of: set[str] = set()  # their senders
-        self._held_bytes = 0
+        self.early = EarlyMail()
         self.broken: Exception | None = None  # what the role or its mail raised: it does not go on after that
         self._observer = observer
         self._started = False
@@ -95,7 +92,7 @@ class Process:
         """
         sender = envelope.sender
         unmet = sender in self.channel.peers and sender not in self.board
-        if unmet or sender in self._held_of:
+        if unmet or sender in self.early.senders:
             self.hold(envelope)
         else:
             self._open(envelope)
@@ -103,22 +100,17 @@ class Process:
     def hold(self, envelope: Envelope) -> None:
         """Keep mail until its sender has greeted; raises `PeerError` for what is not of this session, or too much."""
         here = (envelope.session, envelope.to) == (self.session.id, self.name)
-        if not here or self._held_bytes + envelope.size > MAX_HELD_BYTES:
+        if not here or self.early.bytes + envelope.size > MAX_HELD_BYTES:
             rule = f"mail to {self.name} before the greeting is not of this session, or too much"
             raise PeerError(somebody_between(envelope.sender), rule)
-        if envelope.digest not in self._held:
-            self._held.add(envelope.digest)
-            self._held_of.add(envelope.sender)
-            self._held_bytes += envelope.size
-            self.early.append(envelope)
+        self.early.put(envelope)
 
     def _open_early(self) -> None:
         """Open what had to wait. Nobody vouches for it yet, so what does not open is left out with a note."""
-        held, self.early = self.early, []
-        self._held, self._held_of, self._held_bytes = set(), set(), 0
-        for envelope in held:
+        held, self.early = self.early, EarlyMail()
+        for envelope in held.envelopes:
             if envelope.sender not in self.board:
-                self.hold(envelope)
+                self.early.put(envelope)
                 continue
             try:
                 self._open(envelope)
@@ -176,8 +168,7 @@ class Process:
         if self.end is None and self._has_greetings():
             self._run()
         self.rising = False
-        out, self.desk.out = self.desk.out, []
-        return out
+        return self.desk.taken()
 
     def release(self) -> list[Envelope]:
         """Sign and emit what the role published; a driver calls it when the role is done."""
@@ -186,8 +177,7 @@ class Process:
         unpublished, self.desk.progress.unpublished = self.desk.progress.unpublished, []
         for kind, stage, payload in unpublished:
             self.desk.emit(self.channel.sign(kind, stage, payload))
-        out, self.desk.out = self.desk.out, []
-        return out
+        return self.desk.taken()
 
     def vanish(self) -> None:
         """The driver knows that this participant is gone; nothing more comes of it."""
@@ -267,8 +257,8 @@ class Process:
     def _run(self) -> None:
         self._role = self._role or self._start()
         try:
-            while self._want is None or not self._missing(self._want):
-                self._want = self._resumed(self._role)
+            while (found := self._answer()) is not None:
+                self._want = self._resumed(self._role, found)
                 if unknown := [name for name in self._want.senders if name not in self.session.names]:
                     raise LocalError(f"{self.name}: nobody is called {unknown[0]}")
         except StopIteration as stop:
@@ -278,19 +268,31 @@ class Process:
         except StoppedError as stopped:
             self._stop(str(stopped))
 
-    def _resumed(self, role: Coroutine[Any, Any, Any]) -> Want:
+    def _answer(self) -> dict[str, Mail | Envelope | Absent] | None:
+        """What there is of each sender that the role waits for; None as long as somebody's is missing."""
+        want = self._want
+        if want is None:
+            return {}
+        found = {sender: self._found(want, sender) for sender in want.senders}
+        there = {sender: answer for sender, answer in found.items() if answer is not None}
+        return there if len(there) == len(found) or _is_given_up(want, there.values()) else None
+
+    def _resumed(self, role: Coroutine[Any, Any, Any], found: Mapping[str, Mail | Envelope | Absent]) -> Want:
         """Give the role what it waited for, or tell it that this will not come; what it wants next."""
         want = self._want
         if want is None:
             first: Want = role.send(None)
             return first
-        absent = [s for s in want.senders if isinstance(self._found(want, s), Absent)]
+        absent = [sender for sender, answer in found.items() if isinstance(answer, Absent)]
         if absent and want.all:
             self._throw(role, HELLO if want.greetings else want.kind.__name__, absent)
         for sender in absent:
             self.desk.mailbox.miss(sender)
-        take = self._greeting if want.greetings else self._take
-        got = {sender: take(want, sender) for sender in want.senders if sender not in absent}
+        got = {
+            sender: self._take(want, answer) if isinstance(answer, Mail) else self._greeting(want, sender)
+            for sender, answer in found.items()
+            if not isinstance(answer, Absent)
+        }
         following: Want = role.send(got)
         return following
 
@@ -308,14 +310,9 @@ class Process:
 
     def _missing(self, want: Want) -> tuple[str, ...]:
         """Of whom there is neither what the role waits for nor a mark; nobody when a mark ends the waiting."""
-        missing = []
-        for sender in want.senders:
-            found = self._found(want, sender)
-            if found is None:
-                missing.append(sender)
-            elif want.all and isinstance(found, Absent):
-                return ()
-        return tuple(missing)
+        found = {sender: self._found(want, sender) for sender in want.senders}
+        given_up = _is_given_up(want, found.values())
+        return () if given_up else tuple(sender for sender, answer in found.items() if answer is None)
 
     def _found(self, want: Want, sender: str) -> Mail | Envelope | Absent | None:
         if not want.greetings:
@@ -323,10 +320,8 @@ class Process:
         mark = Absent(sender, HELLO, GREETING)
         return mark if mark in self.desk.mailbox.marks else self.board.get(sender)
 
-    def _take(self, want: Want, sender: str) -> Message:
-        mail = self._found(want, sender)
-        if not isinstance(mail, Mail):
-            raise LocalError(f"{self.name}: there is nothing of {sender} to read")
+    def _take(self, want: Want, mail: Mail) -> Message:
+        sender = mail.sender
         self.desk.mailbox.take(mail)
         self.desk.last[sender] = mail.number
         if self._observer:
@@ -369,6 +364,11 @@ class Process:
                 where = f"{frame.f_code.co_filename.rpartition('/')[2]} line {frame.f_lineno}"
             inner = inner.cr_await
         return where
+
+
+def _is_given_up(want: Want, found: Iterable[Mail | Envelope | Absent | None]) -> bool:
+    """Whether a mark ends the waiting: of those who are all needed one is absent."""
+    return want.all and any(isinstance(answer, Absent) for answer in found)
 
 
 def overdue(roles: Mapping[str, Process]) -> dict[str, list[str]]:

@@ -59,7 +59,7 @@ def save(process: Process) -> bytes:
         "role": (process.name, desk.seed.key, desk.seed.insecure, process.inputs, process.greeted),
         "channel": (channel.secret, at.sent, at.received, at.chain, at.round),
         "greetings": {name: hello.encode() for name, hello in channel.greetings.items()},
-        "early": [envelope.encode() for envelope in process.early],
+        "early": [envelope.encode() for envelope in process.early.envelopes],
         "keys": desk.keys,
         "progress": tuple(vars(progress).values()),
         "mail": [tuple(vars(mail).values()) for mail in mailbox.log],

@@ -91,7 +91,6 @@ def simulate(
     wire = _Wire(session, setting or Setting())
     charge = wire.setting.charge
     roles = processes(session, identities, seeds, inputs, wire.board.greetings, wire, charge)
-    wire.roles = roles
     try:
         _run(wire, roles)
         if all(role.end != "stopped" for role in roles.values()):
@@ -160,7 +159,6 @@ class _Wire:
         self.clock = Clock(session, LINKS[setting.link], setting.topology)
         self.transcript = Transcript(session, setting.marks, setting.topology, setting.record)
         self.board = Board(session)
-        self.roles: Mapping[str, Process] = {}
         self.moves = 0
         self._left = dict(setting.vanish)
         self._public: deque[Envelope] = deque()

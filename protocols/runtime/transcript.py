@@ -14,7 +14,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 from typing import IO, Any
 
@@ -73,13 +73,7 @@ class Transcript:
 
     def lines(self) -> Iterator[Line]:
         """The record, line by line."""
-        at = self._start
-        while at < self._end:
-            self._file.seek(at)
-            line = self._file.readline()
-            at = self._file.tell()
-            self._file.seek(self._end)
-            yield json.loads(line)
+        return map(json.loads, self._pieces(self._file.readline))
 
     def read(self) -> Iterator[Envelope]:
         """All envelopes, in the order in which they were posted, one after the other."""
@@ -98,13 +92,17 @@ class Transcript:
 
     def chunks(self) -> Iterator[bytes]:
         """The same bytes in pieces, so that a long record can be copied."""
+        return self._pieces(lambda: self._file.read(min(_CHUNK, self._end - self._file.tell())))
+
+    def _pieces(self, read: Callable[[], bytes]) -> Iterator[bytes]:
+        """What `read` takes from the file, piece by piece; between two of them more can be appended."""
         at = self._start
         while at < self._end:
             self._file.seek(at)
-            chunk = self._file.read(min(_CHUNK, self._end - at))
-            at += len(chunk)
+            piece = read()
+            at = self._file.tell()
             self._file.seek(self._end)
-            yield chunk
+            yield piece
 
     def _append(self, fields: Line, digest: bytes) -> int:
         n = self._lines

@@ -20,7 +20,7 @@ from protocols.crypto.identity import SIGNATURE_BYTES, Signer
 from protocols.errors import PeerError, ProtocolError, ReplayError
 from protocols.runtime import state as states
 from protocols.runtime.claims import View
-from protocols.runtime.envelope import HELLO, Envelope, signed_payload
+from protocols.runtime.envelope import HELLO, Envelope, first_greetings, signed_payload
 from protocols.runtime.mailbox import Absent, Mail
 from protocols.runtime.message import Key, Message
 from protocols.runtime.opened_mail import Letter, Links
@@ -190,7 +190,7 @@ def made_afterwards(
     Raises what its role raises on this mail.
     """
     reader = _Reader()
-    process = Process(session, name, signer, seed, inputs, _greetings(record), observer=reader)
+    process = Process(session, name, signer, seed, inputs, first_greetings(record.values()), observer=reader)
     for mark in marks:
         process.mark(mark)
     process.advance()
@@ -213,7 +213,7 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
     known = {statement(session.id, name, kind, said): signature for _, kind, said, signature in view.statements}
     signer = _KnownSigner(session.identities[name], signed, known)
     seed = Stream(view.seed, insecure=view.insecure)
-    process = Process(session, name, signer, seed, view.inputs, _greetings(record), observer=reader)
+    process = Process(session, name, signer, seed, view.inputs, first_greetings(record.values()), observer=reader)
     for mark in view.marks:
         process.desk.mailbox.marks.add(Absent(*mark))
     links = Links(session, name, process.channel.secret, record)
@@ -265,11 +265,3 @@ def _stopped_by(
 
 def _opened(mail: Mail) -> Opened:
     return mail.sender, mail.number, mail.kind, mail.payload
-
-
-def _greetings(record: Mapping[int, Envelope]) -> dict[str, Envelope]:
-    greetings: dict[str, Envelope] = {}
-    for e in record.values():
-        if e.kind == HELLO and e.is_public:
-            greetings.setdefault(e.sender, e)
-    return greetings
