@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from protocols.crypto.identity import SIGNATURE_BYTES
@@ -11,6 +10,7 @@ from protocols.runtime import state as states
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, message, public
 from protocols.runtime.session import Program, Role, Session
+from support.parties import Parties
 from support.sessions import Setup, start
 
 NAMES = ("P1", "P2", "P3")
@@ -66,19 +66,6 @@ class Outcome(Message):
     value: Annotated[int, public("number")]
 
 
-@dataclass(frozen=True)
-class Toy:
-    """Parties by name."""
-
-    parties: tuple[str, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"parties": list(self.parties)}
-
-    def layout(self) -> Mapping[str, int]:
-        return {"number": 4, "signature": SIGNATURE_BYTES}
-
-
 async def stating(me: Endpoint, mine: int) -> int:
     """Tell all others one's vote, signed; the sum of all."""
     me.broadcast(me.others, Signed(mine, me.attest(Vote(mine))))
@@ -101,7 +88,7 @@ async def confirming(me: Endpoint, total: int) -> tuple[int, ...]:
 def of_two(first: Any, second: Any = confirming, *, replaces: bool = False) -> Role:
     """A party with two stages, of which the second works on what the first leaves."""
 
-    async def party(me: Endpoint, p: Toy, mine: int) -> Any:
+    async def party(me: Endpoint, p: Parties, mine: int) -> Any:
         left = await me.stage(first, mine, name="stating")
         return await me.stage(second, left, name="confirming", replaces=replaces)
 
@@ -116,11 +103,11 @@ def made(party: Role | None = None, seed: int = 1) -> Setup:
         {PARTY: party or of_two(stating)},
         (Signed, Word, Outcome),
         (),
-        Toy,
+        Parties,
         participants=lambda p: dict.fromkeys(p.parties, PARTY),
         statements=(Vote, Veto, Ruling),
     )
-    p = Toy(NAMES)
+    p = Parties(NAMES, {"number": 4, "signature": SIGNATURE_BYTES})
     return start(program, p, {name: (p, j) for j, name in enumerate(NAMES, start=1)}, seed)
 
 
@@ -130,7 +117,7 @@ def alone(action: Callable[[Endpoint], Any]) -> Setup:
     async def doing(me: Endpoint, mine: int) -> Any:
         return action(me)
 
-    async def party(me: Endpoint, p: Toy, mine: int) -> Any:
+    async def party(me: Endpoint, p: Parties, mine: int) -> Any:
         return await me.stage(doing, mine, name="stating")
 
     return made(party)
@@ -138,5 +125,5 @@ def alone(action: Callable[[Endpoint], Any]) -> Setup:
 
 def kept_in(state: bytes, session: Session) -> dict[str, Any]:
     """What a state holds."""
-    kept: dict[str, Any] = states.load(state, (Toy,))
+    kept: dict[str, Any] = states.load(state, (Parties,))
     return kept

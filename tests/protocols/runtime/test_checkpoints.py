@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+from support.parties import Parties
 from support.sessions import Setup, act
-from support.votes import Toy, Word, made
+from support.votes import Word, made
 
 from protocols.errors import LocalError
 from protocols.runtime import replay
@@ -25,7 +26,7 @@ async def adding(me: Endpoint, mine: int) -> int:
     return sum(word.value for word in (await me.collect(me.others, Word)).values())
 
 
-async def party(me: Endpoint, p: Toy, mine: int) -> tuple[int, int]:
+async def party(me: Endpoint, p: Parties, mine: int) -> tuple[int, int]:
     first = await me.stage(adding, mine, name="adding")
     return first, await me.stage(adding, first, name="adding")
 

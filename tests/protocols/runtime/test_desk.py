@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from broken import statement_twins as twins
+from support.parties import Parties
 from support.sessions import Played, Setup, act, by_link, play
-from support.votes import NAMES, Outcome, Signed, Toy, Vote, Word, alone, confirming, kept_in, made, of_two, stating
+from support.votes import NAMES, Outcome, Signed, Vote, Word, alone, confirming, kept_in, made, of_two, stating
 
 from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.errors import PeerError
@@ -276,7 +277,7 @@ async def waiting(me: Endpoint, mine: int) -> int:
 
 
 def of_three(*, replaces: bool) -> Role:
-    async def party(me: Endpoint, p: Toy, mine: int) -> int:
+    async def party(me: Endpoint, p: Parties, mine: int) -> int:
         secret = await me.stage(making, mine, name="making")
         left = await me.stage(using, secret, name="using", replaces=replaces)
         return await me.stage(waiting, left, name="waiting")
@@ -313,7 +314,7 @@ def test_a_stage_that_replaces_nothing_keeps_it() -> None:
 
 
 def test_the_first_stage_has_nothing_to_replace() -> None:
-    async def party(me: Endpoint, p: Toy, mine: int) -> int:
+    async def party(me: Endpoint, p: Parties, mine: int) -> int:
         return await me.stage(waiting, mine, name="waiting", replaces=True)
 
     setup = made(party)

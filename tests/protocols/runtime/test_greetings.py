@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated
 
 import pytest
+from support.parties import Parties
 from support.sessions import Setup, act, by_link, names, play, start
 
 from protocols.arithmetic.rng import Stream
@@ -39,20 +40,7 @@ class Secret(Message):
     secret: Annotated[bytes, public("digest")]
 
 
-@dataclass(frozen=True)
-class P:
-    """Parties by name."""
-
-    parties: tuple[str, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"parties": list(self.parties)}
-
-    def layout(self) -> dict[str, int]:
-        return {"digest": WIDTH}
-
-
-def promise(p: P, name: str, rng: Stream) -> Promise:
+def promise(p: Parties, name: str, rng: Stream) -> Promise:
     return Promise(hashlib.sha256(rng.bytes(WIDTH)).digest())
 
 
@@ -74,23 +62,23 @@ async def hear(me: Endpoint) -> bytes:
     return b"".join(greeted.digest for greeted in promised.values())
 
 
-async def party(me: Endpoint, p: P) -> bytes:
+async def party(me: Endpoint, p: Parties) -> bytes:
     return await me.stage(tell)
 
 
-async def curator(me: Endpoint, p: P) -> bytes:
+async def curator(me: Endpoint, p: Parties) -> bytes:
     return await me.stage(hear)
 
 
 PROGRAM = Program(
-    *("promises", 1, {PARTY: party, CURATOR: curator}, (Secret,), (), P),
+    *("promises", 1, {PARTY: party, CURATOR: curator}, (Secret,), (), Parties),
     participants=parties_and_curator,
     greeting=Greeting(Promise, promise),
 )
 
 
 def made(program: Program = PROGRAM) -> Setup:
-    p = P(names(3))
+    p = Parties(names(3), {"digest": WIDTH})
     return start(program, p, dict.fromkeys(program.participants(p), (p,)))
 
 
@@ -137,7 +125,7 @@ def test_a_greeting_changed_on_the_way_names_nobody_and_a_broken_promise_its_aut
         setup.simulate(tamper=flipped)
     assert (caught.value.culprit, caught.value.evidence) == ("somebody on the way from P2", ())
 
-    async def lying(me: Endpoint, p: P) -> bytes:
+    async def lying(me: Endpoint, p: Parties) -> bytes:
         async def telling(me: Endpoint) -> bytes:
             me.send(me.curator, Secret(bytes(WIDTH)))
             return b""
@@ -157,7 +145,7 @@ def test_a_greeting_that_cannot_be_decoded_is_its_signers_fault(monkeypatch: pyt
 
 
 def test_the_secrets_behind_a_greeting_are_gone_with_the_first_stage() -> None:
-    async def twice(me: Endpoint, p: P) -> bytes:
+    async def twice(me: Endpoint, p: Parties) -> bytes:
         await me.stage(tell)
         return await me.stage(late)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tempfile
 import tracemalloc
-from dataclasses import dataclass
-from typing import IO, Annotated, Any
+from typing import IO, Annotated
 
 import pytest
+from support.parties import Parties
 from support.sessions import names, start
 
 from protocols.runtime.endpoint import Endpoint
@@ -26,36 +26,23 @@ class Blob(Message):
     x: Annotated[bytes, public("blob")]
 
 
-@dataclass(frozen=True)
-class Blobs:
-    """Parties by name."""
-
-    parties: tuple[str, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"parties": list(self.parties)}
-
-    def layout(self) -> dict[str, int]:
-        return {"blob": BYTES}
-
-
 async def exchange(me: Endpoint) -> int:
     me.broadcast(me.others, Blob(bytes(BYTES)))
     return sum([len((await me.receive(other, Blob)).x) for other in me.others])
 
 
-async def party(me: Endpoint, p: Blobs) -> None:
+async def party(me: Endpoint, p: Parties) -> None:
     for r in range(STAGES):
         await me.stage(exchange, name=f"round{r}")
 
 
 PROGRAM = Program(
-    "blobs", 1, {PARTY: party}, (Blob,), (), Blobs, participants=lambda p: dict.fromkeys(p.parties, PARTY)
+    "blobs", 1, {PARTY: party}, (Blob,), (), Parties, participants=lambda p: dict.fromkeys(p.parties, PARTY)
 )
 
 
 def peak(record: IO[bytes] | None) -> int:
-    p = Blobs(names(K))
+    p = Parties(names(K), {"blob": BYTES})
     made = start(PROGRAM, p, dict.fromkeys(p.parties, (p,)))
     with tempfile.TemporaryFile() as scratch:
         made.simulate(record=scratch)  # whatever is made once

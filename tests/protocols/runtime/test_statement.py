@@ -11,8 +11,9 @@ from broken import statement_twins as twins
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.parties import Parties
 from support.sessions import Setup, act, by_link, play
-from support.votes import NAMES, Opinion, Outcome, Ruling, Signed, Toy, Veto, Vote, Word, alone, made, of_two, stating
+from support.votes import NAMES, Opinion, Outcome, Ruling, Signed, Veto, Vote, Word, alone, made, of_two, stating
 
 from protocols.crypto.identity import SIGNATURE_BYTES, Identity
 from protocols.errors import LocalError, PeerError
@@ -103,7 +104,7 @@ def test_what_may_not_be_stated_is_a_local_error(wrong: Message, rule: str) -> N
 def test_nothing_is_stated_or_doubted_outside_a_stage() -> None:
     for action in (lambda me: me.attest(Vote(1)), lambda me: me.doubt("P2", "a rule")):
 
-        async def outside(me: Endpoint, p: Toy, mine: int, act: Any = action) -> None:
+        async def outside(me: Endpoint, p: Parties, mine: int, act: Any = action) -> None:
             act(me)
 
         with pytest.raises(LocalError, match="outside a stage"):
