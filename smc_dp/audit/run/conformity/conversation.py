@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from protocols.runtime.envelope import Envelope
@@ -25,7 +25,7 @@ class Given:
 
     evidence: Evidence
     schedule: Schedule
-    lines: Mapping[str, array[int]]
+    lines: Mapping[str, Sequence[int]]
 
     def sent(self, name: str) -> Iterator[tuple[int, Envelope]]:
         """What this participant sent, with its lines."""
