@@ -14,7 +14,10 @@ class InputError(ValueError):
 
 def shown(value: object) -> str:
     """A value as it may stand in a message: quoted, on one line, cut after 40 characters."""
-    text = " ".join(repr(value).split("\n"))
+    try:
+        text = " ".join(repr(value).split("\n"))
+    except (ValueError, RecursionError):  # an integer of too many digits, lists in lists in lists
+        text = f"a very large {type(value).__name__}"
     return text if len(text) <= _SHOWN else text[: _SHOWN - 4] + "..." + text[-1]
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
+import math
+from collections.abc import Iterator
 
 import numpy as np
 
 from smc_dp.data.federation import Rows
+from smc_dp.data.tables import Cells, Coded, Table
+
+_BLOCK = 8192  # rows at a time
 
 
 def identity(key: bytes, rows: Rows) -> str:
     """HMAC-SHA256 of the rows, whatever their order: without the key nobody can test a guess of them.
 
     Rows are taken as they enter the training, features and label (+1 or -1). One row more, or other public bounds,
-    make another name: it says which releases were made of the same numbers, and not which are about the same people,
-    so that no budget hangs on it.
+    make another name: it says which releases were made of the same numbers, and not which are about the same people.
     """
     table = np.ascontiguousarray(np.column_stack([rows.X, 2.0 * rows.y - 1]) + 0.0, dtype="<f8")  # -0.0 is 0.0
     code = hmac.new(key, b"smc-dp data set 1", hashlib.sha256)
@@ -23,3 +28,44 @@ def identity(key: bytes, rows: Rows) -> str:
     for row in sorted(row.tobytes() for row in table):
         code.update(row)
     return code.hexdigest()
+
+
+def as_read(key: bytes, held: Table | Rows) -> str:
+    """HMAC-SHA256 of all cells of a table, whatever the order of its rows and columns, or of rows that came as such.
+
+    No bounds enter: which columns are used, and how, makes no difference, nor does the kind of file (1, 1.0 and a 1 in
+    Parquet are one cell; .1 in 32 bits is another number than .1, and NaN another cell than an empty one). One cell,
+    row or column that is changed, added or left out makes another name, and two tables that are alike have one.
+    """
+    if isinstance(held, Rows):
+        return identity(key, held)
+    names = sorted(held.columns)
+    total = 0  # of a keyed digest for each row: their sum does not tell in which order they came
+    for start in range(0, held.rows, _BLOCK):
+        columns = [_plain_cells(held.columns[name], start) for name in names]
+        for row in zip(*columns, strict=True):
+            total += int.from_bytes(hmac.digest(key, b"row" + json.dumps(row).encode(), "sha256"))
+    said = json.dumps([names, held.rows, total % (1 << 256)]).encode()
+    return hmac.new(key, b"smc-dp table 1" + said, hashlib.sha256).hexdigest()
+
+
+def _plain_cells(cells: Cells, start: int) -> Iterator[str]:
+    """The cells of a block, as texts."""
+    if isinstance(cells, Coded):
+        return map([_plain(value) for value in cells.values].__getitem__, cells.codes[start : start + _BLOCK].tolist())
+    block = cells[start : start + _BLOCK]
+    return map(_plain, block.tolist() if isinstance(block, np.ndarray) else block)
+
+
+def _plain(cell: object) -> str:
+    """One text for whatever means the same in a CSV and in a Parquet file."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    text = str(cell).strip()
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return repr(number + 0.0) if math.isfinite(number) and "_" not in text else text  # -0.0 is 0.0

@@ -21,7 +21,7 @@ Value: TypeAlias = str | int | None
 LONGEST_MECHANISM = 100
 _HEX = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
-_NUMBERS = ("epsilon", "delta", "rho")
+_NUMBERS = ("epsilon", "delta", "rho", "mu")
 _SUBJECT = ("dataset", "unit", "adjacency", "mechanism", "kind", "epsilon", "delta")
 _HOLDS: Mapping[str, tuple[str, ...]] = {
     "limit": ("epsilon", "delta"),
@@ -39,7 +39,8 @@ class Entry:
     about to be made: `dataset` is a keyed digest, `run` the key of the release, a digest of its session and of a label
     (the session's id holds what its parties agreed on, and a nonce). `released`, `void`: how the reservation `refers`
     ended; `run` is then the digest of the release. `digest` is over all the rest, `previous`
-    being the digest of the entry before.
+    being the digest of the entry before. `mu` came later than the others: where it is None, the digest is that of an
+    entry without such a column, and an entry that was written without one is read as having None.
     """
 
     number: int
@@ -57,6 +58,7 @@ class Entry:
     run: str | None = None
     previous: str = ""
     digest: str = ""
+    mu: Fraction | None = None
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Entry:
@@ -64,7 +66,7 @@ class Entry:
         number, state = values.get("number"), values.get("state")
         if type(number) is not int or not 1 <= number <= 10**9:
             raise InputError(f"an entry: number: wanted a positive number, got {shown(number)}")
-        where = f"entry {number}"
+        where, values = f"entry {number}", {"mu": None, **values}
         reading.keys(where, values, {*COLUMNS})
         if state not in get_args(EntryState):
             raise InputError(f"{where}: state: wanted one of {', '.join(get_args(EntryState))}, got {shown(state)}")
@@ -88,7 +90,7 @@ class Entry:
         kind: Any = self.kind
         unit: Any = self.unit
         adjacency: Any = self.adjacency
-        return Guarantee(kind, self.epsilon, self.delta, unit, adjacency, self.rho)
+        return Guarantee(kind, self.epsilon, self.delta, unit, adjacency, self.rho, self.mu)
 
     def after(self, previous: str) -> Entry:
         """This entry, linked to the one whose digest is `previous`."""
@@ -97,7 +99,8 @@ class Entry:
 
     def computed(self) -> str:
         """The digest that the entry must carry."""
-        values = [value for name, value in self.values().items() if name != "digest"]
+        left_out = {"digest"} if self.mu is not None else {"digest", "mu"}
+        values = [value for name, value in self.values().items() if name not in left_out]
         return hashlib.sha256(json.dumps(values, separators=(",", ":"), ensure_ascii=True).encode()).hexdigest()
 
     def values(self) -> dict[str, Value]:
@@ -112,7 +115,7 @@ COLUMNS = tuple(field.name for field in fields(Entry))
 def _check_presence(where: str, values: Mapping[str, Any], state: Any) -> None:
     wanted = {"number", "state", "date", "previous", "digest", *_HOLDS[state]}
     for name in COLUMNS:
-        if name == "rho" and state == "reserved":
+        if name in ("rho", "mu") and state == "reserved":
             continue  # there for kind zcdp alone, which the guarantee sees to
         if (values[name] is not None) != (name in wanted):
             raise InputError(f"{where}: {name}: does not go with state {state}, got {shown(values[name])}")

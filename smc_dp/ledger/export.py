@@ -15,13 +15,13 @@ from smc_dp.ledger.history import BrokenLedgerError, History
 from smc_dp.ledger.ledger import Ledger
 from smc_dp.ledger.storage import MAX_BYTES
 
-_FORMAT = "smc-dp ledger 1"
+_FORMATS = ("smc-dp ledger 2", "smc-dp ledger 1")  # what is written, and what was before entries had a mu
 
 
 def to_json(history: History) -> str:
     """One JSON object; `from_json` checks it as the ledger itself is checked."""
     entries = [entry.values() for entry in history.entries]
-    return json.dumps({"format": _FORMAT, "start": history.start, "entries": entries}, allow_nan=False)
+    return json.dumps({"format": _FORMATS[0], "start": history.start, "entries": entries}, allow_nan=False)
 
 
 def to_csv(history: History) -> str:
@@ -38,8 +38,8 @@ def from_json(content: bytes, where: str) -> History:
     document = reading.parse_object(content, where)
     reading.keys(where, document, {"format", "start", "entries"})
     start = document["start"]
-    if document["format"] != _FORMAT or not isinstance(start, str) or not re.fullmatch("[0-9a-f]{64}", start):
-        raise InputError(f"{where}: wanted {_FORMAT!r} and where its chain starts, got {shown(document['format'])}")
+    if document["format"] not in _FORMATS or not isinstance(start, str) or not re.fullmatch("[0-9a-f]{64}", start):
+        raise InputError(f"{where}: wanted {_FORMATS[0]!r} and where its chain starts, got {shown(document['format'])}")
     rows = reading.items(f"{where}: entries", document["entries"])
     try:
         return History.read(start, (reading.mapping("an entry", row) for row in rows))

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import get_args
 
 from smc_dp.errors import InputError, shown
+from smc_dp.privacy.gaussian import in_reach
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit, round_up
 
 _LARGEST = Fraction(10**100)
@@ -14,8 +15,9 @@ _LARGEST = Fraction(10**100)
 
 @dataclass(frozen=True)
 class Guarantee:
-    """epsilon and delta, and rho for kind `zcdp`, whose epsilon and delta are one pair that rho implies.
+    """epsilon and delta, and rho for kind `zcdp`, whose epsilon and delta are one pair that follows from mu or rho.
 
+    mu: of the Gaussian curve, for kind `zcdp`, where the release states one; those of before it was stated have None.
     Raises InputError for kind `none`, which has no figure that could be charged, and for fields that contradict each
     other.
     """
@@ -26,6 +28,7 @@ class Guarantee:
     unit: Unit
     adjacency: Adjacency
     rho: Fraction | None = None
+    mu: Fraction | None = None
 
     def __post_init__(self) -> None:
         for field, value, allowed in (("unit", self.unit, Unit), ("adjacency", self.adjacency, Adjacency)):
@@ -43,6 +46,10 @@ class Guarantee:
             raise InputError(f"rho: wanted one for kind zcdp and for no other, for {self.kind}")
         if self.rho is not None and not 1 / _LARGEST <= self.rho <= _LARGEST:
             raise InputError("rho: wanted a number from 1e-100 to 1e100")
+        if self.mu is not None and self.kind != "zcdp":
+            raise InputError(f"mu: wanted one for kind zcdp alone, for {self.kind}")
+        if self.mu is not None and not in_reach(self.mu**2):
+            raise InputError("mu: wanted a number from 2**-64 to 2**12")
 
     @classmethod
     def of(cls, statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guarantee:
@@ -56,5 +63,6 @@ class Guarantee:
         if epsilon is not None and round_up(epsilon) != statement.epsilon:
             raise ValueError("the statement is of another epsilon")
         rho = None if statement.rho is None else Fraction(statement.rho)
+        mu = None if statement.mu is None else Fraction(statement.mu)
         exact = Fraction(statement.epsilon) if epsilon is None else epsilon
-        return cls(statement.kind, exact, Fraction(statement.delta), statement.unit, statement.adjacency, rho)
+        return cls(statement.kind, exact, Fraction(statement.delta), statement.unit, statement.adjacency, rho, mu)

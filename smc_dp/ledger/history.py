@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Literal, NamedTuple
 
 from smc_dp.errors import InputError
@@ -21,6 +21,9 @@ from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.numbers import at_least, at_most, to_text
 from smc_dp.privacy.statement import Adjacency, Unit
 from smc_dp.privacy.target import LEAST_DELTA
+
+MOST_DATA_SETS = 1000
+_SPLITS_OF_ALL = 4096  # what is shown of a stranger's ledger must not take all day
 
 
 class BrokenLedgerError(InputError):
@@ -136,6 +139,11 @@ class History:
         return found
 
     @property
+    def data_sets(self) -> frozenset[str]:
+        """The names of all that something is charged for."""
+        return frozenset(entry.dataset or "" for charged in self.charged.values() for entry in charged)
+
+    @property
     def pending(self) -> list[int]:
         """The numbers of the reservations without outcome."""
         settled = {entry.refers for entry in self.entries}
@@ -147,11 +155,21 @@ class History:
         return Standing(self.limit, composition.total([*releases, *asked], self.limit.delta))
 
     def by_data_set(self, account: Account) -> dict[str, Standing]:
-        """How the account would stand if the ledger were about one of its data sets alone: to be shown, not a limit."""
+        """How the account would stand if the ledger were about one of its data sets alone: to be shown, not a limit.
+
+        Of more than `MOST_DATA_SETS` those that were charged first; of many, with fewer splits each.
+        """
         found: dict[str, list[Guarantee]] = {}
         for entry in self.charged.get(account, []):
             found.setdefault(entry.dataset or "", []).append(entry.guarantee)
-        return {name: Standing(self.limit, composition.total(g, self.limit.delta)) for name, g in found.items()}
+        shown = dict(islice(found.items(), MOST_DATA_SETS))
+        splits = max(1, min(composition.MOST_SPLITS, _SPLITS_OF_ALL // max(1, len(shown))))
+        delta = self.limit.delta
+        return {name: Standing(self.limit, composition.total(g, delta, splits)) for name, g in shown.items()}
+
+    def unshown(self, account: Account) -> int:
+        """How many data sets of the account `by_data_set` leaves out."""
+        return max(0, len({entry.dataset for entry in self.charged.get(account, [])}) - MOST_DATA_SETS)
 
     def check(self, guarantee: Guarantee) -> None:
         """OverBudgetError when a release with this guarantee would pass the limit."""
@@ -181,7 +199,7 @@ class History:
         self.check(guarantee)
         made = Entry(
             len(self.entries) + 1, "reserved", date, None, dataset, guarantee.unit, guarantee.adjacency, mechanism,
-            guarantee.kind, guarantee.epsilon, guarantee.delta, guarantee.rho, run,
+            guarantee.kind, guarantee.epsilon, guarantee.delta, guarantee.rho, run, mu=guarantee.mu,
         )  # fmt: skip
         return Entry.read(made.after(self.head).values())
 

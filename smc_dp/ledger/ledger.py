@@ -115,6 +115,7 @@ class Ledger:
         return self.history().standing(account, *asked)
 
     def _append(self, entry: Entry) -> int:
+        storage.widened(self._connection)
         self._connection.execute(_INSERT, tuple(entry.values().values()))
         return entry.number
 
@@ -135,7 +136,8 @@ class Ledger:
             raise InputError("has no key")
         rows = self._connection.execute("SELECT * FROM entries ORDER BY number")
         key: bytes = keys[0][0]
-        return key, History.read(_start(key), (dict(zip(COLUMNS, row, strict=True)) for row in rows))
+        columns = [name for name, *_ in rows.description]  # an older ledger has fewer
+        return key, History.read(_start(key), (dict(zip(columns, row, strict=True)) for row in rows))
 
 
 def _start(key: bytes) -> str:
@@ -150,7 +152,7 @@ def _now() -> str:
 def _write_new(path: Path, key: bytes, first: Entry) -> None:
     connection = storage.connected(path)
     try:
-        connection.executescript(f"BEGIN; {storage.SCHEMA}")
+        connection.executescript(f"BEGIN; {storage.SCHEMA} {storage.WITH_MU}")
         connection.execute("INSERT INTO secret VALUES (?)", (key,))
         connection.execute(_INSERT, tuple(first.values().values()))
         connection.execute("COMMIT")

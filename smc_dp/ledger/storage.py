@@ -38,6 +38,7 @@ BEGIN SELECT RAISE(ABORT, 'the key is there'); END;
 CREATE TRIGGER no_other_key BEFORE UPDATE ON secret BEGIN SELECT RAISE(ABORT, 'the key stays'); END;
 CREATE TRIGGER no_lost_key BEFORE DELETE ON secret BEGIN SELECT RAISE(ABORT, 'the key stays'); END;
 """
+WITH_MU = "ALTER TABLE entries ADD COLUMN mu;"  # a new ledger has it at once, an older one before its next entry
 
 
 def opened(path: Path) -> sqlite3.Connection:
@@ -46,12 +47,18 @@ def opened(path: Path) -> sqlite3.Connection:
     with reported(path):
         connection = connected(path)
         try:
-            if _form(connection) != _wanted_form():
+            if _form(connection) not in (_wanted_form(SCHEMA + WITH_MU), _wanted_form(SCHEMA)):
                 raise InputError(f"ledger {path}: is not a ledger of this version")
         except BaseException:
             connection.close()
             raise
     return connection
+
+
+def widened(connection: sqlite3.Connection) -> None:
+    """Within a transaction that writes, a ledger of before entries had a mu gets the column, empty."""
+    if not any(name == "mu" for _, name, *_ in connection.execute("PRAGMA table_info(entries)")):
+        connection.execute(WITH_MU)
 
 
 def connected(path: Path) -> sqlite3.Connection:
@@ -128,10 +135,10 @@ def _form(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
     return {tuple(row) for row in found}
 
 
-def _wanted_form() -> set[tuple[object, ...]]:
+def _wanted_form(schema: str) -> set[tuple[object, ...]]:
     connection = sqlite3.connect(":memory:")
     try:
-        connection.executescript(SCHEMA)
+        connection.executescript(schema)
         return _form(connection)
     finally:
         connection.close()

@@ -28,6 +28,8 @@ def accounts(history: History) -> Iterator[str]:
         for name, alone in history.by_data_set(account).items():
             spent = "more than the limit's delta" if alone.total is None else at_most(alone.total.epsilon)
             yield f"  data set {name[:_SHOWN]}: {spent}"
+        if left_out := history.unshown(account):
+            yield f"  and {left_out:,} data sets more, each with its own entries below"
 
 
 def entries(history: History) -> Iterator[tuple[str, ...]]:

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.privacy.discrete import discrete_gaussian, discrete_laplace
+from smc_dp.privacy.gaussian import LEAST_VARIANCE, SMOOTHING
 from smc_dp.privacy.knorm import knorm_integers
 
 _LN_2 = Fraction(6931471806, 10**10)  # rounded up
@@ -90,7 +91,8 @@ class DiscreteGaussian:
     """Independent integers, each y with probability proportional to e^(-y^2/(2 variance)), in grid units squared.
 
     Zero-concentrated differential privacy with rho = sensitivity^2/(2 variance), sensitivity in L2: of a coordinate
-    shifted by h it is h^2/(2 variance) (Canonne, Kamath and Steinke 2020), and independent coordinates add up.
+    shifted by h it is h^2/(2 variance) (Canonne, Kamath and Steinke 2020), and independent coordinates add up. And the
+    curve of a Gaussian with mu^2 = sensitivity^2/(variance - 9), for a variance of at least 18; see `gaussian`.
     """
 
     dimension: int
@@ -110,6 +112,14 @@ class DiscreteGaussian:
         if sensitivity < 0:
             raise ValueError(f"a sensitivity is not negative, got {sensitivity}")
         return Fraction(sensitivity) ** 2 / (2 * self.variance)
+
+    def mu_squared(self, sensitivity: Fraction | int) -> Fraction:
+        """mu^2 of the Gaussian curve for a vector with this L2 sensitivity; ValueError for a variance below 18."""
+        if sensitivity < 0:
+            raise ValueError(f"a sensitivity is not negative, got {sensitivity}")
+        if self.variance < LEAST_VARIANCE:
+            raise ValueError(f"the variance is at least {LEAST_VARIANCE} for a Gaussian curve, got {self.variance}")
+        return Fraction(sensitivity) ** 2 / (self.variance - SMOOTHING)
 
     def tail(self, bits: int = 80) -> int:
         """A bound that some |coordinate| exceeds with probability at most 2^-bits.

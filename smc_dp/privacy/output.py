@@ -11,6 +11,7 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
+from smc_dp.privacy.gaussian import MOST_INTEGERS, epsilon_of, mu_above, variance_for
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit, round_up, short_figure
@@ -43,8 +44,19 @@ def proven(target: Target, dimension: int, delta: Fraction) -> Calibrated:
         return Calibrated(DiscreteLaplace(dimension, D / target.wanted), D)
     D = GRID.l2_sensitivity(delta, dimension)
     if target.noise == "gauss":
-        return Calibrated(DiscreteGaussian(dimension, Fraction(D * D) / (2 * target.rho)), D)
+        return gaussian(target, dimension, D)
     return Calibrated(KNorm(dimension, D / target.wanted), D)
+
+
+def gaussian(target: Target, dimension: int, D: int, releases: int = 1) -> Calibrated:
+    """The Gaussian noise that gives what is wanted to integers that move by D in L2: every sigma comes from here.
+
+    releases: how many vectors of this dimension get such noise, when D is how far all of them together move, the root
+    of the sum of squares. ValueError for more integers than the theorem of `smc_dp.privacy.gaussian` is used for.
+    """
+    if dimension * releases > MOST_INTEGERS:
+        raise ValueError(f"wanted at most {MOST_INTEGERS} integers, got {dimension * releases}")
+    return Calibrated(DiscreteGaussian(dimension, variance_for(D, target.mu)), D)
 
 
 def printed(target: Target, dimension: int, delta: Fraction, scale: Fraction) -> Calibrated:
@@ -79,9 +91,9 @@ def stated(
     if noise is None:
         return nothing(unit, adjacency, "No noise was asked for (epsilon = inf).")
     if isinstance(noise.law, DiscreteGaussian):
-        rho = noise.law.rho(noise.sensitivity)
-        implied, delta = round_up(_implied(rho, target)), round_up(target.delta)
-        return PrivacyStatement("zcdp", implied, delta, unit, adjacency, adversary, caveats, round_up(rho))
+        rho, mu = noise.law.rho(noise.sensitivity), mu_above(noise.law.mu_squared(noise.sensitivity))
+        implied, delta = round_up(_implied(rho, mu, target)), round_up(target.delta)
+        return PrivacyStatement("zcdp", implied, delta, unit, adjacency, adversary, caveats, round_up(rho), mu)
     true = round_up(noise.law.epsilon(noise.sensitivity))
     if target.calibration == "paper":
         caveats += (
@@ -91,9 +103,12 @@ def stated(
     return PrivacyStatement("pure", true, 0.0, unit, adjacency, adversary, caveats)
 
 
-def _implied(rho: Fraction, target: Target) -> Fraction:
-    # No more rho than the target's implies no more than its epsilon, which has not been rounded twice.
-    return target.wanted if rho <= target.rho else epsilon_for(rho, target.delta)
+def _implied(rho: Fraction, mu: float | None, target: Target) -> Fraction:
+    # No more mu than the target's implies no more than its epsilon, which has not been rounded twice.
+    if mu is not None and mu <= target.mu:
+        return target.wanted
+    by_curve = None if mu is None else epsilon_of(Fraction(mu) ** 2, target.delta)
+    return epsilon_for(rho, target.delta) if by_curve is None else by_curve
 
 
 def nothing(unit: Unit, adjacency: Adjacency, *why: str) -> PrivacyStatement:

@@ -26,9 +26,13 @@ _ADVERSARY = (
     "anyone who sees the published shares and the release, Charlie, and any set of semi-honest parties that "
     "acts without Charlie and without the party whose noise was selected (the one with the smallest data set)"
 )
-_CAVEATS = (
+_REMOVED = (
+    "One party that breaks the rules removes all noise: it enters no rows, or few, and no noise, and what is released "
+    "is the exact sum of all models; a Charlie who breaks them selects none. Nothing here prevents that.",
     "The party with the smallest data set knows its own noise, can subtract it, and so obtains the exact sum "
     "of all models: it is outside this guarantee.",
+)
+_LIMITS = (
     "Charlie together with any one party is outside this guarantee, because the parties share one decryption key.",
     "Inside the protocol the guarantee is computational (SIM-CDP): it rests on the encryption, and on "
     "participants who follow the protocol even if they are curious.",
@@ -38,6 +42,12 @@ _CAVEATS = (
     "is not covered.",
 )
 
+
+_OF_TWO = "Of two parties, the one with fewer records so obtains the other's model exactly: nothing of it is hidden."
+_OF_MORE = (
+    "All parties but one, if the smallest is among them and they pool what they know, so obtain the last one's model "
+    "exactly."
+)
 
 LARGEST_N = 10**7
 """The most records that a party may have: a public figure that the true epsilon of the paper's noise depends on."""
@@ -93,7 +103,7 @@ def guarantee(
     if largest_n < 1:
         raise ValueError(f"largest_n is at least 1, got {largest_n}")
     true: Fraction = epsilon
-    caveats: tuple[str, ...] = _CAVEATS
+    caveats: tuple[str, ...] = (*_REMOVED, _OF_TWO if parties == 2 else _OF_MORE, *_LIMITS)
     if calibration == "paper":
         true = _true_epsilon_of_paper(parties, dimension, epsilon, lam, noise, grid, tau, largest_n)
         caveats += (

@@ -8,6 +8,8 @@ from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
+from smc_dp.privacy.gaussian import LEAST_MU, MOST_MU, keeps
+
 GuaranteeKind = Literal["pure", "approx", "zcdp", "none"]
 Unit = Literal["record", "party"]
 Adjacency = Literal["replace", "addremove", "party"]
@@ -23,9 +25,10 @@ _CHANGE: dict[str, str] = {
 class PrivacyStatement:
     """The guarantee of one release: true figures, against whom, and what it does not cover.
 
-    kind `pure`: epsilon, delta = 0. `approx`: epsilon and 0 < delta < 1. `zcdp`: rho, and an epsilon that it implies
-    at a 0 < delta < 1. `none`: no guarantee, epsilon is None. unit is what is protected, adjacency how neighbouring
-    data sets differ. adversary and caveats: English; the adversary completes "this holds against", each caveat is a
+    kind `pure`: epsilon, delta = 0. `approx`: epsilon and 0 < delta < 1. `zcdp`: rho, and an epsilon at a 0 < delta < 1
+    that follows from mu, where there is one, and else from rho. mu: every (epsilon, delta) that `gaussian.keeps` for it
+    holds as well. `none`: no guarantee, epsilon is None. unit is what is protected, adjacency how neighbouring data
+    sets differ. adversary and caveats: English; the adversary completes "this holds against", each caveat is a
     sentence. ValueError: the fields contradict each other.
     """
 
@@ -37,6 +40,7 @@ class PrivacyStatement:
     adversary: str
     caveats: tuple[str, ...]
     rho: float | None = None
+    mu: float | None = None
 
     def __post_init__(self) -> None:
         for field, value, allowed in (
@@ -61,11 +65,12 @@ class PrivacyStatement:
             raise ValueError(f"rho is there for kind 'zcdp' and no other, got {self.rho} for kind {self.kind!r}")
         if self.rho is not None and not 0 < self.rho < math.inf:
             raise ValueError(f"rho is positive and finite, got {self.rho}")
+        self._check_curve()
         if not self.adversary.strip():
             raise ValueError("the adversary is not named")
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields as JSON values; rho where there is one."""
+        """The fields as JSON values; rho where there is one, mu always, null where there is none."""
         fields = {**asdict(self), "caveats": list(self.caveats)}
         return fields if self.rho is not None else {name: fields[name] for name in fields if name != "rho"}
 
@@ -77,6 +82,16 @@ class PrivacyStatement:
             promise = f"Suppose {_CHANGE[self.adjacency]}. {self._bound()} This holds against {self.adversary}."
         return " ".join([promise, *(["Not covered, or to be known:"] if self.caveats else []), *self.caveats])
 
+    def _check_curve(self) -> None:
+        if self.mu is None:
+            return
+        if self.kind != "zcdp":
+            raise ValueError(f"mu is there for kind 'zcdp' alone, got {self.mu} for kind {self.kind!r}")
+        if not LEAST_MU <= self.mu <= MOST_MU:
+            raise ValueError(f"mu lies from 2^-64 to 2^12, got {self.mu}")
+        if not keeps(Fraction(self.mu) ** 2, Fraction(self.epsilon or 0.0), Fraction(self.delta)):
+            raise ValueError(f"mu {self.mu} does not keep epsilon {self.epsilon} at delta {self.delta}")
+
     def _bound(self) -> str:
         figure = self.epsilon or 0.0
         certainty = math.ceil(1000 / (1 + math.exp(-figure))) / 10
@@ -87,8 +102,10 @@ class PrivacyStatement:
         if self.delta:
             words = words[:-1] + f", except with a probability of about {self.delta:g}."
         if self.rho is not None:
-            rho = short_figure(self.rho)
-            words += f" The noise is zero-concentrated (rho = {rho}): every other delta has its epsilon."
+            curve = f"rho = {short_figure(self.rho)}"
+            if self.mu is not None:
+                curve = f"mu = {short_figure(self.mu)} of the Gaussian curve, {curve}"
+            words += f" The noise is zero-concentrated ({curve}): every other delta has its epsilon."
         if certainty > 99:
             words += " So large an epsilon protects hardly at all."
         return words
@@ -98,6 +115,12 @@ def round_up(value: Fraction) -> float:
     """The smallest float not below the value, so that a reported epsilon never flatters."""
     nearest = float(value)
     return math.nextafter(nearest, math.inf) if nearest < value else nearest
+
+
+def security_bits(distance: Fraction) -> str:
+    """The largest s, to a tenth and never flattering, for which this distance in (0, 1) is at most 2**-s."""
+    tenths = int(1 / distance**10).bit_length() - 1
+    return f"{tenths // 10}.{tenths % 10}"
 
 
 def short_figure(figure: float) -> str:

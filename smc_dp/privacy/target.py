@@ -1,4 +1,4 @@
-"""How much privacy is wanted, and what zero-concentrated privacy makes of it."""
+"""How much privacy is wanted, and what zero-concentrated privacy comes to as epsilon and delta."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Literal, TypeAlias, get_args
 
 from smc_dp.errors import InputError, shown
+from smc_dp.privacy.gaussian import mu_for
 
 Calibration: TypeAlias = Literal["proven", "paper"]
 NoiseName: TypeAlias = Literal["knorm", "laplace", "gauss"]
@@ -25,8 +26,8 @@ class Target:
 
     `epsilon` lies in [1e-9, 1e6] (also an int or a float, which becomes a fraction by `exact`); None, or infinity, asks
     for no noise at all, and no privacy. `noise`: `knorm` and `laplace` give
-    pure epsilon; `gauss` gives zCDP with the largest rho that implies (epsilon, delta). `delta` counts for `gauss`
-    only, and is at least 1e-100. Raises InputError otherwise.
+    pure epsilon; `gauss` gives the curve of a Gaussian, with the largest mu that keeps (epsilon, delta). `delta` counts
+    for `gauss` only, and is at least 1e-100. Raises InputError otherwise.
     """
 
     epsilon: Fraction | None
@@ -61,9 +62,9 @@ class Target:
         return self.epsilon
 
     @property
-    def rho(self) -> Fraction:
-        """The largest rho with rho + 2 sqrt(rho ln(1/delta)) <= epsilon, rounded down (Bun and Steinke 2016)."""
-        return rho_for(self.wanted, self.delta)
+    def mu(self) -> Fraction:
+        """The largest float mu whose Gaussian curve keeps epsilon at delta, for certain; see `gaussian`."""
+        return mu_for(self.wanted, self.delta)
 
 
 def figure(value: Fraction) -> str:
@@ -81,13 +82,6 @@ def exact(name: str, value: object) -> Fraction:
     if not isinstance(value, Real) or not math.isfinite(value):
         raise InputError(f"{name}: wanted a finite number, got {shown(value)}")
     return min(Fraction(repr(float(value))), Fraction(float(value)))
-
-
-def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """(sqrt(L + epsilon) - sqrt L)^2 with L = ln(1/delta), rounded down: epsilon^2/(sqrt(L + epsilon) + sqrt L)^2."""
-    up, L = _upwards(), _log(1 / delta)
-    roots = up.add(_root(up.add(L, _decimal(epsilon))), _root(L))
-    return epsilon**2 / Fraction(roots) ** 2
 
 
 def epsilon_for(rho: Fraction, delta: Fraction) -> Fraction:

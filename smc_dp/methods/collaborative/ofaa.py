@@ -62,7 +62,7 @@ from smc_dp.privacy.functional import (
     quadratic,
 )
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import Calibrated, Law, nothing, stated
+from smc_dp.privacy.output import Calibrated, Law, gaussian, nothing, stated
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -216,7 +216,7 @@ def polynomial_noise(target: Target, D: int) -> Calibrated:
         total = sum(l1_sensitivities(D - 1, 1))
         return Calibrated(DiscreteLaplace(p, total / target.wanted), total)
     if target.noise == "gauss":
-        return Calibrated(DiscreteGaussian(p, Fraction(L2_SENSITIVITY**2) / (2 * target.rho)), L2_SENSITIVITY)
+        return gaussian(target, p, L2_SENSITIVITY)
     return Calibrated(KNorm(p, L2_SENSITIVITY / target.wanted), L2_SENSITIVITY)
 
 

@@ -10,7 +10,6 @@ from math import inf
 
 import numpy as np
 import scipy.linalg
-import scipy.optimize
 import scipy.special
 
 from smc_dp.arrays import Array
@@ -61,6 +60,8 @@ def existence(rows: Array, y: Array, v: Array) -> float:
     falls for ever along some direction (Farkas), and -inf if no q of whatever size will do; zero: its infimum is not
     attained. Solved as: how far can v - (sum of a_i)/2 be stretched and still be a sum of r_i a_i, |r_i| <= 1/2?
     """
+    import scipy.optimize  # a tenth of a second, which whoever trains nothing need not wait
+
     signed = ((2 * y - 1)[:, np.newaxis] * rows).T
     found = scipy.optimize.linprog(
         np.append(np.zeros(len(y)), -1.0),

@@ -135,8 +135,7 @@ def caveats(learner: Learner) -> tuple[str, ...]:
 def ensemble(federation: Federation, lam: float, learner: Learner = None) -> Ensemble:
     """Train every party's classifier on its own rows; logistic regression with (lam/2) |V|^2 without a learner.
 
-    Logistic regression can use a party with a single class. Most scikit-learn learners cannot, and are then an
-    InputError that names the party.
+    Logistic regression uses a party with a single class too; other learners are not asked, and it votes for its class.
     """
     parties = [(rows.X, rows.y) for rows in federation.parties]
     if learner is None:

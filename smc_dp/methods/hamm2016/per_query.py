@@ -40,8 +40,8 @@ from smc_dp.methods.method import Trust, check_modulus, check_target, released
 from smc_dp.methods.model import Release, area_under_curve
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
 from smc_dp.privacy.grid import ceil_sqrt
-from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import GRID, Calibrated, on_grid, perturb, proven, stated
+from smc_dp.privacy.noise import DiscreteLaplace, KNorm
+from smc_dp.privacy.output import GRID, Calibrated, gaussian, on_grid, perturb, proven, stated
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -179,14 +179,14 @@ class NoisyMax:
 
         Proof. Replacing one party takes one vote from a class and gives it to another, or changes nothing: the counts
         of a query move by 2 in L1 and sqrt 2 in L2. The class is a function of the noisy counts. q queries, chosen in
-        view of earlier answers, compose to q times the epsilon, or q times the rho, of one.
+        view of earlier answers, compose to q times the epsilon, or q times the mu^2 and the rho, of one.
         """
         one, q = 1 << GRID.fraction_bits, self.queries
         if target.noise == "laplace":
             return Calibrated(DiscreteLaplace(classes, 2 * q * one / target.wanted), 2 * q * one)
         D = ceil_sqrt(2 * one * one * (q if target.noise == "gauss" else q * q))
         if target.noise == "gauss":
-            return Calibrated(DiscreteGaussian(classes, Fraction(D * D) / (2 * target.rho)), D)
+            return gaussian(target, classes, D, q)
         return Calibrated(KNorm(classes, D / target.wanted), D)
 
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:

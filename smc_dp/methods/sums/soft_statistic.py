@@ -37,6 +37,7 @@ from smc_dp.methods.hamm2016.ensemble import (
     ensemble,
     own_votes,
 )
+from smc_dp.methods.hamm2016.votes import PUBLIC_ROWS
 from smc_dp.methods.method import TRUSTED, Trust, check_modulus, check_target, released
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
@@ -47,7 +48,7 @@ from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 CAVEATS = (
-    "The auxiliary rows are public: they are not protected.",
+    PUBLIC_ROWS,
     "The parties' integers are only added up: with a secure sum no trusted aggregator would be needed.",
 )
 _LIMB = 20  # bits: votes times limbs, added over all rows, stay below 2^63

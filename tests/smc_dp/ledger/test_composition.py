@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -12,8 +13,9 @@ from scipy.stats import norm
 
 from smc_dp.errors import InputError
 from smc_dp.ledger import composition
-from smc_dp.ledger.composition import RENYI, SUM, ZCDP, Total, total
+from smc_dp.ledger.composition import CURVE, RENYI, SUM, ZCDP, Total, total
 from smc_dp.ledger.guarantee import Guarantee
+from smc_dp.privacy.gaussian import epsilon_of, mu_for
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import epsilon_for
 
@@ -31,6 +33,13 @@ def approx(epsilon: object, delta: object) -> Guarantee:
 def zcdp(rho: object, delta: Fraction = DELTA) -> Guarantee:
     exact = Fraction(str(rho))
     return Guarantee("zcdp", epsilon_for(exact, delta), delta, "record", "replace", exact)
+
+
+def gauss(mu: object, delta: Fraction = DELTA) -> Guarantee:
+    """What discrete Gaussian noise of so many grid units states that the 9 is nothing."""
+    exact = Fraction(str(mu))
+    epsilon = epsilon_of(exact**2, delta) or epsilon_for(exact**2 / 2, delta)
+    return Guarantee("zcdp", epsilon, delta, "record", "replace", exact**2 / 2, exact)
 
 
 def test_pure_releases_add_exactly() -> None:
@@ -71,6 +80,54 @@ def test_the_exact_conversion_serves_where_orders_do_not_reach() -> None:
     assert found is not None
     assert found.how == ZCDP
     assert found.epsilon == epsilon_for(Fraction(2, 10**9), DELTA)
+
+
+def test_mu_squares_add_and_are_converted_by_the_exact_curve() -> None:
+    releases = [gauss("0.03"), gauss("0.04"), gauss("0.12")]
+    found = total(releases, DELTA)
+    assert found is not None
+    assert found.how == CURVE
+    assert found.epsilon == epsilon_of(Fraction(169, 10**4), DELTA)
+    assert profile(releases, float(found.epsilon)) == pytest.approx(float(DELTA), rel=1e-9)  # nothing is given away
+    added = epsilon_of(Fraction(19, 100) ** 2, DELTA)  # twin: mu itself is added
+    assert added is not None
+    assert profile(releases, float(added)) < float(DELTA) / 100
+    largest = epsilon_of(Fraction(12, 100) ** 2, DELTA)  # twin: only the largest counts
+    assert largest is not None
+    assert profile(releases, float(largest)) > 1.3 * float(DELTA)
+
+
+def test_one_gaussian_without_a_mu_and_all_are_added_as_rho() -> None:
+    old = replace(gauss("0.04"), mu=None)
+    found = total([gauss("0.03"), old], DELTA)
+    assert found == total([replace(gauss("0.03"), mu=None), old], DELTA)
+    assert found is not None
+    assert found.how == RENYI
+    both = total([gauss("0.03"), gauss("0.04")], DELTA)
+    assert both is not None
+    assert both.epsilon < found.epsilon
+
+
+def test_beside_a_curve_what_others_spend_is_added_as_it_is() -> None:
+    found = total([gauss("0.2"), gauss("0.1"), approx("0.5", "1e-7"), pure(1)], DELTA)
+    assert found is not None
+    alone = epsilon_of(Fraction(5, 100), DELTA - Fraction(1, 10**7))
+    assert alone is not None
+    assert (found.epsilon, found.how) == (alone + Fraction(3, 2), CURVE)
+    assert total([gauss("0.2"), approx("0.5", "1e-6")], DELTA) is None  # no delta is left for the curve
+
+
+def test_curves_that_cannot_be_added_leave_the_other_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More releases than the theorem is used for, or more mu: rho and sums are there as before."""
+    monkeypatch.setattr(composition, "MOST_RELEASES", 9)
+    crowd = [gauss("0.01")] * 10
+    fewer, more = total(crowd[1:], DELTA), total(crowd, DELTA)
+    assert fewer is not None
+    assert more is not None
+    assert (fewer.how, more.how) == (CURVE, RENYI)
+    huge = total([gauss("4000")] * 2, DELTA)
+    assert huge is not None
+    assert huge.how != CURVE
 
 
 def test_many_small_pure_releases_cost_less_than_their_sum() -> None:
@@ -121,6 +178,8 @@ MIXTURES = {
     "Gaussians": [zcdp("0.001"), zcdp("0.1"), zcdp("0.02")],
     "approximate": [approx(1, "1e-7"), approx("0.5", "2e-7")],
     "pure and Gaussian": [pure("0.1"), pure("1.5"), zcdp("0.05"), zcdp("0.005")],
+    "curves": [gauss("0.03"), gauss("0.2"), gauss("0.11")],
+    "a curve and others": [gauss("0.2"), pure("0.5"), approx("0.3", "4e-7")],
     "all kinds": [pure("0.2")] * 4 + [approx("0.3", "4e-7"), zcdp("0.03"), zcdp("0.001")],
 }
 
@@ -138,6 +197,7 @@ TWINS = {
         (total([r], DELTA) for r in releases), key=lambda t: t.epsilon, default=None
     ),
     "pure as epsilon^2/8": lambda releases: total([thinner(r) for r in releases], DELTA),
+    "mu halved": lambda releases: total([replace(r, mu=r.mu and r.mu / 2) for r in releases], DELTA),
     "rho halved": lambda releases: total([halved(r) for r in releases], DELTA),
 }
 
@@ -147,7 +207,7 @@ def thinner(release: Guarantee) -> Guarantee:
 
 
 def halved(release: Guarantee) -> Guarantee:
-    return zcdp(release.rho / 2) if release.rho is not None else release
+    return zcdp(release.rho / 2) if release.rho is not None and release.mu is None else release
 
 
 @pytest.mark.parametrize("name", TWINS)
@@ -173,6 +233,9 @@ def test_a_statement_is_charged_exactly_where_its_epsilon_is_known() -> None:
     assert Guarantee.of(stated).epsilon == Fraction(0.1) > tenth  # the float as it is, rounded up
     with pytest.raises(ValueError, match="another epsilon"):
         Guarantee.of(stated, Fraction(1, 20))
+    mu = float(mu_for(Fraction(1), DELTA))
+    curve = PrivacyStatement("zcdp", 1.0, 1e-6, "record", "replace", "everybody", (), mu**2 / 2, mu)
+    assert (Guarantee.of(curve).mu, Guarantee.of(replace(curve, mu=None)).mu) == (Fraction(mu), None)
     nothing = PrivacyStatement("none", None, 0.0, "record", "replace", "nobody", ())
     with pytest.raises(InputError, match="kind"):
         Guarantee.of(nothing)
@@ -216,3 +279,12 @@ def test_hostile_denominators_are_rounded_up_and_stay_short() -> None:
     with_delta = total(releases, DELTA)
     assert with_delta is not None
     assert with_delta.epsilon <= found.epsilon
+
+
+def test_a_mu_goes_with_zcdp_and_is_within_the_reach_of_the_curve() -> None:
+    for wrong in (replace(pure(1), kind="pure"), approx(1, "1e-7")):
+        with pytest.raises(InputError, match="mu: wanted one for kind zcdp alone"):
+            replace(wrong, mu=Fraction(1, 10))
+    for mu in (Fraction(0), Fraction(1, 1 << 65), Fraction(4097)):
+        with pytest.raises(InputError, match=r"mu: wanted a number from 2\*\*-64 to 2\*\*12"):
+            replace(zcdp("0.1"), mu=mu)

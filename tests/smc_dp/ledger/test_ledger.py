@@ -11,6 +11,7 @@ import sqlite3
 import stat
 import struct
 import tempfile
+import time
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -25,12 +26,14 @@ from smc_dp.cli.main import main
 from smc_dp.data.federation import Rows
 from smc_dp.errors import InputError
 from smc_dp.ledger import export
+from smc_dp.ledger.composition import CURVE
 from smc_dp.ledger.entry import COLUMNS, Entry
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import Account, BrokenLedgerError, History, Limit, OverBudgetError
 from smc_dp.ledger.ledger import Ledger
 from smc_dp.ledger.numbers import at_least, at_most, from_text, to_text
-from smc_dp.ledger.storage import MAX_BYTES
+from smc_dp.ledger.storage import MAX_BYTES, SCHEMA
+from smc_dp.privacy.gaussian import epsilon_of, mu_for
 
 DATA, OTHER, RUN, RELEASE = ("a" * 64, "b" * 64, "c" * 64, "d" * 64)
 DATE = "2026-01-31T12:00:00Z"
@@ -187,6 +190,31 @@ def test_another_data_set_does_not_have_the_budget_again(tmp_path: Path) -> None
     assert {name: standing.left for name, standing in apart.items()} == {DATA: Fraction(2, 5), OTHER: Fraction(9, 10)}
 
 
+def test_a_ledger_of_very_many_data_sets_is_shown_soon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A stranger's ledger may hold tens of thousands: sums of the first thousand are shown, and every entry."""
+    limit = History.opened("0" * 64, Limit(Fraction(1000), Fraction(1, 1000)), "2026-01-01T00:00:00Z")
+    entries, sets = list(limit.entries), 3000
+    for number in range(2, sets + 2):
+        mu = Fraction(number, 1 << 20)
+        figures: dict[str, Any] = {"epsilon": Fraction(1), "delta": Fraction(1, 10**6), "rho": mu**2 / 2, "mu": mu}
+        made = Entry(
+            number, "reserved", "2026-01-01T00:00:00Z", dataset=f"{number:064x}", unit="record", adjacency="replace",
+            mechanism="m", kind="zcdp", run=f"{number:064x}", **figures,
+        )  # fmt: skip
+        entries.append(made.after(entries[-1].digest))
+    path = tmp_path / "many.json"
+    path.write_text(export.to_json(History("0" * 64, tuple(entries))))
+    before = time.process_time()
+    assert main(["ledger", "show", str(path)]) == 0
+    assert time.process_time() - before < 6
+    lines = capsys.readouterr().out.splitlines()
+    assert "  and 2,000 data sets more, each with its own entries below" in lines
+    assert sum("reserved" in line for line in lines) == sets
+    assert main(["ledger", "show", str(path), "--json"]) == 0
+    account = json.loads(capsys.readouterr().out)["accounts"][0]
+    assert (len(account["data_sets"]), account["data_sets_left_out"]) == (1000, 2000)
+
+
 def test_an_outcome_comes_once_and_after_its_reservation(path: Path) -> None:
     with Ledger.open(path) as ledger:
         for number in (0, 1, 2, 3, 99):
@@ -239,6 +267,7 @@ CHANGES = {
     "epsilon": ("'1/1000'", 2),
     "delta": ("'1/1000'", 2),
     "rho": ("'1/1000'", 2),
+    "mu": ("'1/1000'", 2),
     "run": (f"'{OTHER}'", 2),
     "previous": (f"'{OTHER}'", 3),
     "digest": (f"'{OTHER}'", 3),
@@ -574,10 +603,94 @@ def test_check_adds_up_too(path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "FAILED, the limit is passed" in capsys.readouterr().out
 
 
+# A ledger of before entries had a mu, as it was exported and with its key.
+OLD_KEY = bytes.fromhex("625a9d2d5569c2a6b8d06bbe8ff19e546341e80a8d3dd60260bcd27e2bf7480d")
+OLD = {
+    "format": "smc-dp ledger 1",
+    "start": "0def4f4a35597084ea9b57cae9ea217e5fc011dd5926ddc383ebab952eceb5af",
+    "entries": [
+        {
+            **dict.fromkeys(("refers", "dataset", "unit", "adjacency", "mechanism", "kind", "rho", "run")),
+            **{"number": 1, "state": "limit", "date": "2026-11-22T09:49:13Z", "epsilon": "3/1", "delta": "1/1000000"},
+            "previous": "0def4f4a35597084ea9b57cae9ea217e5fc011dd5926ddc383ebab952eceb5af",
+            "digest": "2fac5ac5d100d06ef17625882e61534084fa4a0023cdfd54158cab364f550372",
+        },
+        {
+            **{"number": 2, "state": "reserved", "date": "2026-11-22T09:49:13Z", "refers": None, "dataset": DATA},
+            **{"unit": "record", "adjacency": "replace", "mechanism": "wsum", "kind": "zcdp", "epsilon": "1/1"},
+            **{"delta": "1/1000000", "rho": "1/60", "run": RUN},
+            "previous": "2fac5ac5d100d06ef17625882e61534084fa4a0023cdfd54158cab364f550372",
+            "digest": "82e407b1d1dc5d2a80d90a41cb99fc793ac5f6fcc1e57a165ab2a66c99fe2548",
+        },
+        {
+            **dict.fromkeys(("dataset", "unit", "adjacency", "mechanism", "kind", "epsilon", "delta", "rho")),
+            **{"number": 3, "state": "released", "date": "2026-11-22T09:49:14Z", "refers": 2, "run": RELEASE},
+            "previous": "82e407b1d1dc5d2a80d90a41cb99fc793ac5f6fcc1e57a165ab2a66c99fe2548",
+            "digest": "faec2705c573ce7b8269635688f5c67270c3c6b811ae59c6be952aa70e9bd5ea",
+        },
+    ],
+}
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """The file of it."""
+    file = tmp_path / "old.ledger"
+    connection = sqlite3.connect(file)
+    connection.executescript(SCHEMA)
+    connection.execute("INSERT INTO secret VALUES (?)", (OLD_KEY,))
+    for entry in OLD["entries"]:
+        names = ", ".join(entry)
+        connection.execute(f"INSERT INTO entries ({names}) VALUES ({', '.join('?' * len(entry))})", (*entry.values(),))
+    connection.commit()
+    connection.close()
+    return file
+
+
+def with_mu(mu: Fraction) -> Guarantee:
+    return Guarantee("zcdp", Fraction(1), Fraction(1, 10**6), "record", "replace", mu**2 / 2, mu)
+
+
+def test_a_ledger_of_before_entries_had_a_mu_is_read_and_gains_the_column(old: Path) -> None:
+    before = old.read_bytes()
+    exported = export.from_json(json.dumps(OLD).encode(), "old")
+    assert export.read(old) == exported
+    assert [entry.mu for entry in exported.entries] == [None] * 3
+    assert old.read_bytes() == before  # looked at, and not touched
+    mu = Fraction(float(mu_for(Fraction(1), Fraction(1, 10**6))))
+    with Ledger.open(old) as first, Ledger.open(old) as second:
+        assert first.reserve(DATA, "wsum", with_mu(mu), anew()) == 4
+        assert second.reserve(DATA, "wsum", pure("0.1"), anew()) == 5
+        assert second.history().entries[:3] == exported.entries
+        assert [entry.mu for entry in second.history().entries] == [None, None, None, mu, None]
+        standing = second.spent(ACCOUNT)
+        assert standing.total is not None
+        assert "Gaussian curve" not in standing.total.how  # the first release has no mu
+    again = export.read(old)
+    assert export.from_json(export.to_json(again).encode(), "again") == again
+
+
+def test_a_mu_is_in_the_digest_and_in_the_sum(tmp_path: Path) -> None:
+    file, mu = tmp_path / "x", Fraction(float(mu_for(Fraction(1), Fraction(1, 10**6))))
+    with Ledger.create(file, Fraction(3), Fraction(1, 10**6)) as ledger:
+        for _ in range(3):
+            ledger.reserve(DATA, "wsum", with_mu(mu), anew())
+        total = ledger.spent(ACCOUNT).total
+        assert total is not None
+        assert total.how == CURVE
+        assert total.epsilon == epsilon_of(3 * mu**2, Fraction(1, 10**6))
+        assert total.epsilon < Fraction(19, 10)  # by their sum it would be 3
+    for value in ("NULL", "'1/100'", "'1/2'"):
+        spoilt = Path(shutil.copy(file, tmp_path / f"spoilt {value[1:2]}"))
+        tampered(spoilt, f"UPDATE entries SET mu = {value} WHERE number = 2")
+        with pytest.raises(BrokenLedgerError, match="entry 2 is not what was written"):
+            export.read(spoilt)
+
+
 OPERATIONS = st.lists(
     st.one_of(
         st.tuples(
-            st.just("reserve"), st.integers(0, 4), st.fractions(Fraction(1, 100), Fraction(1), max_denominator=100)
+            st.just("reserve"), st.integers(0, 5), st.fractions(Fraction(1, 100), Fraction(1), max_denominator=100)
         ),
         st.tuples(st.sampled_from(["released", "void"]), st.integers(2, 15), st.none()),
     ),
@@ -587,6 +700,7 @@ GUARANTEES = (
     lambda e: (DATA, pure(e)),
     lambda e: (DATA, Guarantee("approx", e, Fraction(1, 10**7), "record", "replace")),
     lambda e: (DATA, Guarantee("zcdp", 4 * e, Fraction(1, 10**6), "record", "replace", e**2 / 20)),
+    lambda e: (DATA, Guarantee("zcdp", 4 * e, Fraction(1, 10**6), "record", "replace", e**2 / 20, e / 3)),
     lambda e: (OTHER, pure(e)),
     lambda e: (OTHER, pure(e, "party", "party")),
 )

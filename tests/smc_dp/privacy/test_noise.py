@@ -20,7 +20,6 @@ from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.pathak2010 import guarantee, noise_for
 from smc_dp.privacy.sensitivity import logistic_constants, replace_one
-from smc_dp.privacy.target import epsilon_for, rho_for
 
 GRID = Grid(fraction_bits=40, ring_bits=128)
 PUBLIC: dict[str, Any] = {
@@ -126,21 +125,13 @@ def test_gaussian_rho_of_a_vector_is_that_of_its_L2_length() -> None:
     assert together < 0.6 * noise.rho(3 + 4)  # broken twin: the L1 length
 
 
-@pytest.mark.parametrize("delta", [Fraction(1, 10**3), Fraction(1, 10**6)])
-@pytest.mark.parametrize("epsilon", [Fraction(1, 4), Fraction(1), Fraction(4)])
-def test_gaussian_noise_for_epsilon_and_delta_keeps_both(epsilon: Fraction, delta: Fraction) -> None:
-    """The exact delta of the law at epsilon, the sum of what P exceeds e^epsilon (P shifted) by, is at most delta."""
-    shift = 40
-
-    def true_delta(rho: Fraction) -> float:
-        law = gaussian_pmf(Fraction(shift * shift) / (2 * rho), 6000)
-        p, q = np.exp(law[:-shift]), np.exp(law[shift:] + float(epsilon))
-        return float(np.maximum(p - q, 0).sum())
-
-    rho = rho_for(epsilon, delta)
-    assert true_delta(rho) <= float(delta)
-    assert true_delta(4 * rho) > delta  # broken twin: half of the noise
-    assert epsilon_for(rho, delta) <= epsilon * (1 + Fraction(1, 10**40))
+def test_gaussian_mu_takes_9_off_the_variance() -> None:
+    assert DiscreteGaussian(3, Fraction(64)).mu_squared(8) == Fraction(64, 55)
+    assert DiscreteGaussian(1, Fraction(18)).mu_squared(0) == 0
+    with pytest.raises(ValueError, match="at least 18"):
+        DiscreteGaussian(1, Fraction(35, 2)).mu_squared(1)
+    with pytest.raises(ValueError, match="not negative"):
+        DiscreteGaussian(1, Fraction(18)).mu_squared(-1)
 
 
 def test_samples_have_the_law_of_their_name() -> None:

@@ -11,10 +11,11 @@ import scipy.stats
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
+from smc_dp.privacy.gaussian import epsilon_of
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import Calibrated, on_grid, perturb, printed, proven, stated
-from smc_dp.privacy.statement import PrivacyStatement
-from smc_dp.privacy.target import NoiseName, Target
+from smc_dp.privacy.output import Calibrated, gaussian, on_grid, perturb, printed, proven, stated
+from smc_dp.privacy.statement import PrivacyStatement, round_up
+from smc_dp.privacy.target import NoiseName, Target, epsilon_for
 
 NOISES: tuple[NoiseName, ...] = ("knorm", "laplace", "gauss")
 DELTA = Fraction(1, 700)
@@ -32,7 +33,8 @@ def test_proven_noise_spends_exactly_what_was_asked_for(epsilon: Fraction, d: in
     assert isinstance(laplace.law, DiscreteLaplace)
     assert isinstance(gauss.law, DiscreteGaussian)
     assert knorm.law.epsilon(knorm.sensitivity) == laplace.law.epsilon(laplace.sensitivity) == epsilon
-    assert gauss.law.rho(gauss.sensitivity) == Target(epsilon, noise="gauss").rho
+    mu = Target(epsilon, noise="gauss").mu
+    assert mu**2 * (1 - Fraction(1, 10**17)) < gauss.law.mu_squared(gauss.sensitivity) <= mu**2
     assert {calibrated.law.dimension for calibrated in (knorm, laplace, gauss)} == {d}
     # What the reals can move by, on the grid, and half a unit for each rounding.
     assert knorm.sensitivity == gauss.sensitivity == math.ceil(2**40 * DELTA) + math.ceil(math.sqrt(d))
@@ -168,16 +170,39 @@ def test_gaussian_noise_is_stated_as_zcdp_and_never_as_pure() -> None:
     calibrated = proven(target, 3, DELTA)
     found = said(target, calibrated)
     assert found.kind == "zcdp"
+    assert isinstance(calibrated.law, DiscreteGaussian)
     assert found.rho is not None
-    assert Fraction(found.rho) >= target.rho
-    assert found.rho == pytest.approx(float(target.rho))
+    assert found.mu is not None
+    assert Fraction(found.rho) >= calibrated.law.rho(calibrated.sensitivity) > Fraction(math.nextafter(found.rho, 0.0))
+    assert found.mu == target.mu  # a float, so that nothing is lost when it is stated
+    assert Fraction(found.mu) ** 2 >= calibrated.law.mu_squared(calibrated.sensitivity)
+    assert Fraction(math.nextafter(found.mu, 0.0)) ** 2 < calibrated.law.mu_squared(calibrated.sensitivity)
+    assert found.rho == pytest.approx(found.mu**2 / 2)  # of one discrete Gaussian, but for the 9
     assert found.epsilon == 1.0
     assert Fraction(found.delta) >= target.delta
     assert found.delta == pytest.approx(1e-6)
     weaker = said(Target(Fraction(1, 2), noise="gauss"), calibrated)
-    assert weaker.rho == found.rho
+    assert (weaker.rho, weaker.mu) == (found.rho, found.mu)
     assert weaker.epsilon is not None
-    assert 1 < weaker.epsilon < 1 + 1e-9  # from the noise, not from what was asked for
+    assert 1 - 1e-12 < weaker.epsilon <= 1  # from the noise, not from what was asked for
+
+
+def test_little_noise_is_stated_by_its_own_curve_and_hardly_any_by_rho() -> None:
+    """Noise that was not made for the target: epsilon is what its mu keeps, and beyond its reach what rho does."""
+    target = Target(Fraction(1), noise="gauss")
+    found = said(target, Calibrated(DiscreteGaussian(1, Fraction(64)), 8))
+    assert found.mu is not None
+    assert Fraction(found.mu) ** 2 >= Fraction(64, 55) > Fraction(math.nextafter(found.mu, 0.0)) ** 2
+    assert found.epsilon == epsilon_of(Fraction(found.mu) ** 2, target.delta)
+    hardly = said(target, Calibrated(DiscreteGaussian(1, Fraction(18)), 1 << 20))
+    assert hardly.mu is None
+    assert hardly.epsilon == round_up(epsilon_for(Fraction(1 << 40, 36), target.delta))
+
+
+def test_no_more_integers_than_the_theorem_is_used_for() -> None:
+    assert gaussian(Target(1, noise="gauss"), 1 << 20, 1, 1 << 30).law.dimension == 1 << 20
+    with pytest.raises(ValueError, match="wanted at most"):
+        gaussian(Target(1, noise="gauss"), 1 << 20, 1, (1 << 30) + 1)
 
 
 def test_a_delta_that_no_float_has_is_rounded_up() -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smc_dp.privacy.gaussian import mu_for
 from smc_dp.privacy.statement import PrivacyStatement, round_up, short_figure
 
 PURE = PrivacyStatement("pure", 0.5, 0.0, "record", "replace", "anyone but Charlie", ("Charlie is outside.",))
@@ -39,6 +40,11 @@ PURE = PrivacyStatement("pure", 0.5, 0.0, "record", "replace", "anyone but Charl
         ({"rho": 0.5}, "rho"),
         ({"kind": "zcdp", "delta": 0.1, "rho": 0.0}, "rho"),
         ({"kind": "zcdp", "delta": 0.1, "rho": math.nan}, "rho"),
+        ({"mu": 0.1}, "mu is there for kind 'zcdp' alone"),
+        ({"kind": "zcdp", "delta": 0.1, "rho": 0.5, "mu": 0.0}, "mu lies from"),
+        ({"kind": "zcdp", "delta": 0.1, "rho": 0.5, "mu": math.nan}, "mu lies from"),
+        ({"kind": "zcdp", "delta": 0.1, "rho": 0.5, "mu": 1e9}, "mu lies from"),
+        ({"kind": "zcdp", "delta": 1e-6, "rho": 0.5, "mu": 0.5}, "does not keep epsilon 0.5 at delta 1e-06"),
         ({"adversary": " "}, "adversary"),
     ],
 )
@@ -50,7 +56,13 @@ def test_contradictions_are_refused(changes: dict[str, Any], field: str) -> None
 def test_as_dict_survives_json() -> None:
     fields = json.loads(json.dumps(PURE.as_dict()))
     assert fields.pop("caveats") == ["Charlie is outside."]
+    assert (fields["mu"], "rho" in fields) == (None, False)
     assert PrivacyStatement(**fields, caveats=PURE.caveats) == PURE
+    mu = float(mu_for(Fraction(1, 2), Fraction(1, 10**6)))
+    gauss = replace(PURE, kind="zcdp", delta=1e-6, rho=mu**2 / 2, mu=mu)
+    assert PrivacyStatement(**gauss.as_dict() | {"caveats": gauss.caveats}) == gauss
+    with pytest.raises(ValueError, match="does not keep"):  # one float further, and the curve says more
+        replace(gauss, mu=math.nextafter(mu, 1.0))
 
 
 @given(st.fractions(min_value=Fraction(1, 10**6), max_value=10**6))
@@ -82,7 +94,9 @@ def test_plain_words_of_the_other_kinds() -> None:
     assert "no privacy guarantee" in nothing.plain_words()
     assert "Suppose" not in nothing.plain_words()
     assert "except with a probability of about 1e-06" in replace(PURE, kind="approx", delta=1e-6).plain_words()
-    assert "rho = 0.5" in replace(PURE, kind="zcdp", rho=0.5, delta=1e-6).plain_words()
+    zcdp = replace(PURE, kind="zcdp", rho=0.5, delta=1e-6)
+    assert "zero-concentrated (rho = 0.5): every other delta" in zcdp.plain_words()
+    assert "(mu = 0.1 of the Gaussian curve, rho = 0.5)" in replace(zcdp, mu=0.1).plain_words()
     assert "hardly at all" in replace(PURE, epsilon=8.0).plain_words()
     assert "hardly at all" not in PURE.plain_words()
     party = replace(PURE, unit="party", adjacency="party")

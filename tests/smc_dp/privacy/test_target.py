@@ -13,7 +13,8 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from smc_dp.errors import InputError
-from smc_dp.privacy.target import HIGHEST, LOWEST, Target, epsilon_for, rho_for
+from smc_dp.privacy.gaussian import mu_for
+from smc_dp.privacy.target import HIGHEST, LOWEST, Target, epsilon_for
 
 RNG = np.random.default_rng(2016)
 PAIRS = [
@@ -31,47 +32,37 @@ def implied(rho: Fraction, delta: Fraction) -> arb:
     return ball(rho) + 2 * (ball(rho) * -ball(delta).log()).sqrt()
 
 
-def flatters(rho_of: Callable[[Fraction, Fraction], Fraction]) -> int:
-    """For how many pairs this rho implies, certainly, more than epsilon."""
+def flatters(epsilon_of: Callable[[Fraction, Fraction], Fraction]) -> int:
+    """For how many pairs this epsilon is, certainly, below what rho implies."""
     with ctx.workprec(600):
-        return sum(bool(implied(rho_of(epsilon, delta), delta) > ball(epsilon)) for epsilon, delta in PAIRS)
+        return sum(bool(implied(rho, delta) > ball(epsilon_of(rho, delta))) for rho, delta in PAIRS)
 
 
-def test_rho_never_implies_more_than_epsilon_and_is_the_largest_that_does_not() -> None:
-    with ctx.workprec(600):
-        for epsilon, delta in PAIRS:
-            rho = rho_for(epsilon, delta)
-            assert implied(rho, delta) <= ball(epsilon)
-            assert implied(rho * (1 + Fraction(1, 10**40)), delta) > ball(epsilon)
+def by_floats(rho: Fraction, delta: Fraction) -> Fraction:
+    return Fraction(float(rho) + 2 * math.sqrt(float(rho) * math.log(1 / delta)))
 
 
-def by_floats(epsilon: Fraction, delta: Fraction) -> Fraction:
-    L = math.log(1 / delta)
-    return Fraction(float(epsilon) ** 2 / (math.sqrt(L + epsilon) + math.sqrt(L)) ** 2)
-
-
-def by_operators(epsilon: Fraction, delta: Fraction) -> Fraction:
+def by_operators(rho: Fraction, delta: Fraction) -> Fraction:
     """What the signs of Decimal give: they round to nearest, at the precision of the thread."""
     L = (Decimal(delta.denominator) / Decimal(delta.numerator)).ln()
-    roots = (L + Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).sqrt() + L.sqrt()
-    return epsilon**2 / Fraction(roots) ** 2
+    return rho + 2 * Fraction((Decimal(rho.numerator) / Decimal(rho.denominator) * L).sqrt())
 
 
-def without_the_sum(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """epsilon^2/(4 ln(1/delta)): the term rho itself is forgotten."""
-    return Fraction(float(epsilon) ** 2 / (4 * math.log(1 / delta)))
+def without_the_sum(rho: Fraction, delta: Fraction) -> Fraction:
+    """2 sqrt(rho ln(1/delta)): the term rho itself is forgotten."""
+    return Fraction(2 * math.sqrt(float(rho) * math.log(1 / delta)))
 
 
 @pytest.mark.parametrize("twin", [by_floats, by_operators, without_the_sum])
 def test_broken_twins_flatter(twin: Callable[[Fraction, Fraction], Fraction]) -> None:
     assert flatters(twin) > 30
-    assert flatters(rho_for) == 0
+    assert flatters(epsilon_for) == 0
 
 
 def test_the_context_of_the_thread_changes_nothing() -> None:
-    wanted = rho_for(Fraction(1), Fraction(1, 3)), epsilon_for(Fraction(1, 7), Fraction(1, 3))
+    wanted = epsilon_for(Fraction(1, 7), Fraction(1, 3))
     with localcontext(Context(prec=3, rounding=ROUND_FLOOR)):
-        assert (rho_for(Fraction(1), Fraction(1, 3)), epsilon_for(Fraction(1, 7), Fraction(1, 3))) == wanted
+        assert epsilon_for(Fraction(1, 7), Fraction(1, 3)) == wanted
 
 
 def test_epsilon_is_the_smallest_not_below_what_rho_implies() -> None:
@@ -82,10 +73,10 @@ def test_epsilon_is_the_smallest_not_below_what_rho_implies() -> None:
             assert ball(epsilon * (1 - Fraction(1, 10**40))) < implied(rho, delta)
 
 
-def test_known_figures() -> None:
-    # Noise of standard deviation 5.36 sensitivities for (1, 1e-6): rho = 1/(2 5.36^2).
-    assert float(rho_for(Fraction(1), Fraction(1, 10**6))) == pytest.approx(1 / (2 * 5.36**2), rel=0.005)
-    assert Target(Fraction(1), noise="gauss").rho == rho_for(Fraction(1), Fraction(1, 10**6))
+def test_gaussian_noise_has_the_mu_of_the_exact_curve() -> None:
+    # Noise of standard deviation 4.22 sensitivities for (1, 1e-6): mu = 1/4.22; by zCDP it would be 5.35.
+    assert Target(Fraction(1), noise="gauss").mu == mu_for(Fraction(1), Fraction(1, 10**6))
+    assert float(Target(Fraction(1), noise="gauss").mu) == pytest.approx(1 / 4.2247, rel=1e-4)
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
@@ -126,6 +117,6 @@ def test_a_float_is_never_exceeded_by_either_reading() -> None:
 
 def test_without_noise_there_is_no_epsilon() -> None:
     assert Target(Fraction(1, 3)).wanted == Fraction(1, 3)
-    for ask in (lambda: Target(None).wanted, lambda: Target(None).rho):
+    for ask in (lambda: Target(None).wanted, lambda: Target(None).mu):
         with pytest.raises(ValueError, match="no noise was asked for"):
             ask()

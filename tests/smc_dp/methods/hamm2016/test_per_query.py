@@ -124,13 +124,14 @@ def test_neighbours_answers_compose_to_epsilon(noise: NoiseName, classes: int) -
     change[0], change[-1] = 1, -1
     unit = 2**GRID.fraction_bits
     if noise == "gauss":
-        one = calibrated.law.rho(Fraction(np.ceil(np.linalg.norm(change) * unit)))  # type: ignore[union-attr]
-        wanted = target.rho
+        one = calibrated.law.mu_squared(Fraction(np.ceil(np.linalg.norm(change) * unit)))  # type: ignore[union-attr]
+        wanted = target.mu**2
     else:
         one = calibrated.law.epsilon(int(np.linalg.norm(change, 1 if noise == "laplace" else 2) * unit))  # type: ignore[union-attr]
         wanted = Fraction(2)
     assert 0.999999 * wanted < q * one <= wanted * (1 + Fraction(1, 10**11))
-    assert calibrated.rounded_epsilon() == pytest.approx(float(wanted), rel=1e-12)
+    stated = wanted / 2 if noise == "gauss" else wanted  # rho, of one discrete Gaussian
+    assert calibrated.rounded_epsilon() == pytest.approx(float(stated), rel=1e-12)
     # twins: noise for one query only; for a change of one count (Laplace noise of scale 1/epsilon)
     assert q * q * one > 1.1 * wanted
     assert q * one > 1.1 * wanted / 2

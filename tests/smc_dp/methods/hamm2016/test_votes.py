@@ -349,7 +349,8 @@ def test_printed_noise_has_the_true_epsilon_of_the_theory(classes: int, lam: flo
 def test_gaussian_noise_is_zero_concentrated() -> None:
     privacy = Soft(0.1).train(a_federation()).release(Target(Fraction(1), noise="gauss"), Stream.from_system()).privacy
     assert privacy.kind == "zcdp"
-    assert privacy.rho == pytest.approx(float(Target(Fraction(1)).rho), rel=1e-9)
+    assert privacy.mu == Target(Fraction(1)).mu
+    assert privacy.rho == pytest.approx(privacy.mu**2 / 2, rel=1e-9)
     assert (privacy.epsilon, privacy.delta) == (1.0, pytest.approx(1e-6))
 
 

@@ -104,15 +104,16 @@ def test_printed_and_proven_scales(noise: NoiseName) -> None:
     assert noise_of(Target(None), n, d, LAM) is None
 
 
-def test_gaussian_noise_spends_the_rho_of_the_target() -> None:
+def test_gaussian_noise_spends_the_mu_of_the_target() -> None:
     target = Target(Fraction(1), noise="gauss")
     calibrated = noise_of(target, 25, 3, LAM, 3)
     assert calibrated is not None
     assert isinstance(calibrated.law, DiscreteGaussian)
-    assert calibrated.law.rho(calibrated.sensitivity) == target.rho
+    square = calibrated.law.mu_squared(calibrated.sensitivity)
+    assert 0.999999999 * target.mu**2 < square <= target.mu**2
     deviation = math.sqrt(calibrated.law.variance) / 2**40
     G = logistic_constants(2 * LAM).G
-    assert deviation == pytest.approx(G / (2 * LAM * 25) / math.sqrt(2 * target.rho), rel=1e-5)
+    assert deviation == pytest.approx(G / (2 * LAM * 25) / float(target.mu), rel=1e-5)
 
 
 def noise_lengths(method: Method, target: Target, draws: int = 1500) -> Array:
@@ -280,7 +281,7 @@ def test_gaussian_noise_is_stated_as_zcdp() -> None:
     for method in (PathakMean(LAM), Central(LAM), Local(LAM)):
         found = stated(method, target)
         assert found.kind == "zcdp"
-        assert found.rho == pytest.approx(float(target.rho))
+        assert found.mu == target.mu
         assert (found.epsilon, found.delta) == (1.0, pytest.approx(1e-6))
 
 
