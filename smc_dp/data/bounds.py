@@ -7,6 +7,7 @@ never computed from the private rows: a bound measured on the rows would itself 
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,10 +15,24 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from smc_dp.errors import InputError, shown
+from smc_dp.files import reading
 
 DEFAULT_CLIP = 2.0
 DEFAULT_BIAS = 0.1
 _MAX_COLUMNS = 4096
+_MAX_DIMENSION = 100_000
+_MAX_BYTES = 1 << 22  # of a file
+_SHOWN = 40  # characters of a column's name
+_LONGEST_CLASS = 1 << 12  # bits of a whole number that is a class
+
+_MARKS, _MOST_MARKS = frozenset(".[{"), 3 * _MAX_COLUMNS
+_QUOTES = frozenset({'"""', "'''", '"', "'"})
+# Texts and comments whole, for what is in them is no mark; a quote that stands alone begins a text without end.
+_TOKENS = re.compile(
+    r""""{3}(?:[^"\\]|\\.|"(?!""))*+"{3}|'{3}(?:[^']|'(?!''))*+'{3}|"{3}|'{3}"""
+    r"""|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|"|'|\#[^\n]*+|[.\[{]""",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -85,6 +100,10 @@ class Bounds:
             raise InputError(f"columns: the label {shown(self.label)} is also listed as a feature")
         for column in self.columns:
             _check_column(column)
+        if self.dimension > _MAX_DIMENSION:
+            raise InputError(
+                f"columns: wanted at most {_MAX_DIMENSION:,} features of an encoded row, got {self.dimension:,}"
+            )
         if not all(name.strip() and name.isprintable() for name in self.classes):
             raise InputError(f"classes: wanted printable texts, got {shown(list(self.classes))}")
         if len({canonical(name) for name in self.classes}) != 2:
@@ -125,10 +144,9 @@ def canonical(text: str) -> str:
 
 def read_bounds(path: Path) -> Bounds:
     """The bounds in a TOML file; raises InputError naming the file and the field."""
+    content = reading.read_file(path, _MAX_BYTES, where=f"bounds file {path}", links=True)
     try:
-        return parse_bounds(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise InputError(f"bounds file {path}: cannot be read: {error.strerror}") from error
+        return parse_bounds(content.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise InputError(f"bounds file {path}: is not UTF-8 text") from error
     except InputError as error:
@@ -141,6 +159,7 @@ def parse_bounds(text: str) -> Bounds:
     `[columns]` holds `age = [0, 120]` or `sex = ["f", "m"]`, `[label]` holds `classes = ["no", "yes"]` (the
     second is +1) and optionally `column`, and the optional `[rows]` holds `clip`, `bias` and `center`.
     """
+    _refuse_laborious(text)
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
@@ -166,6 +185,17 @@ def parse_bounds(text: str) -> Bounds:
     )
 
 
+def _refuse_laborious(text: str) -> None:
+    """Keys of many parts and lists in lists take a parser the square of their number; no description has many."""
+    found = 0
+    for token in _TOKENS.finditer(text):
+        if token[0] in _QUOTES:
+            raise InputError("is not TOML: a text does not end")
+        found += token[0] in _MARKS
+    if found > _MOST_MARKS:
+        raise InputError(f"has {found:,} dots, lists and sections, wanted at most {_MOST_MARKS:,}")
+
+
 def _check_column(column: Column) -> None:
     where = f"column {shown(column.name)}"
     if isinstance(column, CategoricalColumn):
@@ -183,7 +213,7 @@ def _check_column(column: Column) -> None:
 
 
 def _column(name: str, value: object) -> Column:
-    where = f"[columns] {name}"
+    where = f"[columns] {name[:_SHOWN]}"
     if not isinstance(value, list):
         raise InputError(f"{where}: wanted [low, high] or a list of texts, got {shown(value)}")
     if value and all(isinstance(item, str) for item in value):
@@ -205,7 +235,7 @@ def _class_name(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str) and value.strip() and value.isprintable():
         return value
-    if isinstance(value, int):
+    if isinstance(value, int) and value.bit_length() <= _LONGEST_CLASS:
         return str(value)
     raise InputError(f"[label] classes: wanted texts or whole numbers, got {shown(value)}")
 

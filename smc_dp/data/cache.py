@@ -22,6 +22,7 @@ from smc_dp.data.facts import FACTS
 from smc_dp.data.files import SHA256
 from smc_dp.data.points import Features, Points, Pool
 from smc_dp.errors import InputError
+from smc_dp.files import reading
 
 _FORMAT = 1
 
@@ -47,7 +48,7 @@ def read_cache(name: str, folder: Path, *, ordinal: bool = False) -> Pool | None
         return None
     path = max(found, key=lambda one: one.stat().st_mtime)  # two only after a crash
     try:
-        with path.open("rb") as file:
+        with reading.plain_file(path, f"cache file {path}") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if path.name.split(".")[1] != digest:
             raise InputError(f"cache file {path}: wanted the SHA-256 in its name, got {digest}: delete it")

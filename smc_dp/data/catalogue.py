@@ -15,6 +15,7 @@ from smc_dp.data.files import SHA256
 from smc_dp.data.points import Pool
 from smc_dp.data.pool import NAMES, load_pool
 from smc_dp.errors import InputError, shown
+from smc_dp.files import reading
 
 DatasetState: TypeAlias = Literal["bundled", "complete", "partial", "absent"]
 
@@ -64,10 +65,10 @@ def verify(folder: Path) -> Iterator[DatasetCheck]:
     """One check for each file with a recorded SHA-256, in the order of their names."""
     for name, wanted in SHA256.items():
         try:
-            with (folder / name).open("rb") as file:
+            with reading.plain_file(folder / name, name) as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            yield DatasetCheck(name, False, f"cannot be read: {error.strerror}")
+        except InputError as error:
+            yield DatasetCheck(name, False, str(error).removeprefix(f"{name}: "))
             continue
         message = "as recorded" if digest == wanted else f"wanted SHA-256 {wanted}, got {digest}"
         yield DatasetCheck(name, digest == wanted, message)

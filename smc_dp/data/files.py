@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from smc_dp.errors import InputError
+from smc_dp.files import reading
 
 SHA256 = MappingProxyType(
     {
@@ -39,10 +40,7 @@ def within(folder: Path | None, name: str) -> Path:
 def content(folder: Path | None, name: str) -> bytes:
     """The bytes of a known file; InputError when it cannot be read or is not the recorded one."""
     path = within(folder, name)
-    try:
-        found = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"data file {path}: cannot be read: {error.strerror}") from error
+    found = reading.read_file(path, where=f"data file {path}", links=True)
     digest = hashlib.sha256(found).hexdigest()
     if digest != SHA256[name]:
         raise InputError(f"data file {path}: wanted SHA-256 {SHA256[name]}, got {digest}")

@@ -19,15 +19,22 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 def check_names(names: Sequence[str]) -> None:
     """Raises InputError unless there are two or more party names, each simple, not reserved and used once."""
-    for i, name in enumerate(names):
-        if not _NAME.fullmatch(name):
-            raise InputError(f"party name {shown(name)}: wanted letters, digits, '.', '_' or '-', at most 64")
+    known: set[str] = set()  # a file of strangers may list very many
+    for name in names:
+        check_letters(name)
         if name.lower() in RESERVED:
             raise InputError(f"party name {shown(name)}: is reserved, wanted another name")
-        if name in names[:i]:
+        if name in known:
             raise InputError(f"party name {shown(name)}: given twice, wanted a name for each party")
+        known.add(name)
     if len(names) < 2:
         raise InputError(f"number of parties: wanted at least 2, got {len(names)}")
+
+
+def check_letters(name: str) -> None:
+    """Raises InputError for a name that is not simple: such names can stand in messages, and name files."""
+    if not _NAME.fullmatch(name):
+        raise InputError(f"party name {shown(name)}: wanted letters, digits, '.', '_' or '-', at most 64")
 
 
 def even(parties: int) -> list[Fraction]:

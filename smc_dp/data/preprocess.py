@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, canonical
 from smc_dp.data.federation import Rows
+from smc_dp.data.guises import of_no_category
 from smc_dp.data.tables import Table
 from smc_dp.errors import InputError, shown
 from smc_dp.unit_ball import into_ball, with_bias
 
 _BLOCK = 8192  # rows at a time
+_SHOWN = 40  # characters of a category
+_MOST_NUMBERS = 1 << 27  # a gigabyte of them: bounds with many categories make many features of few cells
 
 
 def labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = False) -> Rows:
@@ -42,6 +45,9 @@ def encode(table: Table, bounds: Bounds, *, strict: bool = False) -> NDArray[np.
     range is an InputError instead); a category becomes a one among zeros. The row x is then clipped and
     scaled, x / max(1, |x| / clip) / clip, the bias b is appended, and (x, b) is divided by sqrt(1 + b^2).
     """
+    if table.rows * bounds.dimension > _MOST_NUMBERS:
+        came = f"{table.rows:,} rows of {bounds.dimension:,} features"
+        raise InputError(f"{table.source}: wanted at most {_MOST_NUMBERS:,} features in all, got {came}")
     X = np.empty((table.rows, bounds.dimension))
     width = 0
     for column in bounds.columns:
@@ -111,6 +117,7 @@ def _places(table: Table, name: str, wanted: dict[str, int]) -> NDArray[np.int64
     if len(unknown):
         i = int(unknown[0])
         key = canonical(column.values[column.codes[i]])
-        listed = ", ".join(list(wanted)[:8]) + (", ..." if len(wanted) > 8 else "")
-        raise InputError(f"{table.where(name, i)}: unknown value {shown(key)}, wanted one of {listed}")
+        listed = ", ".join(text[:_SHOWN] for text in list(wanted)[:8]) + (", ..." if len(wanted) > 8 else "")
+        came = f"{shown(key)}{of_no_category(key, wanted)}"
+        raise InputError(f"{table.where(name, i)}: unknown value {came}, wanted one of {listed}")
     return places

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -27,11 +27,20 @@ _MAX_PARTIES = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Everybody's rows, the parties named, the rows to test on if any, the public bounds; `bounds.label` is set."""
+    """Everybody's rows, the parties named, the rows to test on if any, the public bounds; `bounds.label` is set.
+
+    `tables`: each party's rows as they were read, before any bounds; empty where they came as rows of the ball.
+    """
 
     federation: Federation
     test: Rows | None
     bounds: Bounds
+    tables: Mapping[str, Table] = field(default_factory=dict, repr=False)
+
+    @property
+    def as_read(self) -> Mapping[str, Table | Rows]:
+        """What each party brought, by its name, as it was before anything was done to it."""
+        return self.tables or self.federation.by_name
 
 
 def own_files(
@@ -59,7 +68,7 @@ def own_files(
     tables = _grouped(parties, parties_by) if parties_by is not None else _one_file_each(parties)
     data = {name: training_rows(t, public, public.label, strict=strict) for name, t in tables.items()}
     held_out = None if test is None else labelled_rows(read_table(test, f"test file {test}"), public, public.label)
-    return _prepared(data, held_out, public)
+    return _prepared(data, held_out, public, tables)
 
 
 def dataset(
@@ -87,11 +96,11 @@ def dataset(
     names = [f"{source.holder}-{j}" for j in range(1, len(shares) + 1)]
     tables = _dealt(train, dict(zip(names, deal(train.rows, shares, seed + 1), strict=True)))
     data = {party: training_rows(table, source.bounds, label, strict=strict) for party, table in tables.items()}
-    return _prepared(data, labelled_rows(test, source.bounds, label), source.bounds)
+    return _prepared(data, labelled_rows(test, source.bounds, label), source.bounds, tables)
 
 
-def _prepared(parties: dict[str, Rows], test: Rows | None, bounds: Bounds) -> Prepared:
-    return Prepared(Federation(tuple(parties.values()), 2, names=tuple(parties)), test, bounds)
+def _prepared(parties: dict[str, Rows], test: Rows | None, bounds: Bounds, tables: dict[str, Table]) -> Prepared:
+    return Prepared(Federation(tuple(parties.values()), 2, names=tuple(parties)), test, bounds, tables)
 
 
 def _shares(parties: int | None, split: str | None) -> list[Fraction]:

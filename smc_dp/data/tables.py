@@ -5,21 +5,26 @@ Rows are numbered from 1, the first row below the header of a CSV file or the fi
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smc_dp.data.csv_cells import read_csv
+from smc_dp.data.guises import of_another_case, of_no_number
+from smc_dp.data.parquet_cells import read_parquet
+from smc_dp.data.size import LIMITS, TableLimits
 from smc_dp.errors import InputError, shown
+from smc_dp.files import reading
 
 _PARQUET_MAGIC = b"PAR1"
+_SHOWN = 40  # characters of a column's name
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,8 +103,13 @@ class Table:
 
     def _cells(self, name: str) -> Cells:
         if name not in self.columns:
-            have = ", ".join(list(self.columns)[:8]) + (", ..." if len(self.columns) > 8 else "")
-            raise InputError(f"{self.source}: column {shown(name)} is missing; the table has {have or 'no columns'}")
+            have = ", ".join(column[:_SHOWN] for column in list(self.columns)[:8]) + (
+                ", ..." if len(self.columns) > 8 else ""
+            )
+            alike = of_another_case(name, self.columns)
+            raise InputError(
+                f"{self.source}: column {shown(name)} is missing; the table has {have or 'no columns'}{alike}"
+            )
         return self.columns[name]
 
     def where(self, name: str, i: int) -> str:
@@ -114,12 +124,13 @@ class Table:
                 # Python would also read the 1_000 of its own source code.
                 return float("" if "_" in cell else cell)
             except ValueError:
-                raise InputError(f"{self.where(name, i)}: wanted a number, got {shown(cell)}") from None
+                came = f"{shown(cell)}{of_no_number(cell)}"
+                raise InputError(f"{self.where(name, i)}: wanted a number, got {came}") from None
         if cell is None:
             raise InputError(f"{self.where(name, i)}: wanted a number, the cell is empty")
         if isinstance(cell, bool | int | float | Decimal):
             return float(cell)
-        raise InputError(f"{self.where(name, i)}: wanted a number, got {shown(cell)}")
+        raise InputError(f"{self.where(name, i)}: wanted a number, got {shown(cell)}{of_no_number(cell)}")
 
     def _text(self, name: str, i: int, cell: object) -> str:
         if isinstance(cell, bool):
@@ -141,76 +152,47 @@ def _taken(cells: Cells, indices: NDArray[np.int64]) -> Cells:
     return cells.take(indices) if isinstance(cells, Coded) else [cells[i] for i in indices]
 
 
-def read_table(path: Path, source: str) -> Table:
-    """A Parquet file, by its ending or its first bytes, or else a CSV file; raises InputError."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{source}: cannot be read: {error.strerror}") from error
-    if path.suffix.lower() in {".parquet", ".pq"} or content.startswith(_PARQUET_MAGIC):
-        return parse_parquet(content, source)
-    return parse_csv(content, source)
+def read_table(path: Path, source: str, limits: TableLimits = LIMITS) -> Table:
+    """A Parquet file, by its ending or its first bytes, or else a CSV file; raises InputError.
+
+    It must be a plain file, or a link to one; what is too large is refused before its cells are made.
+    """
+    with reading.plain_file(path, source, limits.bytes) as file:
+        start = file.read(len(_PARQUET_MAGIC))
+        file.seek(0)
+        if path.suffix.lower() in {".parquet", ".pq"} or start == _PARQUET_MAGIC:
+            return _parquet(file, source, limits)
+        return _csv(file, source, ",", limits)
 
 
 def parse_csv(content: bytes, source: str, *, delimiter: str = ",") -> Table:
     """A CSV file with a header: UTF-8, `delimiter` between cells, double quotes where needed."""
-    if not content.strip():
-        raise InputError(f"{source}: the file is empty, wanted a header and rows")
-    if b"\0" in content:
-        raise InputError(f"{source}: is not a text file (byte 0 at position {content.index(0)}), wanted CSV")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{source}: is not UTF-8 text (byte {error.start} cannot be read), wanted CSV") from error
-    try:
-        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
-    except csv.Error as error:
-        raise InputError(f"{source}: is not CSV: {error}") from error
-    while lines and not lines[-1]:
-        lines.pop()
-    header, rows = _header(lines[0], source), lines[1:]
-    for number, row in enumerate(rows, 1):
-        if len(row) != len(header):
-            raise InputError(f"{source}: row {number} has {len(row)} cells, the header has {len(header)}")
-    columns = zip(*rows, strict=True) if rows else ((),) * len(header)
-    return Table(source, dict(zip(header, columns, strict=True)), range(1, len(rows) + 1))
+    return _csv(io.BytesIO(content), source, delimiter, LIMITS)
 
 
 def parse_parquet(content: bytes, source: str) -> Table:
     """The columns of a Parquet file; null cells are None."""
-    import pyarrow as pa  # half a second that a user of CSV files need not wait
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(pa.BufferReader(content))
-        names = _header(table.column_names, source)
-        cells = [_cells_of(column) for column in table.columns]
-    except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        reason = (str(error).splitlines() or ["unreadable"])[0]
-        raise InputError(f"{source}: is not a Parquet file that can be read: {reason}") from error
-    return Table(source, dict(zip(names, cells, strict=True)), range(1, table.num_rows + 1))
+    return _parquet(io.BytesIO(content), source, LIMITS)
 
 
-def _cells_of(column: Any) -> list[object]:
-    """Python values of an Arrow column; a type neither number nor text stands for each of its cells."""
-    from pyarrow import types
+def _csv(file: IO[bytes], source: str, delimiter: str, limits: TableLimits) -> Table:
+    header, columns = read_csv(file, source, delimiter, limits)
+    names = _header(header, source)
+    return Table(source, dict(zip(names, columns, strict=True)), range(1, len(columns[0]) + 1))
 
-    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-    if types.is_floating(kind):
-        return [None if cell is None else float(cell) for cell in column.to_pylist()]
-    readable = (types.is_boolean, types.is_integer, types.is_decimal, types.is_string, types.is_large_string)
-    if any(test(kind) for test in readable):
-        return list(column.to_pylist())
-    return [kind] * len(column)
+
+def _parquet(file: IO[bytes], source: str, limits: TableLimits) -> Table:
+    names, cells, rows = read_parquet(file, source, limits)
+    return Table(source, dict(zip(_header(names, source), cells, strict=True)), range(1, rows + 1))
 
 
 def _header(cells: Sequence[str], source: str) -> list[str]:
     names = [cell.strip() for cell in cells]
     if not names or "" in names:
         raise InputError(f"{source}: the header has an empty column name, wanted a name for each column")
+    seen: set[str] = set()
     for name in names:
-        if names.count(name) > 1:
+        if name in seen:
             raise InputError(f"{source}: column {shown(name)} occurs twice in the header")
+        seen.add(name)
     return names

@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -25,26 +28,48 @@ _HEXADECIMAL = re.compile("[0-9a-f]*")
 _DECIMAL = re.compile(r"0|[1-9][0-9]{0,1299}")  # long enough for 4096 bits, short enough for Python to read
 
 
-def read_file(path: Path, limit: int = _MAX_BYTES) -> bytes:
-    """The content of a plain file of at most `limit` bytes: no link, no device, nothing that could wait for ever."""
+@contextmanager
+def plain_file(path: Path, where: str, limit: int = _MAX_BYTES, *, links: bool = True) -> Iterator[BufferedReader]:
+    """A plain file of at most `limit` bytes, open: no device, no pipe, nothing that could wait for ever.
+
+    `links`: whether it may be a link to one. Raises InputError that begins with `where`, also for what cannot be read
+    inside the block.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | (0 if links else getattr(os, "O_NOFOLLOW", 0))
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        handle = os.open(path, flags)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise InputError(f"{where}: cannot be read: {error.strerror}") from None
     except ValueError:  # a zero in the name
-        raise InputError(f"{path}: is no name of a file") from None
+        raise InputError(f"{where}: is no name of a file") from None
     try:
         found = os.fstat(handle)
+        if stat.S_ISDIR(found.st_mode):
+            raise InputError(f"{where}: cannot be read: {os.strerror(errno.EISDIR)}, wanted a plain file")
         if not stat.S_ISREG(found.st_mode):
-            raise InputError(f"{path}: wanted a plain file")
+            raise InputError(f"{where}: cannot be read: it is {_what(found.st_mode)}, wanted a plain file")
+        if found.st_size > limit:
+            raise InputError(f"{where}: is larger than {limit:,} bytes")
         with os.fdopen(handle, "rb", closefd=False) as file:
-            content = file.read(limit + 1) if found.st_size <= limit else None
+            yield file
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise InputError(f"{where}: cannot be read: {error.strerror}") from None
     finally:
         os.close(handle)
-    if content is None or len(content) > limit:  # it may have grown
-        raise InputError(f"{path}: is larger than {limit} bytes")
+
+
+def _what(mode: int) -> str:
+    kinds = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket"}
+    return next((name for is_one, name in kinds.items() if is_one(mode)), "a device")
+
+
+def read_file(path: Path, limit: int = _MAX_BYTES, *, where: str | None = None, links: bool = False) -> bytes:
+    """The content of a plain file of at most `limit` bytes; what belongs to a folder must be no link out of it."""
+    where = str(path) if where is None else where
+    with plain_file(path, where, limit, links=links) as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:  # it may have grown
+        raise InputError(f"{where}: is larger than {limit:,} bytes")
     return content
 
 

@@ -28,10 +28,12 @@ def refuse_existing(folder: Path) -> None:
         raise InputError(f"run folder {folder}: cannot be made, {above} is not a folder that can be written to")
 
 
-def write_folder(folder: Path, contents: Mapping[str, Iterable[bytes]], mode: int) -> None:
+def write_folder(
+    folder: Path, contents: Mapping[str, Iterable[bytes]], mode: int, *, in_place_of_empty: bool = False
+) -> None:
     """Write the files under a temporary name beside the folder, then rename it: it is there whole or not at all.
 
-    Raises InputError when the folder exists by now or cannot be written.
+    Raises InputError when the folder exists by now (an empty one may, `in_place_of_empty`) or cannot be written.
     """
     partial = folder.parent / f".{folder.name}.{secrets.token_hex(4)}.partial"
     try:
@@ -41,6 +43,8 @@ def write_folder(folder: Path, contents: Mapping[str, Iterable[bytes]], mode: in
             for name, content in contents.items():
                 _write(partial / name, content, mode & 0o666)
             sync(partial)
+            if in_place_of_empty and is_empty(folder):
+                folder.rmdir()
             refuse_existing(folder)  # an empty folder made since then would be replaced silently
             partial.rename(folder)
             sync(folder.parent)
@@ -48,6 +52,11 @@ def write_folder(folder: Path, contents: Mapping[str, Iterable[bytes]], mode: in
             shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
         raise InputError(f"run folder {folder}: cannot be written: {error.strerror}") from error
+
+
+def is_empty(folder: Path) -> bool:
+    """Whether it is a folder, and no link to one, with nothing in it."""
+    return folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir())
 
 
 def write_file(path: Path, content: bytes, mode: int) -> None:

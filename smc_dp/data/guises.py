@@ -1,0 +1,43 @@
+"""What a cell that does not fit looks like, in a clause for its error: a date, a truth value, a comma for a point."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable
+
+from smc_dp.errors import shown
+
+_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?", re.ASCII)
+_TRUTH = frozenset({"true", "false", "yes", "no"})
+_TYPES = ("date32", "date64", "timestamp", "time32", "time64", "duration")  # of columns in Parquet files
+_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
+
+
+def of_no_number(cell: object) -> str:
+    """What a cell looks like where a number was wanted; nothing where it looks like nothing that is known."""
+    if isinstance(cell, datetime.date | datetime.time | datetime.timedelta) or str(cell).startswith(_TYPES):
+        return " (a date or time; make it a number, such as a year or days since a fixed day)"
+    text = cell.strip() if isinstance(cell, str) else ""
+    if _DATE.fullmatch(text):
+        return " (a date; make it a number, such as a year or days since a fixed day)"
+    if text.lower() in _TRUTH:
+        return " (a truth value; list its texts as categories in the bounds, or make it 0 and 1)"
+    if _COMMA.fullmatch(text):
+        return " (a decimal comma; wanted a point)"
+    return ""
+
+
+def of_no_category(text: str, wanted: Iterable[str]) -> str:
+    """What a text looks like where one of a list was wanted."""
+    if alike := of_another_case(text, wanted):
+        return alike
+    if text.lower() in _TRUTH:
+        return " (a truth value, which the list does not have)"
+    return " (a date)" if _DATE.fullmatch(text) else ""
+
+
+def of_another_case(text: str, wanted: Iterable[str]) -> str:
+    """Which of a list a text would be, but for its letter case."""
+    alike = next((known for known in wanted if known.casefold() == text.casefold()), None)
+    return "" if alike is None else f" (it differs from {shown(alike)} in letter case only)"
