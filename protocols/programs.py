@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from protocols import pathak2010
+from protocols import comparison, pathak2010
+from protocols.comparison import ideal as comparison_ideal
+from protocols.comparison import limits as comparison_limits
 from protocols.errors import LocalError
 from protocols.pathak2010 import as_printed, ideal
 from protocols.pathak2010.limits import LIMITS
@@ -33,6 +35,7 @@ PROTOCOLS = MappingProxyType(
         for protocol in (
             Protocol(pathak2010.PROGRAM, ideal.MODEL, ideal.CLAIM, LIMITS),
             Protocol(as_printed.PROGRAM, as_printed.MODEL, None, LIMITS),
+            Protocol(comparison.PROGRAM, comparison_ideal.MODEL, comparison_ideal.CLAIM, comparison_limits.LIMITS),
         )
     }
 )

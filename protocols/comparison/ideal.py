@@ -1,10 +1,32 @@
-"""What the comparison is worth: the holder learns one bit, the chooser nothing."""
+"""What the comparison is worth: the holder learns one bit, the chooser nothing.
+
+Theorem. Let both roles follow the protocol. The holder's view of each comparison can be made from its share and the
+sign of the difference, up to 2**-(t/2) for each of l + 1 ciphertexts; the chooser's from its share alone, up to the
+advantage against DGK.
+
+Proof sketch. *Holder*: at most one c_i is zero, and delta_a decides whether one is; it is a coin that nothing else
+depends on but delta, so (zero or none, delta) is a uniform pair given their exclusive or, the answer. Factors make
+every other c_i uniform on Z_u^*, a permutation the place of the zero; new powers of h hide what the ciphertexts were
+made of.
+*Chooser*: it reads ciphertexts under a key that it does not have.
+"""
 
 from __future__ import annotations
 
-from protocols.arithmetic.permutation import Permutation
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, pairwise, product
+from typing import Any
+
+from protocols.arithmetic.ring import Ring, Vector
 from protocols.arithmetic.rng import Stream
-from protocols.runtime.claims import Claim, Readings, Unclaimed
+from protocols.comparison import steps
+from protocols.comparison.parameters import Comparisons
+from protocols.comparison.signs import CHOOSER, HOLDER
+from protocols.runtime.claims import Attack, Claim, Inputs, Model, Readings, SmallCase, Trials, Unclaimed, Unknown, View
+
+TOY_KEY_BITS = 256
 
 
 def functionality(x: int, y: int, flip: int) -> int:
@@ -12,18 +34,178 @@ def functionality(x: int, y: int, flip: int) -> int:
     return int(x <= y) ^ flip
 
 
+def signs(p: Comparisons, chooser: Vector, holder: Vector) -> Vector:
+    """The top bits of the sums of both roles' shares, to the holder alone."""
+    return tuple(p.ring.add(*shares) >> p.compared_bits for shares in zip(chooser, holder, strict=True))
+
+
 def simulate_holder(answer: int, compared_bits: int, rng: Stream) -> Readings:
-    """All that the holder reads, made from the answer alone: whether one of the shuffled terms is zero, and delta."""
-    zero = rng.bits(1)
+    """All that the holder reads, made from the answer alone: terms uniform on Z_u^*, and at a uniform place one of them
+    zero or none, and delta.
+    """
+    zero, u = rng.bits(1), steps.plaintext_modulus(compared_bits)
+    terms = [1 + rng.below(u - 1) for _ in range(compared_bits + 1)]
+    if zero:
+        terms[rng.below(len(terms))] = 0
+    return {"Differences.c": terms, "Differences.delta": [answer ^ zero]}
+
+
+def simulate_chooser() -> Readings:
+    """The chooser reads no numbers."""
+    return {}
+
+
+def simulate_signs(p: Comparisons, holder: Vector, negative: Vector, rng: Stream) -> Readings:
+    """All that the holder reads in all comparisons, made from its shares and the signs."""
+    found: dict[str, list[int]] = {"Differences.c": [], "Differences.delta": []}
+    for share, sign in zip(holder, negative, strict=True):
+        _, top = steps.holder_half(p.ring, share)
+        for place, values in simulate_holder(steps.is_negative(sign, top), p.compared_bits, rng).items():
+            found[place] += values
+    return found
+
+
+def toy(p: Comparisons) -> Comparisons:
+    """The same comparisons with the shortest keys."""
+    return replace(p, key_bits=TOY_KEY_BITS)
+
+
+def inputs(p: Comparisons, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
+    """The shares of both roles, each an unknown."""
+    places = range(1, p.comparisons + 1)
     return {
-        "Differences.c": Permutation.random(compared_bits + 1, rng)([zero] + [0] * compared_bits),
-        "Differences.delta": [answer ^ zero],
+        role: (p, tuple(unknown(f"D_{letter}({i})", p.bits) for i in places))
+        for role, letter in ((CHOOSER, "p"), (HOLDER, "c"))
     }
 
 
-CLAIM = Claim(
-    simulators={"the holder": simulate_holder},
-    not_claimed=(
-        Unclaimed("A holder that makes its key or its bits against the rules may learn more of the chooser's input."),
+def sample(K: int) -> Comparisons:
+    """Two comparisons at toy size; there are two roles, whatever K is."""
+    return Comparisons(2, 3, TOY_KEY_BITS)
+
+
+# One comparison in which bits have others above them, and two, which must have nothing in common; short and long keys.
+SMALL = tuple(Comparisons(*size, bits) for size in ((1, 3), (2, 2)) for bits in (TOY_KEY_BITS, 3072))
+_OFFERED = 3  # of all vectors of the holder's shares: the first, the last and one between
+
+
+def every_input(p: Comparisons) -> Iterator[Inputs]:
+    """All shares of the chooser, with some of the holder's."""
+    everything = list(product(range(p.ring.modulus), repeat=p.comparisons))
+    for i in range(_OFFERED):
+        held = everything[i * (len(everything) - 1) // (_OFFERED - 1)]
+        yield from ({CHOOSER: (p, chosen), HOLDER: (p, held)} for chosen in everything)
+
+
+def gives(p: Comparisons, given: Inputs) -> Mapping[str, Vector | None]:
+    """What each role gets."""
+    return {CHOOSER: None, HOLDER: signs(p, given[CHOOSER][1], given[HOLDER][1])}
+
+
+MODEL = Model(toy, inputs, (), lambda p: (), sample, lambda p, j: {}, small=SmallCase(SMALL, every_input, gives))
+
+# How the claim is tried.
+
+_TRIED = Comparisons(16, 4, TOY_KEY_BITS)
+
+
+def claimed(p: Comparisons, names: tuple[str, ...]) -> bool:
+    """Either role alone."""
+    return names in ((CHOOSER,), (HOLDER,))
+
+
+def worlds(p: Comparisons) -> tuple[Inputs, Inputs]:
+    """Differences of 1 and -1, and the most that there can be of either sign; the holder's shares have the same top
+    bits in both.
+    """
+    M = p.ring.modulus
+    one = ([1, M - 1], [0, 0])
+    other = ([M // 4 - 2, M // 2 - M // 8], [M // 4 + 1, M // 8])
+    return _alternately(p, *one), _alternately(p, *other)
+
+
+def _alternately(p: Comparisons, chosen: Sequence[int], held: Sequence[int]) -> Inputs:
+    both = (tuple(shares[i % 2] for i in range(p.comparisons)) for shares in (chosen, held))
+    return {role: (p, shares) for role, shares in zip((CHOOSER, HOLDER), both, strict=True)}
+
+
+def simulation(p: Comparisons, rng: Stream) -> Callable[[tuple[str, ...]], Readings]:
+    """The simulators for one execution; of both worlds the holder gets the same signs, under the same top bits."""
+    world, _ = worlds(p)
+    held, negative = world[HOLDER][1], gives(p, world)[HOLDER] or ()
+    return lambda names: simulate_signs(p, held, negative, rng) if names == (HOLDER,) else simulate_chooser()
+
+
+def condensed(p: Comparisons, found: Readings) -> Readings:
+    """The readings with all opened terms replaced by how often each value is among them, and each quotient of
+    neighbours; how many places two comparisons have in common; and for each comparison the place of the zero (after the
+    last if there is none), whether there is one, and the answer.
+    """
+    if "Differences.c" not in found:
+        return found
+    size, u = p.compared_bits + 1, p.u
+    chunks = [found["Differences.c"][i * size : (i + 1) * size] for i in range(p.comparisons)]
+    quotients = [a * pow(b, -1, u) % u for chunk in chunks for a, b in pairwise(chunk) if a and b]
+    zeros = [int(0 in chunk) for chunk in chunks]
+    common = sum(a == b for one, other in combinations(chunks, 2) for a, b in zip(one, other, strict=True))
+    return {
+        **{place: values for place, values in found.items() if place != "Differences.c"},
+        "values": _counts(found["Differences.c"], range(u)),
+        "quotients": _counts(quotients, range(1, u)),
+        "where": [chunk.index(0) if 0 in chunk else size for chunk in chunks],
+        "common": [common],
+        "zeros": zeros,
+        "answers": [delta ^ zero for delta, zero in zip(found["Differences.delta"], zeros, strict=True)],
+    }
+
+
+def _counts(values: Sequence[int], cells: range) -> list[int]:
+    counted = Counter(values)
+    return [counted[cell] for cell in cells]
+
+
+# What is not claimed.
+
+
+def half_of_each(p: Comparisons, views: tuple[View, ...], published: Mapping[str, Any]) -> list[int]:
+    """Where the half of the ring begins that holds the chooser's share, as the holder finds it."""
+    (view,) = views
+    _, shares = view.inputs
+    return _halves(p.ring, shares, view.results[-1])
+
+
+def _halves(ring: Ring, shares: Vector, negative: Vector) -> list[int]:
+    return [ring.subtract(sign << (ring.bits - 1), share) for share, sign in zip(shares, negative, strict=True)]
+
+
+def _true_halves(p: Comparisons, given: Inputs, names: tuple[str, ...]) -> list[int]:
+    held = given[HOLDER][1]
+    return _halves(p.ring, held, signs(p, given[CHOOSER][1], held))
+
+
+def differences_of_both(p: Comparisons, views: tuple[View, ...], published: Mapping[str, Any]) -> Vector:
+    """The differences, from both roles' shares."""
+    return p.ring.add_vectors(*(view.inputs[1] for view in views))
+
+
+def _true_differences(p: Comparisons, given: Inputs, names: tuple[str, ...]) -> Vector:
+    return p.ring.add_vectors(given[CHOOSER][1], given[HOLDER][1])
+
+
+NOT_CLAIMED = (
+    Unclaimed("A holder that makes its key or its bits against the rules may learn more of the chooser's input."),
+    Unclaimed(
+        "A sign tells the holder in which half of the ring the chooser's share lies, counted from its own: where a "
+        "share is not uniform, or compared again and again, that tells of it.",
+        Attack(lambda p: ((HOLDER,),), half_of_each, _true_halves),
     ),
+    Unclaimed(
+        "Chooser and holder together know the difference, and not just its sign.",
+        Attack(lambda p: ((CHOOSER, HOLDER),), differences_of_both, _true_differences),
+    ),
+)
+CLAIM = Claim(
+    simulators={"the holder": simulate_signs, "the chooser": simulate_chooser},
+    not_claimed=NOT_CLAIMED,
+    trials=Trials(claimed, simulation, lambda p: _TRIED, worlds, condensed),
 )

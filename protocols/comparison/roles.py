@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from protocols.comparison import steps
-from protocols.comparison.messages import Bits, Differences
+from protocols.comparison.messages import DGK, Bits, ComparisonKey, Differences
+from protocols.crypto import dgk
 from protocols.crypto.dgk import DgkPrivateKey, DgkPublicKey
 from protocols.runtime.endpoint import Endpoint
+
+
+def admitted(me: Endpoint, holder: str, got: ComparisonKey, key_bits: int, u: int) -> DgkPublicKey:
+    """The holder's key, as far as the chooser can see that it is one."""
+    try:
+        key = dgk.DgkPublicKey(got.n, got.g, got.h, u, dgk.order_bits(key_bits))
+    except ValueError as error:
+        me.refuse(holder, f"sent an unusable comparison key: {error}")
+    if not dgk.has_size(key, key_bits):
+        me.refuse(holder, f"sent a comparison key that has not {key_bits} bits")
+    me.admit(DGK, key)
+    return key
 
 
 def offer(me: Endpoint, chooser: str, key: DgkPrivateKey, y: int, length: int) -> None:

@@ -2,7 +2,8 @@
 
 Assumption: factoring n = p q stays hard given g and h, elements whose orders are u v_p v_q and v_p v_q; u is a small
 prime, v_p and v_q are primes of t bits. A ciphertext of m mod u is g**m h**r mod n, r of 2.5 t bits; the holder of p
-and v_p learns whether m = 0 from c**v_p mod p, and needs no more than that.
+and v_p learns whether m = 0 from c**v_p mod p, and needs no more than that. It can read all of m: u is so small that
+the powers of g fit into a table.
 """
 
 from __future__ import annotations
@@ -109,6 +110,21 @@ class DgkPrivateKey:
         """Whether D(c) = 0."""
         return modular.power(self.public._mine(c), self.v_p, self.p) == 1
 
+    @cached_property
+    def _plaintexts(self) -> dict[int, int]:
+        # m by g**(m v_p) mod p; secret as well.
+        step, power, found = modular.power(self.public.g, self.v_p, self.p), 1, {}
+        for m in range(self.public.u):
+            found[power], power = m, modular.multiply(power, step, self.p)
+        return found
+
+    def decrypt(self, c: BitCiphertext) -> int | None:
+        """D(c), a discrete logarithm by table; None for a unit that is no ciphertext under this key.
+
+        No role asks for it. An audit does, for whatever the holder can read it has been told.
+        """
+        return self._plaintexts.get(modular.power(self.public._mine(c), self.v_p, self.p))
+
     def encrypt(self, m: int, rng: Stream) -> FreshBit:
         """The ciphertext that the public key would make of the same randomness, by Chinese remainders."""
         public, r = self.public, rng.bits(self.public.exponent_bits)
@@ -131,6 +147,11 @@ def order_bits(key_bits: int) -> int:
     """The length t for a modulus of the given length: twice the security level (224 at 2048 bits, 256 at 3072)."""
     levels = ((3072, 256), (2048, 224))
     return next((t for bits, t in levels if key_bits >= bits), key_bits // 8)
+
+
+def has_room(key_bits: int, u: int) -> bool:
+    """Whether a prime of half the length has room for u, an order and a cofactor."""
+    return key_bits // 2 > order_bits(key_bits) + u.bit_length() + COFACTOR_MINIMUM + 1
 
 
 def generate(key_bits: int, u: int, rng: Stream) -> DgkPrivateKey:

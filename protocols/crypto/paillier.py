@@ -143,7 +143,9 @@ class PublicKey:
 
     def admit(self, value: int) -> Ciphertext:
         """The received value as a ciphertext; raises `DecodeError` unless it is a unit of symbol +1, as ours are."""
-        if not modular.is_unit(value, self.n_square):
+        if not (
+            0 < value < self.n_square and modular.is_unit(value % self.n, self.n)
+        ):  # n has the prime factors of n**2
             raise DecodeError("not a unit mod n**2")
         if modular.jacobi(value % self.n, self.n) != 1:
             raise DecodeError("Jacobi symbol -1: not randomised by this key's h")

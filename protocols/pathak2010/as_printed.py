@@ -308,6 +308,7 @@ MODEL = Model(
         agrees,
         lambda p: p.ring_bits,
     ),
+    variants=ideal.variants,
 )
 
 PROGRAM = Program(

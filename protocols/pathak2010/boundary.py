@@ -1,4 +1,4 @@
-"""What the coalitions outside of the claim find: each function is an attack that succeeds in every run.
+"""What the claim does not cover, the worst first; each attack of a coalition outside of it succeeds in every run.
 
 The claim of `ideal.py` would be timid if these failed; `NOT_CLAIMED` is part of it. An attack is given the public
 parameters p, the views of the coalition's members, and the released sum S where it needs that; nothing else. All
@@ -42,6 +42,17 @@ def exact_sum_of_smallest(p: Parameters, smallest: View, S: Vector) -> Vector:
     From the view of any other party the same computation gives a meaningless vector.
     """
     return p.weights.subtract_vectors(S, _input(smallest).eta)
+
+
+def weights_of_the_last(p: Parameters, views: Sequence[View], S: Vector) -> Vector:
+    """w_j of the only party that is not here: the exact sum, from the smallest party's noise, less all w of these.
+
+    If the one that is not here has the smallest data set, the same computation gives a meaningless vector.
+    """
+    mine = [_input(view) for view in views]
+    smallest = min(mine, key=lambda x: x.n)
+    known = p.weights.add_vectors(smallest.eta, *(x.w for x in mine))
+    return p.weights.subtract_vectors(S, known)
 
 
 def sizes_of_charlie_and_party(p: Parameters, charlie: View, party: View) -> Sizes:
@@ -133,13 +144,41 @@ def _noise_and_sum(p: Parameters, views: tuple[View, ...], published: Mapping[st
     return eta, p.weights.subtract_vectors(released(p, published), eta)
 
 
+def _all_but_one(p: Parameters) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(party for party in p.parties if party != left) for left in p.parties)
+
+
+def _last_ones_weights(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> Vector | None:
+    if p.parties[_sizes(p, inputs).smallest] not in names:
+        return None
+    (left,) = set(p.parties) - set(names)
+    return _party_input(inputs, left).w
+
+
 NOT_CLAIMED = (
+    Unclaimed(
+        "One party that breaks the rules removes all noise: it enters no rows, or few, and no noise, and the release "
+        "is the exact sum of all weights, for everybody; with noise that it chose itself, for itself alone."
+    ),
+    Unclaimed(
+        "Charlie removes all noise too if he breaks the rules: he selects none. He or a party can also spoil the "
+        "result."
+    ),
     Unclaimed(
         "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights.",
         Attack(
             _alone,
             lambda p, views, published: exact_sum_of_smallest(p, views[0], released(p, published)),
             _sum_for_smallest,
+        ),
+    ),
+    Unclaimed(
+        "All parties but one, the smallest among them, together obtain the weights of the last one exactly; of two "
+        "parties, the smaller one obtains the other's.",
+        Attack(
+            _all_but_one,
+            lambda p, views, published: weights_of_the_last(p, views, released(p, published)),
+            _last_ones_weights,
         ),
     ),
     Unclaimed(
@@ -162,6 +201,7 @@ NOT_CLAIMED = (
         "The size of the smallest data set sets the scale of the noise; anybody can estimate it from the release."
     ),
     Unclaimed(
-        "Participants follow the protocol; a malicious one can select other noise, or none, or spoil the result."
+        "Where all pairs are compared, a P_1 that answers one comparison against the rules sees by whether Charlie "
+        "refuses something of how the two sizes stand to the others; whose they are, it does not see."
     ),
 )

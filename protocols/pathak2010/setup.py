@@ -8,6 +8,7 @@ import hashlib
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
+from protocols.comparison import roles as comparison
 from protocols.comparison.messages import DGK, ComparisonKey
 from protocols.crypto import admission, commitment, dgk, paillier
 from protocols.pathak2010.messages import XI, ZETA, Commitment, Opening, PaillierKey, SharedKey
@@ -27,7 +28,8 @@ async def party(me: Endpoint, p: Parameters) -> PartyKeys:
     # 2. xi with its secret key to every party; the comparison key to P_1.
     if me.name == first:
         me.broadcast(me.others, SharedKey(xi.p, xi.q))
-        compare = _comparison_key(me, await me.receive(me.curator, ComparisonKey), p)
+        got = await me.receive(me.curator, ComparisonKey)
+        compare = comparison.admitted(me, me.curator, got, p.key_bits, p.u)
     else:
         xi, compare = _assembled(me, first, await me.receive(first, SharedKey), p), None
     me.admit(XI, xi.public)
@@ -95,17 +97,6 @@ def _assembled(me: Endpoint, holder: str, got: SharedKey, p: Parameters) -> pail
         return paillier.assemble(got.p, got.q, p.key_bits)
     except ValueError as error:
         me.refuse(holder, f"sent an unusable shared key: {error}")
-
-
-def _comparison_key(me: Endpoint, got: ComparisonKey, p: Parameters) -> dgk.DgkPublicKey:
-    try:
-        key = dgk.DgkPublicKey(got.n, got.g, got.h, p.u, dgk.order_bits(p.key_bits))
-    except ValueError as error:
-        me.refuse(me.curator, f"sent an unusable comparison key: {error}")
-    if not dgk.has_size(key, p.key_bits):
-        me.refuse(me.curator, f"sent a comparison key that has not {p.key_bits} bits")
-    me.admit(DGK, key)
-    return key
 
 
 def _context(me: Endpoint, holder: str, *keys: paillier.PublicKey) -> bytes:

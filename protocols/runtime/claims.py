@@ -5,8 +5,9 @@ A check can refute a claim and never proves one; the proof is the prose in a pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
@@ -71,6 +72,22 @@ class Hygiene:
     ring_bits: Callable[[Any], int]
 
 
+Inputs = Mapping[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class SmallCase:
+    """How a protocol is looked at that can be made so small that every value of every coin can be tried.
+
+    `samples`: parameters of that size. `inputs(p)`: everybody's inputs, one after the other. `gives(p, inputs)`: what
+    the ideal functionality gives to each participant by name, None for nothing.
+    """
+
+    samples: tuple[Any, ...]
+    inputs: Callable[[Any], Iterable[Inputs]]
+    gives: Callable[[Any, Inputs], Mapping[str, Any]]
+
+
 @dataclass(frozen=True)
 class Model:
     """What an audit must know of a protocol to hold its conversation without anybody's data.
@@ -80,8 +97,12 @@ class Model:
     private in them made by `unknown(name, bits)`, which stands for an integer in [0, 2**bits): a drawn number in a toy
     run, a linear form in a symbolic one. `permutations` names the secret permutations in the order in which they are
     drawn, `compared(p)` the unknowns whose order the protocol finds, party by party. `sample(K)` gives parameters for K
-    parties in a symbolic run, `outcomes(p, j)` what else is secret, by name, when the j-th party (from 0) has the
-    smallest compared unknown: each a sum of unknowns. `hygiene` is None for a model that has no real runs.
+    parties in a symbolic run, with two coordinates or more, and `variants(p)` other such parameters for the same
+    parties: more coordinates and packs, keys as short and as long as in real runs; the code must not tell more there.
+    `outcomes(p, j)` is what else is secret, by name, when the j-th party (from 0) has the smallest compared unknown:
+    each a sum of unknowns. Unknowns and outcomes with coordinates end in their number, as "w_1(2)". `hygiene` is None
+    for a model that has no real runs. `small` is there for a protocol that computes with bits, which linear forms
+    cannot: it is tried, and not run over symbols.
     """
 
     toy: Callable[[Any], Any]
@@ -91,9 +112,8 @@ class Model:
     sample: Callable[[int], Any]
     outcomes: Callable[[Any, int], Mapping[str, tuple[str, ...]]]
     hygiene: Hygiene | None = None
-
-
-Inputs = Mapping[str, tuple[Any, ...]]
+    small: SmallCase | None = None
+    variants: Callable[[Any], tuple[Any, ...]] = lambda p: ()
 
 
 @dataclass(frozen=True)
@@ -126,7 +146,8 @@ class Trials:
     made by the simulators of the claim: it maps the names of a claimed coalition to the coalition's readings.
     `small(p)`: a small session of the same kind as p. `worlds(p)`: two sets of everybody's inputs, as different as can
     be, for which the ideal functionality gives the same. `condensed(p, readings)` puts long vectors of rare events into
-    a few numbers.
+    a few numbers. `lengths(p)`: the small session with each of some lengths of keys; every execution takes one of them
+    by lot, so all have the same messages.
     """
 
     claimed: Callable[[Any, tuple[str, ...]], bool]
@@ -134,6 +155,7 @@ class Trials:
     small: Callable[[Any], Any]
     worlds: Callable[[Any], tuple[Inputs, Inputs]]
     condensed: Callable[[Any, Readings], Readings]
+    lengths: Callable[[Any], tuple[Any, ...]] = lambda p: (p,)
 
 
 @dataclass(frozen=True)
@@ -142,12 +164,16 @@ class Claim:
 
     `simulators` maps a coalition, in words, to a function whose signature is the claim: it makes the coalition's
     readings from public parameters and what the ideal functionality gives the coalition, for it is given nothing
-    else. `trials` is None for a claim about a step inside of other protocols.
+    else. `trials` is None for a claim about a step inside of other protocols. `not_claimed`: the worst first.
+    `distance(p)`: the total statistical distance between the readings and what the simulators make; what comes on top
+    rests on `assumptions`, a list in words that completes "it assumes".
     """
 
     simulators: Mapping[str, Callable[..., Readings]]
     not_claimed: tuple[Unclaimed, ...]
     trials: Trials | None = None
+    distance: Callable[[Any], Fraction] | None = None
+    assumptions: str = ""
 
     def why_not(self, p: Any, names: tuple[str, ...]) -> list[str]:
         """The sentences about a coalition that is not claimed: those about it, or about a part of it that is not."""
@@ -177,8 +203,8 @@ def readings(*views: View) -> Readings:
     """What the owners of these views read together beside what is public: numbers as they are, bytes as numbers,
     ciphertexts opened by any key among them.
 
-    A DGK ciphertext opens to 1 if it holds zero, else to 0, which is all that its key tells. What no key opens is
-    left out.
+    A DGK ciphertext opens to its plaintext mod u: its holder can read that, though its role asks for less. What no key
+    opens is left out.
     """
     return _collected(views, public=False)
 
@@ -217,7 +243,7 @@ def _open(value: Any, keys: Mapping[int, PrivateKey | DgkPrivateKey]) -> int | N
         if isinstance(key, PrivateKey) and isinstance(value, Ciphertext):
             return key.decrypt(value)
         if isinstance(key, DgkPrivateKey) and isinstance(value, BitCiphertext):
-            return int(key.is_zero(value))
+            return key.decrypt(value)
         return None
     if isinstance(value, bytes):
         return int.from_bytes(value, "big")

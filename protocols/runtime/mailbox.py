@@ -41,7 +41,11 @@ class Mail:
 
 @dataclass(frozen=True)
 class Note:
-    """Something that a participant left out of account, and why; `number` is that of the message on its link."""
+    """Something that a participant left out of account, and why; `number` is that of the message on its link.
+
+    `sender` sealed it; where nobody is known to have, it is "somebody on the way from" whoever it says it is from. That
+    a letter came too late is nobody's fault that could be shown: whoever carries mail can keep it.
+    """
 
     sender: str
     number: int | None

@@ -117,7 +117,7 @@ class Process:
             except PeerError as error:
                 if error.evidence:
                     raise
-                self.desk.mailbox.note(Note(envelope.sender, None, error.rule))
+                self.desk.mailbox.note(Note(error.culprit, None, error.rule))
 
     def _open(self, envelope: Envelope) -> None:
         payload = self.channel.open(envelope)

@@ -109,7 +109,7 @@ def simulate(
         wire.transcript,
         wire.clock,
         {name: _seen(roles[name], wire.read_by[name]) for name in kept},
-        {name: view_of(roles[name], seeds[name], wire.mail_of[name]) for name in kept},
+        {name: view_of(roles[name], identities[name], seeds[name], wire.mail_of[name]) for name in kept},
     )
 
 

@@ -1,19 +1,25 @@
 """What one participant can hand to an auditor: its input, its coins, its opened mail and who was absent to it; and what
 follows from them.
 
-A role is a deterministic function of input, coins, mail and marks. So whoever has these and the wire record can make
-every message of the role again (`recompute`) and hold it against the record. A view can be made at any time afterwards
-from input, coins and record (`made_afterwards`). The identity key is not part of it: signatures are taken from the
-record and from the view, and hold only for the very bytes that they were made over.
+A role is a deterministic function of input, coins, greetings, mail and marks. So whoever has these and the wire record
+can make every message of the role again (`recompute`) and hold it against the record. A view can be made at any time
+afterwards from input, coins and record (`made_afterwards`). The identity key is not part of it: signatures of messages
+are taken from the record and from the view, and hold only for the very bytes that they were made over.
+
+Anybody can write a view. So its owner signs the digest of all of it, for this session: without that signature a view
+can be read and replayed, and nobody answers for what it says.
 
 A view is secret: written only on request, shown to nobody but an auditor.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
-from typing import Any
+from dataclasses import astuple, dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import cbor2
 
 from protocols.arithmetic.rng import KEY_BYTES, Stream
 from protocols.crypto.identity import SIGNATURE_BYTES, Signer
@@ -29,9 +35,14 @@ from protocols.runtime.session import FORMAT, PUBLIC_NAME, Session
 from protocols.runtime.statement import statement
 
 MAX_VIEW_BYTES = 1 << 26
+VIEW_FORMAT = 2  # of a view's file: since 2 it is signed, and says which greetings its owner relied on
+_LABEL = b"smc-dp view"
+_HEAD = 4  # what stands before the fields in a file: two formats, the program and its version
 
-Opened = tuple[str, int, str, bytes]
-"""A letter that a role read: its sender, its number on the link, its kind, its payload."""
+Opened: TypeAlias = tuple[str, int, str, str, int, bytes]
+"""A letter that a role read: its sender, its number on the link, its kind, stage, round and payload."""
+Cause: TypeAlias = Literal["mail", "itself", "waiting"]
+"""What stopped a role before its end: what somebody sent it, what it was given itself, or what never came."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,7 +51,8 @@ class RecordedView:
 
     `seed` is the key of the role's stream, `insecure` its mark. `mail` holds whatever the role opened, in the order in
     which it read, `marks` who was absent (sender, kind, stage, read), `statements` what it attested (stage, kind,
-    payload, signature).
+    payload, signature), `greetings` the digests of those that it relied on, by sender. `signature` is its owner's, over
+    all of it; empty for a view that nobody signed.
     """
 
     session: bytes
@@ -51,23 +63,45 @@ class RecordedView:
     mail: tuple[Opened, ...]
     marks: tuple[tuple[str, str, str, int], ...]
     statements: tuple[tuple[str, str, bytes, bytes], ...]
+    greetings: tuple[tuple[str, bytes], ...] = ()
+    signature: bytes = b""
 
     def dumps(self, session: Session) -> bytes:
         """The bytes of a file."""
         program = session.program
-        kept = [FORMAT, program.name, program.version, *vars(self).values()]
+        kept = [VIEW_FORMAT, FORMAT, program.name, program.version, *vars(self).values()]
         return states.dump(kept, _records(session))
+
+    def to_sign(self, session: Session) -> bytes:
+        """What its signature is over: an array of four, where the header of an envelope is one of eight, and a
+        statement one of five.
+
+        It binds the session, the owner and the digest of the file as it is without a signature.
+        """
+        digest = hashlib.sha256(replace(self, signature=b"").dumps(session)).digest()
+        return cbor2.dumps([_LABEL, session.id, self.role, digest], canonical=True)
+
+    def signed(self, session: Session, signer: Signer) -> RecordedView:
+        """The same view with the signature of whoever this is."""
+        return replace(self, signature=signer.sign(self.to_sign(session)))
 
     @classmethod
     def loads(cls, data: bytes, session: Session) -> RecordedView:
-        """The view; raises `ReplayError` unless these are exactly the bytes of a view of this session."""
+        """The view; raises `ReplayError` unless these are exactly the bytes of a view of this session.
+
+        Whether it is signed, and by whom, is for others to check: it can be read without.
+        """
         if len(data) > MAX_VIEW_BYTES:
             raise ReplayError(f"a view has at most {MAX_VIEW_BYTES} bytes, got {len(data)}")
         program = session.program
         kept = states.load(data, _records(session))
-        if not isinstance(kept, list) or len(kept) != 11 or kept[:3] != [FORMAT, program.name, program.version]:
+        if isinstance(kept, list) and kept[:3] == [FORMAT, program.name, program.version]:
+            raise ReplayError(f"a view of format 1, from before views were signed; wanted format {VIEW_FORMAT}")
+        if not isinstance(kept, list) or kept[:_HEAD] != [VIEW_FORMAT, FORMAT, program.name, program.version]:
             raise ReplayError("not a view of this program and version")
-        view = cls(*kept[3:])
+        if len(kept) != _HEAD + len(cls.__dataclass_fields__):
+            raise ReplayError("not a view: it has not the parts of one")
+        view = cls(*kept[_HEAD:])
         if not view._is_well_formed():
             raise ReplayError("not a view: a part of it has not the type that it should have")
         if view.session != session.id or view.role not in session.names:
@@ -80,11 +114,13 @@ class RecordedView:
     def _is_well_formed(self) -> bool:
         types = [type(x) for x in vars(self).values()]
         return (
-            types == [bytes, str, bytes, bool, tuple, tuple, tuple, tuple]
+            types == [bytes, str, bytes, bool, tuple, tuple, tuple, tuple, tuple, bytes]
             and len(self.seed) == KEY_BYTES
-            and _all_are(self.mail, (str, int, str, bytes))
+            and len(self.signature) in (0, SIGNATURE_BYTES)
+            and _all_are(self.mail, (str, int, str, str, int, bytes))
             and _all_are(self.marks, (str, str, str, int))
             and _all_are(self.statements, (str, str, bytes, bytes))
+            and _all_are(self.greetings, (str, bytes))
         )
 
 
@@ -99,10 +135,11 @@ class Recomputed:
     `sent`: every envelope that the role sends, in order, and `posted` the (addressee, message) of each sealed one.
     `reads`: (line, sender, message) for all mail that it read, and `opened` the same as the view has it. `view`: its
     inputs, what its stages left, its mail, for checks. `keys`: those that it was told, by their names. `links`: its
-    session keys. `letters`: all its sealed mail in the record, both ways, read or not.
+    session keys. `letters`: all its sealed mail in the record, both ways, read or not. `greetings`: the digests of
+    those that it relied on, by sender.
 
-    `fault` is what stopped the role before its end, `at` the line that did if any, `culprit` whom the role itself
-    blames: its owner where it cannot run on its own inputs, and nobody where something was spoilt on the way.
+    `fault` is what stopped the role before its end, in words that name nobody as the one who did, `at` the line that
+    did if any, and `cause` what kind of thing it was. Who answers for it is for signatures to say.
     """
 
     sent: tuple[Envelope, ...]
@@ -113,9 +150,10 @@ class Recomputed:
     keys: Mapping[str, Key]
     links: Links
     letters: tuple[Letter, ...]
+    greetings: tuple[tuple[str, bytes], ...]
     fault: str | None = None
     at: int | None = None
-    culprit: str | None = None
+    cause: Cause | None = None
 
 
 def _records(session: Session) -> tuple[type[Any], ...]:
@@ -161,10 +199,10 @@ class _Reader:
         self.mail.append((mail, message))
 
 
-def view_of(process: Process, seed: Stream, read: Iterable[Mail]) -> RecordedView:
-    """The view of a process, from the stream it began with and the mail that it read."""
+def view_of(process: Process, signer: Signer, seed: Stream, read: Iterable[Mail]) -> RecordedView:
+    """The view of a process, signed by its owner, from the stream it began with and the mail that it read."""
     stated = process.desk.progress.statements.items()
-    return RecordedView(
+    view = RecordedView(
         process.session.id,
         process.name,
         seed.key,
@@ -173,7 +211,9 @@ def view_of(process: Process, seed: Stream, read: Iterable[Mail]) -> RecordedVie
         tuple(_opened(mail) for mail in read),
         tuple(sorted(astuple(mark) for mark in process.marks)),
         tuple((*place, *signed) for place, signed in stated),
+        _relied_on(process),
     )
+    return view.signed(process.session, signer)
 
 
 def made_afterwards(
@@ -187,19 +227,24 @@ def made_afterwards(
 ) -> RecordedView:
     """The view of a participant, from its seed and inputs, and the record: envelopes by line, its marks.
 
-    Raises what its role raises on this mail.
+    It signs that it read what stands in this record, so it must be one that it kept itself. Raises what its role raises
+    on this mail, and `ReplayError` when the record has other messages of its own than follow from it.
     """
     reader = _Reader()
     process = Process(session, name, signer, seed, inputs, first_greetings(record.values()), observer=reader)
     for mark in marks:
         process.mark(mark)
-    process.advance()
+    sent = process.advance()
     for envelope in record.values():
         if envelope.to == name:
             process.deliver(envelope)
-            process.advance()
+            sent += process.advance()
+    sent += process.release() if process.done else []
     process.close()
-    return view_of(process, seed, [mail for mail, _ in reader.mail])
+    own = [envelope for envelope in record.values() if envelope.sender == name]
+    if own != sent[: len(own)]:
+        raise ReplayError(f"{name}: the record has other messages of its own than it sends on this mail")
+    return view_of(process, signer, seed, [mail for mail, _ in reader.mail])
 
 
 def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelope]) -> Recomputed:
@@ -218,7 +263,7 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
         process.desk.mailbox.marks.add(Absent(*mark))
     links = Links(session, name, process.channel.secret, record)
     sent: list[Envelope] = []
-    fault, at, culprit = _stopped_by(process, record, sent)
+    stopped = _stopped_by(process, record, sent)
     lines: dict[tuple[str, int], int] = {}
     for n, e in record.items():
         if e.to == name:
@@ -228,13 +273,16 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
     known_by_line = {n: (mail.payload, m) for (n, _, m), (mail, _) in zip(reads, reader.mail, strict=True)}
     keys = process.desk.keys
     opened, letters = tuple(_opened(mail) for mail, _ in reader.mail), links.open_all(keys, known_by_line)
-    return Recomputed(tuple(sent), reads, opened, kept, tuple(reader.written), keys, links, letters, fault, at, culprit)
+    greetings = _relied_on(process)
+    return Recomputed(
+        tuple(sent), reads, opened, kept, tuple(reader.written), keys, links, letters, greetings, *stopped
+    )
 
 
 def _stopped_by(
     process: Process, record: Mapping[int, Envelope], sent: list[Envelope]
-) -> tuple[str | None, int | None, str | None]:
-    """Let the process run on its recorded mail; what stopped it, at which line, and whom it blames."""
+) -> tuple[str | None, int | None, Cause | None]:
+    """Let the process run on its recorded mail; what stopped it, at which line, and what kind of thing that was."""
     line: int | None = None
     try:
         sent += process.advance()
@@ -244,24 +292,27 @@ def _stopped_by(
                 process.deliver(envelope)
                 sent += process.advance()
         if process.end is None:
-            return f"{process.name} still waits for {process.waiting}", None, None
+            return f"{process.name} still waits for {process.waiting}", None, "waiting"
         if process.done:
             sent += process.release()
     except PeerError as error:
         of = (error.culprit, PUBLIC_NAME if error.rule.startswith(HELLO) else process.name)
         named = [n for n, e in record.items() if (e.sender, e.to) == of and e.number in error.evidence]
-        if named:
-            return f"{error.culprit}: {error.rule}", named[0], error.culprit
-        return f"{error.culprit}: {error.rule}", line, None
+        return error.rule, named[0] if named else line, "mail"
     except ProtocolError as error:
-        return str(error), None, process.name
+        return str(error), None, "itself"
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         # The inputs of a view come from a file: whatever a role cannot work with ends here.
-        return f"{process.name} cannot run on the inputs of its view: {type(error).__name__}", None, process.name
+        return f"the role cannot run on the inputs of the view: {type(error).__name__}", None, "itself"
     finally:
         process.close()
     return None, None, None
 
 
+def _relied_on(process: Process) -> tuple[tuple[str, bytes], ...]:
+    """The digests of the greetings whose signatures this process checked and used."""
+    return tuple(sorted((name, hello.digest) for name, hello in process.channel.greetings.items()))
+
+
 def _opened(mail: Mail) -> Opened:
-    return mail.sender, mail.number, mail.kind, mail.payload
+    return mail.sender, mail.number, mail.kind, mail.stage, mail.round, mail.payload

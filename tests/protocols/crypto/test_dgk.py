@@ -40,7 +40,13 @@ def test_the_zero_test_for_every_plaintext(key: DgkPrivateKey) -> None:
     for m in range(key.public.u):
         for c in (key.public.encrypt(m, rng), key.encrypt(m, rng), key.public.constant(m)):
             assert key.is_zero(c) == (m == 0)
-            assert opened_bit(key, c) == opened_bit(key, c, prime=1) == m
+            assert key.decrypt(c) == opened_bit(key, c) == opened_bit(key, c, prime=1) == m
+
+
+def test_what_is_no_ciphertext_has_no_plaintext() -> None:
+    units = (Stream.insecure_from_seed(f"unit {i}").below(PUBLIC.n - 2) + 2 for i in range(20))
+    assert {KEY.decrypt(PUBLIC.admit(unit)) for unit in units} == {None}
+    assert KEY.decrypt(PUBLIC.admit(1)) == 0
 
 
 @given(st.integers(-100, 100), st.integers(0, 10**6))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from broken import comparison_twins
 from broken import pathak_mutants as mutants
 from support.pathak import Trial, trial
 from support.sessions import start
@@ -27,7 +28,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison import ideal as comparison_ideal
 from protocols.comparison import roles, steps
 from protocols.comparison.messages import DGK, Bits, ComparisonKey, Differences
-from protocols.crypto.dgk import DgkPrivateKey
+from protocols.crypto.dgk import DgkPrivateKey, DgkPublicKey
 from protocols.crypto.paillier import Ciphertext
 from protocols.curator import CURATOR_NAME, parties_and_curator
 from protocols.pathak2010 import ideal, minimum
@@ -419,7 +420,9 @@ def compared(seed: str) -> dict[Case, list[Readings]]:
     cases, desk = CASES * REPEATS, Desk(LENGTH)
     key = dgk_key(steps.plaintext_modulus(LENGTH))
     by_kind, kinds = {PARTY: chooser, CURATOR: holder}, (ComparisonKey, Bits, Differences)
-    program = Program("comparisons", 1, by_kind, kinds, (), participants=parties_and_curator)
+    program = Program(
+        "comparisons", 1, by_kind, kinds, (Desk, DgkPrivateKey, DgkPublicKey), participants=parties_and_curator
+    )
     inputs = {name: (desk, key, cases) for name in ("P1", CURATOR_NAME)}
     run = start(program, desk, inputs, seed).simulate(views=True)
     assert run.results[CURATOR_NAME] == [comparison_ideal.functionality(*case) for case in cases]
@@ -433,19 +436,21 @@ def compared(seed: str) -> dict[Case, list[Readings]]:
     return found
 
 
-def law_of(found: Iterable[Readings]) -> list[tuple[int, ...]]:
-    return [(*read["Differences.c"], *read["Differences.delta"]) for read in found]
+def laws_of(found: Iterable[Readings]) -> list[list[Any]]:
+    """Where the zero is, with delta; and all terms."""
+    read = [(tuple(read["Differences.c"]), *read["Differences.delta"]) for read in found]
+    return [[(0 in c and c.index(0), delta) for c, delta in read], [value for c, _ in read for value in c]]
 
 
 def holder_likeness(found: dict[Case, list[Readings]]) -> float:
     """p-value (Bonferroni) that the holder reads in every case what the simulator makes of the answer."""
     rng = Stream.insecure_from_seed("holder")
     made = {
-        answer: law_of(comparison_ideal.simulate_holder(answer, LENGTH, rng) for _ in range(2000)) for answer in (0, 1)
+        answer: laws_of([comparison_ideal.simulate_holder(answer, LENGTH, rng) for _ in range(2000)])
+        for answer in (0, 1)
     }
-    return len(found) * min(
-        same_law(law_of(read), made[comparison_ideal.functionality(*case)]) for case, read in found.items()
-    )
+    pairs = ((laws_of(read), made[comparison_ideal.functionality(*case)]) for case, read in found.items())
+    return 2 * len(found) * min(same_law(*both) for pair in pairs for both in zip(*pair, strict=True))
 
 
 def test_the_holder_reads_what_its_simulator_makes_of_the_answer() -> None:
@@ -455,3 +460,10 @@ def test_the_holder_reads_what_its_simulator_makes_of_the_answer() -> None:
 def test_without_the_mask_the_holder_reads_the_flip(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(roles, "chooser", mutants.chooser_without_mask)
     assert holder_likeness(compared("comparisons")) < REJECT
+
+
+def test_without_factors_the_holder_reads_the_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "differences", comparison_twins.without_blinding)
+    assert holder_likeness(compared("comparisons")) < REJECT
+    runs = seen("small", count=8)
+    assert compare_samples(read_by(CHARLIE, runs), simulations(CHARLIE)).p_value < REJECT

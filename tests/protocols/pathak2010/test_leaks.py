@@ -5,9 +5,12 @@ Those that have a name in `smc_dp.attacks` are tested there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations
 from statistics import median
 
 import pytest
@@ -17,13 +20,16 @@ from support.toy import paillier_key
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
+from protocols.crypto import paillier
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010 import ideal, setup
+from protocols.pathak2010 import boundary, ideal, minimum, parameters, setup
 from protocols.pathak2010.messages import Blinded, Slot
+from protocols.pathak2010.parameters import COMPARISONS, Parameters
 from protocols.runtime.claims import View, canaries, public_fields, readings
 from protocols.runtime.simulate import Run, Setting
 from smc_dp.attacks.extract_randomiser import randomiser
 from smc_dp.attacks.sessions import mail_from
+from smc_dp.privacy.statement import security_bits
 
 
 def watched(t: Trial) -> Run:
@@ -171,12 +177,46 @@ def a_malicious_charlie_selects_no_noise() -> None:
     assert released(t.run(), t.parameters) == t.parameters.weights.vector([sum(w[0] for w in WEIGHTS)])
 
 
+def one_party_enters_no_rows_and_no_noise() -> None:
+    t = marked()
+    p, w = t.parameters, [sum(w[0] for w in WEIGHTS)]
+    for own in ([0], [5]):  # none, or noise that it can subtract and nobody else
+        inputs = list(t.inputs)
+        inputs[2] = replace(inputs[2], n=0, eta=p.weights.vector(own))
+        released_then = released(replace(t, inputs=tuple(inputs)).run(), p)
+        assert p.weights.subtract_vectors(released_then, p.weights.vector(own)) == p.weights.vector(w)
+
+
+def the_last_ones_weights_are_all_that_is_left() -> None:
+    t = marked()
+    views, p = watched(t).views, t.parameters
+    S = released(t.run(), p)
+    for left, others in (("P1", ("P2", "P3")), ("P3", ("P1", "P2"))):
+        found = boundary.weights_of_the_last(p, [views[name] for name in others], S)
+        assert found == p.weights.vector(WEIGHTS[int(left[1:]) - 1])
+    assert boundary.weights_of_the_last(p, [views["P1"], views["P3"]], S) != p.weights.vector(WEIGHTS[1])
+
+
+def a_first_party_that_lies_once_sees_by_the_refusal_how_two_places_stand() -> None:
+    """Of three places: refused exactly if the two are the smallest and the largest, for any ranking and any pair."""
+    search = minimum.search("all-pairs", 3)
+    for rank in permutations(range(3)):
+        for lie in range(len(search.pairs)):
+            answers = [int(rank[i] < rank[j]) ^ (k == lie) for k, (i, j) in enumerate(search.pairs)]
+            after, ends = search.after(answers), {rank[i] for i in search.pairs[lie]} == {0, 2}
+            with pytest.raises(ValueError, match="contradict") if ends else nullcontext():
+                assert after.winner in range(3)
+
+
 BEYOND = {
+    "One party that breaks the rules": one_party_enters_no_rows_and_no_noise,
+    "Charlie removes all noise": a_malicious_charlie_selects_no_noise,
+    "All parties but one, the smallest among them": the_last_ones_weights_are_all_that_is_left,
+    "Where all pairs are compared": a_first_party_that_lies_once_sees_by_the_refusal_how_two_places_stand,
     "The party with the smallest data set knows": the_smallest_strips_its_noise,
     "Charlie together with any party learns every size": charlie_and_any_party_find_every_size,
     "Charlie together with P_1 learns the noise": charlie_and_the_first_party_find_the_selected_noise,
     "The size of the smallest data set sets the scale": the_release_tells_of_the_smallest_size,
-    "Participants follow the protocol": a_malicious_charlie_selects_no_noise,
 }
 
 
@@ -192,3 +232,32 @@ def test_inside_the_claim_nothing_of_the_others_is_found(names: list[str]) -> No
     found = read_together(names)
     own = {f"{what}{name[1:]}" for name in names for what in ("n", "w", "eta")}
     assert not {name for name, seen in found.items() if seen} - own
+
+
+# The distance that the theorem leaves, apart from its assumptions.
+
+
+def of_ties_alone(p: Parameters) -> float:
+    """-log2 of the chance that two of K equal sizes get the same tie bits, by the birthday product."""
+    return -math.log2(-math.expm1(sum(math.log1p(-j * 2.0**-p.tie_bits) for j in range(p.K))))
+
+
+@pytest.mark.parametrize("comparison", COMPARISONS)
+def test_the_distance_is_below_2_to_the_minus_41_and_made_of_equal_sizes(comparison: str) -> None:
+    for K in (2, 3, 4, 5, 16, 17, 50, 64, 128, 500, 1000):
+        p = Parameters(tuple(f"P{j}" for j in range(K)), 124, comparison=comparison)
+        distance = ideal.distance(p)
+        assert distance < Fraction(1, 1 << 41)
+        assert -math.log2(distance) == pytest.approx(of_ties_alone(p), abs=1e-2)
+    assert security_bits(ideal.distance(Parameters(tuple(f"P{j}" for j in range(50)), 124))) == "41.7"
+
+
+def test_every_width_moves_the_distance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten bits less of anything that hides shows, alone against the others."""
+    p = Parameters(("P1", "P2", "P3"), 200)
+    for where, name in ((parameters, "SIGMA"), (parameters, "TIE_SECURITY"), (paillier, "RANDOMISER_SLACK")):
+        with monkeypatch.context() as patched:
+            before = ideal.distance(p)
+            patched.setattr(where, name, getattr(where, name) - 30)
+            assert ideal.distance(p) > before
+    assert ideal.distance(replace(p, key_bits=512)) > 2**10 * ideal.distance(p)  # orders of 64 bits

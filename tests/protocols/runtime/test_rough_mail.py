@@ -64,7 +64,7 @@ def test_a_forgery_among_early_mail_does_not_lose_the_rest() -> None:
     board.update(hellos)
     process.advance()
     assert process.done
-    assert [note.sender for note in process.notes] == ["P2"]
+    assert [note.sender for note in process.notes] == ["somebody on the way from P2"]
 
 
 def test_mail_before_the_greeting_is_of_this_session_and_not_without_end(monkeypatch: pytest.MonkeyPatch) -> None:

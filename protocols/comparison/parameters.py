@@ -1,0 +1,63 @@
+"""The public parameters of comparisons that are a protocol of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from protocols.arithmetic.ring import Ring
+from protocols.comparison import steps
+from protocols.crypto import dgk
+from protocols.errors import LocalError
+
+LEAST_BITS = 2
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """So many comparisons of numbers of so many bits, and the key length."""
+
+    comparisons: int
+    bits: int
+    key_bits: int = 3072
+
+    def __post_init__(self) -> None:
+        if self.comparisons < 1 or self.bits < LEAST_BITS:
+            raise LocalError(
+                f"wanted at least one comparison of {LEAST_BITS} bits, got {self.comparisons} of {self.bits}"
+            )
+        if self.key_bits % 16 or not dgk.has_room(self.key_bits, self.u):
+            raise LocalError(f"key_bits must be a multiple of 16 with room for plaintexts mod {self.u}")
+
+    @classmethod
+    def from_dict(cls, stated: Mapping[str, Any]) -> Comparisons:
+        """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write."""
+        numbers = [stated.get(name) for name in ("comparisons", "bits", "key_bits")]
+        if len(stated) != len(numbers) or not all(type(number) is int for number in numbers):
+            raise LocalError("parameters: wanted the integers comparisons, bits and key_bits, and nothing else")
+        return cls(*(int(str(number)) for number in numbers))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for line 0 of a record."""
+        return dict(vars(self))
+
+    @property
+    def ring(self) -> Ring:
+        """Where both roles share the difference."""
+        return Ring(self.bits)
+
+    @property
+    def compared_bits(self) -> int:
+        """Length of the values that are compared: the low parts of shares."""
+        return self.bits - 1
+
+    @property
+    def u(self) -> int:
+        """The plaintext modulus of the key."""
+        return steps.plaintext_modulus(self.compared_bits)
+
+    def layout(self) -> Mapping[str, int]:
+        """The widths in bytes and the counts that messages name."""
+        terms = self.compared_bits + 1
+        return {"dgk": self.key_bits // 8, "bit": 1, "compared_bits": self.compared_bits, "differences": terms}
