@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Annotated, Any
 
+from protocols import pathak2010
+from protocols.arithmetic import modular
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Ring
 from protocols.arithmetic.rng import Stream
-from protocols.comparison import steps
+from protocols.comparison import PROGRAM, roles, signs, steps
+from protocols.comparison.messages import Bits, Differences
 from protocols.crypto.dgk import BitCiphertext, DgkPublicKey, FreshBit
+from protocols.runtime.message import CURATOR, PARTY, Message, masked, message
+from protocols.runtime.session import Program
 
 
 def _terms(key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int) -> list[BitCiphertext]:
@@ -24,7 +31,13 @@ def _terms(key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int) 
 def _finish(
     key: DgkPublicKey, terms: Sequence[BitCiphertext], rng: Stream, *, blind: bool = True, shuffle: bool = True
 ) -> tuple[FreshBit, ...]:
-    blinded = [key.blind(c, 1 + rng.below(key.u - 1) if blind else 1, rng) for c in terms]
+    return _blinded(key, terms, rng, lambda: 1 + rng.below(key.u - 1) if blind else 1, shuffle=shuffle)
+
+
+def _blinded(
+    key: DgkPublicKey, terms: Sequence[BitCiphertext], rng: Stream, factor: Callable[[], int], *, shuffle: bool = True
+) -> tuple[FreshBit, ...]:
+    blinded = [key.blind(c, factor(), rng) for c in terms]
     return tuple(Permutation.random(len(blinded), rng)(blinded) if shuffle else blinded)
 
 
@@ -49,7 +62,293 @@ def without_shuffling(
     return _finish(key, _terms(key, x, y, delta_a), rng, shuffle=False)
 
 
+def with_a_known_factor(
+    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
+) -> tuple[FreshBit, ...]:
+    """Every term three times."""
+    return _blinded(key, _terms(key, x, y, delta_a), rng, lambda: 3)
+
+
+def with_one_factor(
+    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
+) -> tuple[FreshBit, ...]:
+    """One factor for all terms: their quotients are those of the differences."""
+    factor = 1 + rng.below(key.u - 1)
+    return _blinded(key, _terms(key, x, y, delta_a), rng, lambda: factor)
+
+
+def with_small_factors(
+    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
+) -> tuple[FreshBit, ...]:
+    """Factors from one half of the units."""
+    return _blinded(key, _terms(key, x, y, delta_a), rng, lambda: 1 + rng.below((key.u - 1) // 2))
+
+
+def with_square_factors(
+    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
+) -> tuple[FreshBit, ...]:
+    """Factors that are squares: whether a difference is one shows."""
+
+    def square() -> int:
+        root = 1 + rng.below(key.u - 1)
+        return root * root % key.u
+
+    return _blinded(key, _terms(key, x, y, delta_a), rng, square)
+
+
+def with_old_exponents(
+    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
+) -> tuple[FreshBit, ...]:
+    """Blinded and shuffled, but called fresh without a new power of h: the holder knows the exponents of its bits, so
+    those of the terms tell x.
+    """
+    blinded = [
+        FreshBit(key.n, modular.power(c.value, 1 + rng.below(key.u - 1), key.n)) for c in _terms(key, x, y, delta_a)
+    ]
+    return tuple(Permutation.random(len(blinded), rng)(blinded))
+
+
+def with_one_exponent(
+    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
+) -> tuple[FreshBit, ...]:
+    """One new power of h for all terms, which a quotient of two of them does not have."""
+    zero = key.encrypt(0, rng)
+    blinded = [modular.power(c.value, 1 + rng.below(key.u - 1), key.n) for c in _terms(key, x, y, delta_a)]
+    fresh = [FreshBit(key.n, modular.multiply(c, zero.value, key.n)) for c in blinded]
+    return tuple(Permutation.random(len(fresh), rng)(fresh))
+
+
+def with_a_rotation(
+    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
+) -> tuple[FreshBit, ...]:
+    """Not broken: where all but a zero is uniform, turning the terms round hides its place as well."""
+    size = len(y) + 1
+    by = rng.below(size)
+    turned = Permutation(tuple([*range(size), *range(size)][by : by + size]))
+    return tuple(turned(_finish(key, _terms(key, x, y, delta_a), rng, shuffle=False)))
+
+
 def chooser_half_with_top_apart(ring: Ring, d_p: int) -> tuple[int, int, int]:
     """(x, flip, top bit sent in clear): the holder then also learns the carry."""
     x, top = steps.chooser_half(ring, d_p)
     return x, 0, top
+
+
+# The comparison as a protocol of its own, with one of its two roles replaced.
+
+Stage = Callable[..., Awaitable[Any]]
+
+
+@message("compare 3", PARTY >> CURATOR)
+class Apart(Message):
+    """A bit of the chooser."""
+
+    bit: Annotated[bool, masked("bit")]
+
+
+@message("compare 3", CURATOR >> PARTY)
+class Told(Message):
+    """A bit of the holder."""
+
+    bit: Annotated[bool, masked("bit")]
+
+
+def _program(*, choose: Stage = signs.choose, hold: Stage = signs.hold) -> Program:
+    async def chooser(me: Any, p: Any, shares: Any) -> None:
+        key = await me.stage(signs.take_key, p, name="key of chooser")
+        await me.stage(choose, p, key, shares, name="choose")
+
+    async def holder(me: Any, p: Any, shares: Any) -> Any:
+        key = await me.stage(signs.give_key, p, name="key of holder")
+        return await me.stage(hold, p, key, shares, name="hold")
+
+    return replace(PROGRAM, roles={PARTY: chooser, CURATOR: holder}, kinds=(*PROGRAM.kinds, Apart, Told))
+
+
+async def _answer(me: Any, key: Any, x: int, flip: int, delta_a: int, rng: Any, differences: Any) -> None:
+    y = (await me.receive(signs.HOLDER, Bits)).y
+    me.send(signs.HOLDER, Differences(differences(key.dgk, x, y, delta_a, rng), steps.xor(delta_a, flip)))
+
+
+def with_differences(differences: Callable[..., tuple[FreshBit, ...]]) -> Program:
+    """The protocol with these terms."""
+
+    async def choose(me: Any, p: Any, key: Any, shares: Any) -> None:
+        for share in shares:
+            x, flip = steps.chooser_half(p.ring, share)
+            await _answer(me, key, x, flip, me.rng.bits(1), me.rng, differences)
+
+    return _program(choose=choose)
+
+
+async def _without_mask(me: Any, p: Any, key: Any, shares: Any) -> None:
+    for share in shares:
+        await _answer(me, key, *steps.chooser_half(p.ring, share), 0, me.rng, steps.differences)
+
+
+async def _with_one_mask(me: Any, p: Any, key: Any, shares: Any) -> None:
+    delta_a = me.rng.bits(1)
+    for share in shares:
+        await _answer(me, key, *steps.chooser_half(p.ring, share), delta_a, me.rng, steps.differences)
+
+
+async def _with_the_same_coins(me: Any, p: Any, key: Any, shares: Any) -> None:
+    for share in shares:
+        rng = me.rng.fork("terms")
+        await _answer(me, key, *steps.chooser_half(p.ring, share), me.rng.bits(1), rng, steps.differences)
+
+
+async def _with_the_mask_told(me: Any, p: Any, key: Any, shares: Any) -> None:
+    for share in shares:
+        delta_a = me.rng.bits(1)
+        await _answer(me, key, *steps.chooser_half(p.ring, share), delta_a, me.rng, steps.differences)
+        me.send(signs.HOLDER, Apart(bool(delta_a)))
+
+
+async def _with_the_top_bit_apart(me: Any, p: Any, key: Any, shares: Any) -> None:
+    for share in shares:
+        x, _, top = chooser_half_with_top_apart(p.ring, share)
+        await roles.chooser(me, signs.HOLDER, key.dgk, x, 0)
+        me.send(signs.HOLDER, Apart(bool(top)))
+
+
+async def _hold_and_hear(me: Any, p: Any, key: Any, shares: Any) -> Any:
+    """Reads one bit more after each answer, and does not use it."""
+    halves = [steps.holder_half(p.ring, share) for share in shares]
+    for y, _ in halves:
+        roles.offer(me, signs.CHOOSER, key.dgk, y, p.compared_bits)
+    found = []
+    for _, top in halves:
+        found.append(steps.is_negative(await roles.holder(me, signs.CHOOSER, key.dgk), top))
+        await me.receive(signs.CHOOSER, Apart)
+    return tuple(found)
+
+
+async def _hold_and_add(me: Any, p: Any, key: Any, shares: Any) -> Any:
+    """Puts together what came apart."""
+    halves = [steps.holder_half(p.ring, share) for share in shares]
+    for y, _ in halves:
+        roles.offer(me, signs.CHOOSER, key.dgk, y, p.compared_bits)
+    found = []
+    for _, top in halves:
+        carry = await roles.holder(me, signs.CHOOSER, key.dgk)
+        found.append(steps.is_negative(carry ^ int((await me.receive(signs.CHOOSER, Apart)).bit), top))
+    return tuple(found)
+
+
+async def _hold_and_tell(me: Any, p: Any, key: Any, shares: Any) -> Any:
+    found = await signs.hold(me, p, key, shares)
+    for sign in found:
+        me.send(signs.CHOOSER, Told(bool(sign)))
+    return found
+
+
+async def _choose_and_hear(me: Any, p: Any, key: Any, shares: Any) -> None:
+    await signs.choose(me, p, key, shares)
+    for _ in shares:
+        await me.receive(signs.HOLDER, Told)
+
+
+async def _hold_with_one_exponent(me: Any, p: Any, key: Any, shares: Any) -> Any:
+    halves = [steps.holder_half(p.ring, share) for share in shares]
+    for y, _ in halves:
+        bits = steps.bits(y, p.compared_bits)
+        me.send(signs.CHOOSER, Bits(tuple(key.dgk.encrypt(bit, me.rng.fork("bits")) for bit in bits)))
+    return tuple([steps.is_negative(await roles.holder(me, signs.CHOOSER, key.dgk), top) for _, top in halves])
+
+
+async def _without_factors_under_long_keys(me: Any, p: Any, key: Any, shares: Any) -> None:
+    differences = without_blinding if p.key_bits > 2048 else steps.differences
+    for share in shares:
+        await _answer(me, key, *steps.chooser_half(p.ring, share), me.rng.bits(1), me.rng, differences)
+
+
+BLIND = {
+    "differences without factors": with_differences(without_blinding),
+    "a factor that everybody knows": with_differences(with_a_known_factor),
+    "one factor for all terms": with_differences(with_one_factor),
+    "factors from half of the units": with_differences(with_small_factors),
+    "factors that are squares": with_differences(with_square_factors),
+    "terms in order": with_differences(without_shuffling),
+    "terms with old exponents": with_differences(with_old_exponents),
+    "one new exponent for all terms": with_differences(with_one_exponent),
+    "no mask on the flip": _program(choose=_without_mask),
+    "one mask for all comparisons": _program(choose=_with_one_mask),
+    "the same coins in every comparison": _program(choose=_with_the_same_coins),
+    "the mask in the clear": _program(choose=_with_the_mask_told, hold=_hold_and_hear),
+    "the top bit apart": _program(choose=_with_the_top_bit_apart, hold=_hold_and_add),
+    "no factors under long keys": _program(choose=_without_factors_under_long_keys),
+}
+"""What tells the holder too much."""
+
+LOUD = {
+    "the result told to the chooser": _program(choose=_choose_and_hear, hold=_hold_and_tell),
+    "bits with one exponent": _program(hold=_hold_with_one_exponent),
+}
+"""What tells the chooser something."""
+
+HARMLESS = {
+    "the same steps, written again": with_differences(steps.differences),
+    "terms turned round": with_differences(with_a_rotation),
+}
+"""What is another protocol and as good."""
+
+WRONG = {"without the term for equality": with_differences(without_equality)}
+"""What does not give what it should."""
+
+
+# The comparison inside of the curator protocol, with something told that stays between its two roles.
+
+
+async def _party(me: Any, p: Any, mine: Any) -> Any:
+    return await pathak2010.party(me, p, mine)
+
+
+async def _curator(me: Any, p: Any) -> Any:
+    return await pathak2010.curator(me, p)
+
+
+_chooser = roles.chooser
+INSIDE = replace(
+    pathak2010.PROGRAM, roles={PARTY: _party, CURATOR: _curator}, kinds=(*pathak2010.PROGRAM.kinds, Apart, Told)
+)
+"""The curator protocol as it is; its comparison is exchanged by name, in `protocols.comparison.roles`."""
+
+
+def chooser_that_tells(what: Callable[[Any, Any], Any]) -> Stage:
+    """Sends one bit more: what this makes of the mask and the flip."""
+
+    async def chooser(me: Any, holder: str, key: Any, x: Any, flip: Any) -> None:
+        y = (await me.receive(holder, Bits)).y
+        delta_a = me.rng.bits(1)
+        me.send(holder, Differences(steps.differences(key, x, y, delta_a, me.rng), steps.xor(delta_a, flip)))
+        me.send(holder, Apart(what(delta_a, flip)))
+
+    return chooser
+
+
+async def holder_that_hears(me: Any, chooser: str, key: Any) -> Any:
+    """Reads that bit."""
+    answer = await me.receive(chooser, Differences)
+    await me.receive(chooser, Apart)
+    return steps.at_most(key, answer.c, answer.delta)
+
+
+async def holder_that_tells(me: Any, chooser: str, key: Any) -> Any:
+    """Tells the chooser the answer, which with its own share is the carry."""
+    answer = await me.receive(chooser, Differences)
+    found = steps.at_most(key, answer.c, answer.delta)
+    me.send(chooser, Told(found))
+    return found
+
+
+async def chooser_that_hears(me: Any, holder: str, key: Any, x: Any, flip: Any) -> None:
+    """Reads the answer."""
+    await _chooser(me, holder, key, x, flip)
+    await me.receive(holder, Told)
+
+
+async def chooser_without_mask(me: Any, holder: str, key: Any, x: Any, flip: Any) -> None:
+    """delta_a is always 0."""
+    y = (await me.receive(holder, Bits)).y
+    me.send(holder, Differences(steps.differences(key, x, y, 0, me.rng), steps.xor(0, flip)))

@@ -155,15 +155,16 @@ async def hardly_masked(me: Any, p: Any, keys: Any, w: Any, psi: Any) -> Any:
     """s is as long as what it hides."""
     if psi is not None:
         s = p.weights.random_vector(p.dimension, me.rng)
-        me.send(me.curator, Masked(tuple(keys.zeta.blind(c, x, me.rng) for c, x in zip(psi, s, strict=True))))
+        packed = p.packing.pack(s)
+        me.send(me.curator, Masked(tuple(keys.zeta.blind(c, x, me.rng) for c, x in zip(psi, packed, strict=True))))
         w = p.weights.subtract_vectors(w, s)
     return await stage3.reshare(me, p, w)
 
 
 async def unshared(me: Any, p: Any, keys: Any, w: Any, psi: Any) -> Any:
-    """Charlie gets the first summand of everybody in the clear."""
+    """Charlie gets the last summand of everybody in the clear."""
     y = await stage3.party(me, p, keys, w, psi)
-    me.send(me.curator, Half(w[0]))
+    me.send(me.curator, Half(w[-1]))
     return y
 
 

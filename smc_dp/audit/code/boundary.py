@@ -25,24 +25,41 @@ class Shown:
 
 
 def boundary(protocol: Protocol, p: Any, rng: Stream, runs: int = RUNS) -> tuple[Shown, ...]:
-    """Try every attack of the claim on executions whose private inputs are drawn uniformly."""
-    attacks = [(u.sentence, u.attack) for u in protocol.claim.not_claimed if u.attack] if protocol.claim else []
-    inputs = [_uniform(protocol.model, p, rng.fork(f"inputs {i}")) for i in range(runs)]
-    done = [execute(protocol.program, p, known, rng.fork(f"run {i}")) for i, known in enumerate(inputs)]
-    return tuple(_shown(sentence, attack, p, inputs, done) for sentence, attack in attacks)
+    """Try every attack of the claim on executions whose private inputs are drawn uniformly, with each length of keys
+    in turn.
+    """
+    claim = protocol.claim
+    attacks = [(u.sentence, u.attack) for u in claim.not_claimed if u.attack] if claim else []
+    lengths = claim.trials.lengths(p) if claim and claim.trials else (p,)
+    tries = [_tried(protocol, lengths[i % len(lengths)], rng.fork(f"run {i}")) for i in range(runs)]
+    return tuple(_shown(sentence, attack, tries) for sentence, attack in attacks)
+
+
+@dataclass(frozen=True, repr=False)
+class _Try:
+    """One execution on inputs that were drawn."""
+
+    p: Any
+    inputs: Inputs
+    run: Run
+
+
+def _tried(protocol: Protocol, p: Any, rng: Stream) -> _Try:
+    inputs = _uniform(protocol.model, p, rng.fork("inputs"))
+    return _Try(p, inputs, execute(protocol.program, p, inputs, rng))
 
 
 def _uniform(model: Model, p: Any, rng: Stream) -> Inputs:
     return model.inputs(p, lambda name, bits: rng.bits(bits))
 
 
-def _shown(sentence: str, attack: Attack, p: Any, inputs: list[Inputs], done: list[Run]) -> Shown:
-    truths = [_truths(attack, p, known) for known in inputs]
+def _shown(sentence: str, attack: Attack, done: list[_Try]) -> Shown:
+    truths = [_truths(attack, one.p, one.inputs) for one in done]
     found = tries = mistaken = 0
-    for i, run in enumerate(done):
+    for i, one in enumerate(done):
         elsewhere = list(truths[i - 1].values())
         for names, truth in truths[i].items():
-            got = _got(attack, p, run, names)
+            got = _got(attack, one.p, one.run, names)
             tries, found, mistaken = tries + 1, found + (got == truth), mistaken + (got in elsewhere)
     return Shown(sentence, found, tries, mistaken)
 

@@ -5,14 +5,16 @@ is a statement about the conversation with ideal building blocks: encryption hid
 comparison shows its result and nothing else, links are sealed, everybody follows the protocol. No prior knowledge of
 sizes, weights or noise is assumed, so whatever somebody could guess because it is plausible is not in the matrix.
 Numbers are forms over the rationals: that a multiple of K of the noise leaves the sum mod K [N6] does not show. What
-is known of several secrets together, and of none by itself, is in the cell `another sum`.
+is known of several secrets together, and of none by itself, is in the cell `another sum`; the difference of two
+neighbouring coordinates is a secret like the coordinates themselves. The same is computed with other numbers of
+coordinates and lengths of keys (`Model.variants`), and a cell is that of the worst.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
@@ -61,12 +63,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Matrix:
-    """All coalitions of a protocol's participants, with the worlds looked at."""
+    """All coalitions of a protocol's participants, with the worlds looked at, and the parameters in which the settings
+    looked at differ.
+    """
 
     protocol: str
     parties: tuple[str, ...]
     worlds: int
     rows: tuple[Row, ...]
+    settings: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -78,7 +83,8 @@ class Matrix:
             }
             for row in self.rows
         ]
-        return {"protocol": self.protocol, "parties": list(self.parties), "worlds": self.worlds, "rows": rows}
+        about = {"protocol": self.protocol, "parties": list(self.parties), "worlds": self.worlds}
+        return {**about, "settings": list(self.settings), "rows": rows}
 
 
 def matrix(
@@ -91,13 +97,47 @@ def matrix(
 
     Raises `LocalError` where the protocol's code cannot run over symbols.
     """
-    book = Book(protocol, parties)
+    p = protocol.model.sample(parties)
+    every = (p, *protocol.model.variants(p))
+    book, *others = (Book(protocol, q) for q in every)
+    settings = _settings(every)
     rows: list[Row] = []
     for members in chosen or coalitions(book.names):
         if progress:
             progress(f"{' + '.join(members)}")
-        rows += _rows(book, frozenset(members))
-    return Matrix(protocol.program.name, tuple(book.p.parties), len(book.traces), tuple(rows))
+        found = _rows(book, frozenset(members))
+        for other, setting in zip(others, settings[1:], strict=True):
+            more = {row.smallest: row.cells for row in _rows(other, frozenset(members), briefly=True)}
+            found = [replace(row, cells=_worse(row.cells, more.get(row.smallest, {}), setting)) for row in found]
+        rows += found
+    return Matrix(protocol.program.name, tuple(p.parties), len(book.traces), tuple(rows), settings)
+
+
+def _settings(every: Sequence[Any]) -> tuple[str, ...]:
+    """Each of some parameters by the values in which they differ."""
+    stated = [q.as_dict() for q in every]
+    names = [name for name in stated[0] if any(q[name] != stated[0][name] for q in stated)]
+    return tuple(", ".join(f"{name} {q[name]}" for name in names) for q in stated)
+
+
+def _worse(cells: Mapping[str, Cell], others: Mapping[str, Cell], setting: str) -> dict[str, Cell]:
+    """Of each two cells the worse one. The last coordinate stands for all that have no cell of their own."""
+    found, last = dict(cells), {_kind(secret): secret for secret in cells}
+    for secret, cell in others.items():
+        name = secret if secret in cells else last.get(_kind(secret), secret)
+        known = found.get(name, cell)
+        if cell.level != "not all" and known.level != "own" and _badness(cell) > _badness(known):
+            found[name] = replace(cell, how=f"{cell.how}; so with {setting}")
+    return found
+
+
+def _kind(secret: str) -> tuple[str, bool]:
+    """The vector that a secret is of, and whether it is a difference."""
+    return secret.partition("(")[0], " - " in secret
+
+
+def _badness(cell: Cell) -> tuple[int, bool]:
+    return LEVELS.index(cell.level), cell.beyond
 
 
 def coalitions(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -119,9 +159,9 @@ class _Look:
         return weakened(self.view) or self.view
 
 
-def _rows(book: Book, members: frozenset[str]) -> list[Row]:
+def _rows(book: Book, members: frozenset[str], briefly: bool = False) -> list[Row]:
     found: dict[int, dict[str, Counter[Cell]]] = {}
-    for worlds, wanted in book.scenes(members):
+    for worlds, wanted in book.scenes(members, briefly):
         looks = [_look(book, members, w) for w in worlds]
         for look, classes in _classes(looks, wanted):
             cells = found.setdefault(look.world.ranks.index(0), {})
@@ -196,7 +236,8 @@ def _linear_cell(book: Book, secret: str, look: _Look, classes: _Classes) -> Cel
     level, how = _solved(book, secret, look.world, [(x.world, x.view) for x in classes.view])
     if classes.alone:  # that one computation fits other worlds too was not looked at
         release, level = min(release, "listed", key=LEVELS.index), min(level, "listed", key=LEVELS.index)
-    if level == "nothing" and look.weak.solve(book.linear(look.world)[secret]) is not None:
+    form = book.linear(look.world)[secret]
+    if level == "nothing" and (look.weak.solve(form) is not None or look.weak.tells_of(form)):
         level, how = "partly", "in the span once coins too short to hide and ranges that tell are added"
     return Cell(level, release, how)
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from smc_dp.audit.code.matrix import LEVELS, SUM, Cell, Matrix, Row
-from smc_dp.audit.code.symbolic.book import ENUMERATED, SMALLEST
+from smc_dp.audit.code.symbolic.book import ENUMERATED, FEW, SMALLEST
 
-WIDTH = 120
+UNFOLDED = 1 << 20  # a paragraph is a line
 GROUPS = {"n": "sizes", "w": "weights", "eta": "other noise"}  # of all participants outside the coalition
 SHOWN = {"nothing": "-", "not all": "(-)"}
 
@@ -19,7 +19,8 @@ KEY = (
     "all: the coalition can compute it. listed: it is one of a few numbers that the coalition can compute, and the "
     "messages do not say which. partly: some values are excluded or more likely than before, or a remainder is known. "
     "-: nothing. (-): not determined. own: a member's own, or drawn by a member. *: more than the result and the "
-    "members' own inputs tell. Another sum: of the others' inputs, beside those in the table and the result."
+    "members' own inputs tell. Weights, noise and sums: every coordinate, and the difference of each two neighbours. "
+    "Another sum: of the others' inputs, beside those in the table and the result."
 )
 LIMITS = (
     "Computed by running the role code over symbols, with ideal building blocks (encryption, comparison, sealed links) "
@@ -114,8 +115,9 @@ def grouped(row: Row) -> dict[str, str]:
     """What the row shows of each kind of secret of the others, marked if it is more than the result tells."""
     groups: dict[str, list[Cell]] = {}
     for secret, cell in row.cells.items():
-        letter = secret.split("_")[0]
-        name = GROUPS.get(letter, letter) if secret[-1] == ")" or letter == "n" else secret
+        vector, coordinate, _ = secret.partition("(")
+        letter = vector.split("_")[0]
+        name = GROUPS.get(letter, letter) if coordinate or letter == "n" else secret
         groups.setdefault(name, []).append(cell)
     return {name: _shown(cells) for name, cells in groups.items()}
 
@@ -151,24 +153,21 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
-def text(m: Matrix) -> str:
-    """The whole matrix as text."""
+def text(m: Matrix, width: int = UNFOLDED) -> str:
+    """The whole matrix as text: the sentences, then the table, which is wider than a screen, then how to read it."""
     found = lines(m)
     columns = [g for g in dict.fromkeys([*GROUPS.values(), *found[0].cells]) if any(g in line.cells for line in found)]
     widths = [max(len(c), *(len(line.cells.get(c, "")) for line in found)) for c in columns]
     who = max(len(line.who) for line in found)
     head = " " * who + "  " + "  ".join(f"{c:<{w}}" for c, w in zip(columns, widths, strict=True))
-    rows = [
-        f"{m.protocol}, {len(m.parties)} parties: what each coalition learns of the others' secrets",
-        "",
-        head.rstrip(),
-    ]
+    said = [_wrapped(f"{line.who[0].upper()}{line.who[1:]}: {sentence(line)}", width, "  ") for line in found]
+    title = f"{m.protocol}, {len(m.parties)} parties: what each coalition learns of the others' secrets"
+    rows = [title, "", *said, "", head.rstrip()]
     for line in found:
         cells = "  ".join(f"{line.cells.get(c, ''):<{w}}" for c, w in zip(columns, widths, strict=True))
         rows.append(f"{line.who:<{who}}  {cells}".rstrip())
-    rows.append("")
-    rows += [_wrapped(f"{line.who[0].upper()}{line.who[1:]}: {sentence(line)}", "  ") for line in found]
-    return "\n".join([*rows, "", _wrapped(KEY), _wrapped(LIMITS), _wrapped(_method(m))]) + "\n"
+    method = " ".join((_method(m), *_settings(m)))
+    return "\n".join([*rows, "", *(_wrapped(paragraph, width) for paragraph in (KEY, LIMITS, method))]) + "\n"
 
 
 def _method(m: Matrix) -> str:
@@ -184,5 +183,14 @@ def _method(m: Matrix) -> str:
     )
 
 
-def _wrapped(paragraph: str, indent: str = "") -> str:
-    return textwrap.fill(paragraph, WIDTH, subsequent_indent=indent)
+def _settings(m: Matrix) -> list[str]:
+    """With which parameters this was computed, if with several."""
+    first, *others = m.settings
+    if not others:
+        return []
+    where = "" if len(m.parties) <= FEW else " (by linear algebra, in a world or two for each kind of pair)"
+    return [f"Computed with {first}, and again{where} with {'; '.join(others)}: each cell is the worst of them."]
+
+
+def _wrapped(paragraph: str, width: int, indent: str = "") -> str:
+    return textwrap.fill(paragraph, width, subsequent_indent=indent)

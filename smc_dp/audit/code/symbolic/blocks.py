@@ -11,9 +11,10 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
 from protocols.crypto import admission, commitment, dgk, paillier
+from protocols.errors import LocalError
 from smc_dp.audit.code.symbolic.box import Admission, Box, Commitments, Cryptosystem, PublicKey, raised, with_plaintext
 from smc_dp.audit.code.symbolic.coins import Agreed, Coins, Tape
-from smc_dp.audit.code.symbolic.form import Form, Number
+from smc_dp.audit.code.symbolic.form import Form, Number, Symbol
 
 
 def instead(tape: Tape) -> dict[Any, Any]:
@@ -61,37 +62,65 @@ class _Permutations:
 class _Comparison:
     """`comparison.steps` as its ideal functionality: the holder learns the sign of the difference, and nothing else.
 
-    What the real steps are worth is claimed and checked beside them, in `protocols.comparison`.
+    What the real steps are worth is claimed beside them and checked as a protocol of its own, `comparison`. Bits are
+    unknowns, sums of them are taken mod 2; none of what goes on between the two roles is a constant, so whoever sends
+    it somewhere else shows it.
     """
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
+        self._tops: dict[str, dict[str, Symbol]] = {}  # by role, then by share
 
-    def chooser_half(self, ring: Any, d: Number) -> tuple[Number, int]:
-        """The chooser's share of the difference as it is."""
-        return d, 0
+    def chooser_half(self, ring: Any, d: Number) -> tuple[Number, Number]:
+        """The chooser's share of the difference as it is, and its top bit as the flip."""
+        return d, self._top(d)
 
-    def holder_half(self, ring: Any, d: Number) -> tuple[Number, int]:
-        """The holder's share of the difference as it is."""
-        return d, 0
+    def holder_half(self, ring: Any, d: Number) -> tuple[Number, Number]:
+        """The holder's share of the difference as it is, and its top bit."""
+        return d, self._top(d)
 
     def bits(self, value: Number, length: int) -> list[Number]:
         """One number in place of its bits."""
         return [value]
 
-    def xor(self, x: Number, y: int) -> Number:
-        """The sum mod 2: the mask hides the flip."""
-        return x
+    def xor(self, x: Number, y: Number) -> Number:
+        """The sum mod 2."""
+        return _parity(x, y)
 
     def differences(self, key: PublicKey, x: Number, y: tuple[Box], delta_a: Number, rng: Coins) -> tuple[Box, ...]:
-        """A box of the sign of x + y that depends on the holder's box as the real ones do."""
-        sign = self._tape.is_negative(x + y[0].content)
-        return (Box(key.n, sign, y[0].randomiser + Form.of(rng.randomiser()), sign),)
+        """A box of the one bit that tells whether a term is zero, which depends on the holder's box as the terms do.
+
+        With the mask, the flip and the holder's top bit it is the sign of x + y. Where equal numbers are not ordered by
+        coins, the sign tells of them whether they are equal.
+        """
+        held = Form.of(y[0].content)
+        offered = next((tops[held.text] for tops in self._tops.values() if held.text in tops), None)
+        if offered is None:
+            raise LocalError(f"{self._tape.role} compares with what is no half of a share")
+        difference = Form.of(x + held)
+        zero = _parity(1, self._tape.is_negative(difference), Form.of(offered), self._top(x), delta_a)
+        tells = () if self._tape.breaks_ties(difference) else (difference,)
+        return (Box(key.n, zero, y[0].randomiser + Form.of(rng.randomiser()), zero, tells=tells),)
 
     def at_most(self, key: Any, c: tuple[Box], delta: Number) -> Number:
-        """The sign."""
-        return key.decrypt(c[0]) if hasattr(key, "decrypt") else c[0].content
+        """The answer: whether a term is zero, and delta."""
+        return _parity(key.decrypt(c[0]) if hasattr(key, "decrypt") else c[0].content, delta)
 
-    def is_negative(self, answer: int, top: int) -> int:
-        """The sign."""
-        return answer
+    def is_negative(self, answer: Number, top: Number) -> Number:
+        """The sign, in which all unknowns are gone."""
+        return _parity(1, answer, top)
+
+    def _top(self, d: Number) -> Form:
+        """The top bit of a role's share: an unknown of its own, which is a hint on the share to others."""
+        role, share = self._tape.role, Form.of(d)
+        tops = self._tops.setdefault(role, {})
+        if share.text not in tops:
+            tops[share.text] = self._tape.draw(Symbol(f"top bit {len(tops)} of {role}", 0, 1, "coin", role, share))
+        return Form.of(tops[share.text])
+
+
+def _parity(*bits: Number) -> Number:
+    """The sum of bits mod 2: a number, where no unknown is left."""
+    total = Form.of(sum(bits))
+    odd = {s: 1 for s, c in total.terms.items() if c % 2}
+    return Form(total.constant % 2, odd, 0, 1, 2, 2) if odd else total.constant % 2

@@ -18,26 +18,33 @@ from typing import Any
 from protocols.crypto.commitment import COMMITMENT_BYTES, OPENING_BYTES
 from protocols.errors import LocalError
 from smc_dp.audit.code.symbolic.coins import Coins, Tape
-from smc_dp.audit.code.symbolic.form import Form, Number, UndecidedError, extent
+from smc_dp.audit.code.symbolic.form import Form, Number, extent
+from smc_dp.audit.code.symbolic.refusing import Refusing
 
 
-@dataclass(frozen=True)
-class Secret:
+@dataclass(frozen=True, repr=False)
+class Secret(Refusing):
     """A secret number of a key. Whoever has one of a key's holds the key."""
 
     key: int
     part: str
 
+    def _notes(self) -> list[list[str]]:
+        return []
+
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """A ciphertext under the key with this n; `plain` is its content without what was raised to unknowns."""
+    """A ciphertext under the key with this n; `plain` is its content without what was raised to unknowns. `tells` are
+    forms on which whoever opens it gets a hint.
+    """
 
     n: int
     content: Number = field(repr=False)
     randomiser: Number = field(repr=False)
     plain: Number = field(repr=False)
     trials: tuple[tuple[Box, Form], ...] = field(default=(), repr=False)
+    tells: tuple[Form, ...] = field(default=(), repr=False)
 
     @property
     def value(self) -> Box:
@@ -161,7 +168,7 @@ def with_plaintext(c: Box, factor: Number) -> Box:
     parts = {s: k // c.n for s, k in f.terms.items()}
     constant = f.constant // c.n
     if constant * c.n + 1 != f.constant or any(parts[s] * c.n != k for s, k in f.terms.items()):
-        raise UndecidedError("multiplies a ciphertext by what is no encryption without randomness")
+        f.refuse("multiplies a ciphertext by what is no encryption without randomness")
     least, most = extent(parts)
     m = Form(constant, parts, constant + least, constant + most) if parts else constant
     return Box(c.n, c.content + m, c.randomiser, c.plain + m, c.trials)
@@ -219,6 +226,8 @@ class Commitments:
     Who has a commitment and its opening is taken to know the value, for it can try guesses; who has the commitment
     alone has a string like any other.
     """
+
+    COMMITMENT_BYTES, OPENING_BYTES = COMMITMENT_BYTES, OPENING_BYTES
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape

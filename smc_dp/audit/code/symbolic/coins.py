@@ -9,9 +9,11 @@ from typing import Any
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.errors import LocalError
-from smc_dp.audit.code.symbolic.form import Form, Number, Symbol, UndecidedError, extent
+from smc_dp.audit.code.symbolic.form import Form, Number, Symbol, extent
 from smc_dp.audit.code.symbolic.worlds import World
 
+AGREED = ""  # the owner of coins that whoever has their source can draw
+TIE_BITS = 40  # of coins that break a tie
 FULL = 1 << 4096  # beyond every modulus: a randomiser is uniform whatever it is added to
 
 
@@ -21,29 +23,34 @@ class Tape:
 
     `secrets` are those of keys, by the role that made the key, `strings` the random bytes by the role that drew them.
     `labels` maps a source of randomness to the permutation drawn from it, `drawers` its name to the roles that drew it,
-    `hashed` a digest to what was hashed, `committed` a commitment to its context, its value and its opening.
+    `agreed` to the coins drawn from it by whoever had the source, `hashed` a digest to what was hashed, `committed` a
+    commitment to its context, its value and its opening. Two runs with another `salt` have other random bytes.
     """
 
     world: World
     names: tuple[str, ...]
     compared: tuple[str, ...]
     role: str = ""
+    salt: str = ""
     coins: dict[str, list[Symbol]] = field(default_factory=dict)
     named: dict[str, Symbol] = field(default_factory=dict)
     secrets: dict[str, set[Any]] = field(default_factory=dict)
     strings: dict[str, list[bytes]] = field(default_factory=dict)
     hashed: dict[bytes, bytes] = field(default_factory=dict)
     committed: dict[bytes, tuple[bytes, Any, bytes]] = field(default_factory=dict)
+    agreed: dict[bytes, list[Symbol]] = field(default_factory=dict)
     labels: dict[bytes, str] = field(default_factory=dict)
     drawers: dict[str, set[str]] = field(default_factory=dict)
     keys: list[int] = field(default_factory=list)
     products: dict[str, Symbol] = field(default_factory=dict)
 
-    def draw(self, symbol: Symbol) -> Symbol:
+    def draw(self, symbol: Symbol, among: list[Symbol] | None = None) -> Symbol:
         """Note a coin of its owner; one of the same name is the same coin, drawn again from the beginning."""
         known = self.named.setdefault(symbol.name, symbol)
         if known is symbol:
             self.coins.setdefault(symbol.owner, []).append(symbol)
+            if among is not None:
+                among.append(symbol)
         return known
 
     def product(self, x: Form, y: Form) -> Symbol:
@@ -51,20 +58,48 @@ class Tape:
         name = f"({x.text})({y.text})"
         return self.products.setdefault(name, Symbol(name, 0, FULL - 1, "product", "", None, (x, y)))
 
+    def top(self, x: Number, length: int) -> Number:
+        """The top bit of a number of this length: a part of it that no form shows."""
+        if not isinstance(x, Form):
+            return x >> (length - 1)
+        name = f"top bit of {x.text}"
+        return Form.of(self.named.setdefault(name, Symbol(name, 0, 1, "part", "", x)))
+
     def digest(self, data: bytes) -> bytes:
         """A hash whose preimage is remembered."""
         made = hashlib.sha256(data).digest()
         self.hashed[made] = data
         return made
 
+    def is_string(self, value: Any) -> bool:
+        """Whether these are random bytes as they were drawn, hashed, or made for a commitment."""
+        if not isinstance(value, bytes):
+            return False
+        return value in self.hashed or any(value in strings for strings in self.strings.values())
+
     def drawn(self, members: Set[str], read: Set[bytes]) -> frozenset[str]:
-        """The permutations that these roles can draw, having read these bytes: they have all bytes of the source."""
-        theirs = {*read, *(s for name in members for s in self.strings.get(name, ()))}
-        everything = [s for strings in self.strings.values() for s in strings]
-        needed = {
-            label: [s for s in everything if s in self.hashed.get(key, key)] for key, label in self.labels.items()
-        }
-        return frozenset(label for label, strings in needed.items() if strings and theirs.issuperset(strings))
+        """The permutations that these roles can draw, having read these bytes."""
+        theirs = self._theirs(members, read)
+        return frozenset(label for source, label in self.labels.items() if self._made_of(source, theirs))
+
+    def shared(self, members: Set[str], read: Set[bytes]) -> set[Symbol]:
+        """The coins from agreed sources that these roles can draw, having read these bytes."""
+        theirs = self._theirs(members, read)
+        return {s for source, coins in self.agreed.items() if self._made_of(source, theirs) for s in coins}
+
+    def _theirs(self, members: Set[str], read: Set[bytes]) -> set[bytes]:
+        return {*read, *(s for name in members for s in self.strings.get(name, ()))}
+
+    def _made_of(self, source: bytes, theirs: Set[bytes]) -> bool:
+        """Whether who has these strings can make the source: it needs all random ones in it, and of public bytes
+        anybody has all.
+        """
+        if source in theirs:
+            return True
+        whole = self.hashed.get(source, source)
+        inside = [digest for digest in self.hashed if digest != source and digest in whole]
+        drawn = (s for strings in self.strings.values() for s in strings if s in whole)
+        return all(s in theirs for s in drawn) and all(self._made_of(digest, theirs) for digest in inside)
 
     def permutation(self, size: int, source: bytes) -> Permutation:
         """The world's permutation for this source of randomness; the same for all roles that share the source."""
@@ -91,9 +126,14 @@ class Tape:
         unit = max((abs(c) for c in sides.values()), default=0)
         least, most = extent(rest)
         if sorted(sides.values()) != [-unit, unit] or least <= -unit or most >= unit:
-            raise UndecidedError(f"{self.role} compares what is no difference of two compared numbers")
+            Form.of(x).refuse("compares what is no difference of two compared numbers")
         rank = {c: self.world.ranks[self.compared.index(name)] for name, c in sides.items()}
         return int(rank[unit] < rank[-unit])
+
+    def breaks_ties(self, x: Form) -> bool:
+        """Whether both numbers of a difference end in coins, so many that two are hardly ever equal."""
+        coins = [c for s, c in x.terms.items() if s.kind == "coin" and s.high >> (TIE_BITS - 1)]
+        return any(c > 0 for c in coins) and any(c < 0 for c in coins)
 
 
 class Coins:
@@ -126,7 +166,7 @@ class Coins:
 
     def bytes(self, n: int) -> bytes:
         """A string that nobody else draws."""
-        made = hashlib.shake_256(self._name("bytes").encode()).digest(n)
+        made = hashlib.shake_256(f"{self._name('bytes')}{self._tape.salt}".encode()).digest(n)
         self._tape.strings.setdefault(self._owner, []).append(made)
         return made
 
@@ -148,7 +188,19 @@ class Agreed:
 
     def __init__(self, tape: Tape, key: bytes) -> None:
         self._tape, self._key = tape, key
+        self._count = 0
 
     def permutation(self, size: int) -> Permutation:
         """The permutation that all holders of the bytes draw."""
         return self._tape.permutation(size, self._key)
+
+    def bits(self, k: int) -> Number:
+        """A coin in [0, 2**k) of all holders of the bytes."""
+        return self.below(1 << k)
+
+    def below(self, n: int) -> Number:
+        """A coin in [0, n) of all holders of the bytes."""
+        self._count += 1
+        name = f"coin {self._count} of {self._key.hex()}"
+        drawn = self._tape.agreed.setdefault(self._key, [])
+        return Form.of(self._tape.draw(Symbol(name, 0, n - 1, "coin", AGREED), drawn)) if n > 1 else 0

@@ -12,23 +12,21 @@ from dataclasses import dataclass, field
 from math import gcd
 from typing import Any, Literal, NoReturn, TypeAlias, Union
 
-from protocols.errors import LocalError
+from smc_dp.audit.code.symbolic.refusing import Refusing, UndecidedError
 
-FormKind: TypeAlias = Literal["input", "coin", "randomiser", "product"]
+FormKind: TypeAlias = Literal["input", "coin", "randomiser", "product", "part"]
 Number: TypeAlias = Union[int, "Form"]
-
-
-class UndecidedError(LocalError):
-    """The role asks something that has not the same answer for all values of the unknowns."""
 
 
 @dataclass(frozen=True, eq=False)
 class Symbol:
     """An unknown in [low, high]. `owner` is the role that drew it.
 
-    `about` is the form that its range depends on: whoever knows the unknown has a hint on that form. `factors` are the
+    `about` is the form that its range depends on, or that it is a part of, as a top bit is: whoever knows the unknown
+    has a hint on that form. `factors` are the
     two forms that a product of unknowns has, which is treated as an unknown of its own. `joined` collects the numbers
-    that hold this unknown as their lowest digits: who knows such a number knows its digits.
+    that hold this unknown as their lowest digits: who knows such a number knows its digits. `refused` collects what a
+    role asked of it in vain.
     """
 
     name: str
@@ -39,10 +37,11 @@ class Symbol:
     about: Form | None = field(default=None, repr=False)
     factors: tuple[Form, ...] = field(default=(), repr=False)
     joined: list[Form] = field(default_factory=list, repr=False)
+    refused: list[str] = field(default_factory=list, repr=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Form:
+class Form(Refusing):
     """constant + sum of coefficient times unknown. `modulus` is M when the value was just reduced mod M, else None.
 
     `wrap`: the value is congruent to the form's mod this number; 0 when they are equal.
@@ -76,7 +75,7 @@ class Form:
 
     def __mul__(self, k: Number) -> Number:
         if isinstance(k, Form):
-            raise UndecidedError("multiplies two unknowns")
+            self.refuse("multiplies two unknowns")
         ends = (self.low * k, self.high * k)
         terms = {s: c * k for s, c in self.terms.items()}
         return _number(self.constant * k, terms, min(ends), max(ends), self.wrap * abs(k))
@@ -97,7 +96,7 @@ class Form:
         if fits and self.modulus is not None:
             return self
         if not fits and self.wrap % modulus:
-            raise UndecidedError(f"reduces mod {modulus} what was reduced mod {self.wrap} before")
+            self.refuse(f"reduces mod {modulus} what was reduced mod {self.wrap} before")
         return Form(self.constant, self.terms, 0, modulus - 1, modulus, self.wrap if fits else modulus)
 
     def __lshift__(self, bits: int) -> Number:
@@ -108,7 +107,7 @@ class Form:
 
     def __and__(self, mask: int) -> Number:
         if mask & (mask + 1):
-            raise UndecidedError("masks other bits than the lowest")
+            self.refuse("masks other bits than the lowest")
         return self.digits(mask.bit_length())[1]
 
     def __or__(self, other: Number) -> Number:
@@ -116,7 +115,7 @@ class Form:
         o = Form.of(other)
         free = o.high.bit_length()
         if o.low < 0 or any(c % (1 << free) for c in (self.constant, *self.terms.values())):
-            raise UndecidedError("joins bits that may overlap")
+            self.refuse("joins bits that may overlap")
         whole = self + other
         for symbol in o.terms:
             symbol.joined.append(Form.of(whole))
@@ -128,19 +127,16 @@ class Form:
         if self.low >= 0 and self.high < unit:
             return 0, self
         if self.wrap:
-            raise UndecidedError("asks for digits of a number that is known mod another only")
-        low = {s: c for s, c in self.terms.items() if c % unit}
-        least, most = extent(low)
-        constant = self.constant % unit
-        if least + constant < 0 or most + constant >= unit:
-            raise UndecidedError(f"asks for digits beyond bit {bits} of a number that may carry into them")
-        high = {s: c // unit for s, c in self.terms.items() if s not in low}
-        above = _number(self.constant // unit, high, self.low // unit, self.high // unit)
-        return above, _number(constant, low, max(0, least + constant), most + constant)
+            self.refuse("asks for digits of a number that is known mod another only")
+        parts = _cut(self, bits)
+        if parts is None:
+            self.refuse(f"asks for digits beyond bit {bits} of a number that may carry into them")
+        return parts
 
-    def bit_length(self) -> int:
-        """The most bits that the value can have."""
-        return max(abs(self.low), abs(self.high)).bit_length()
+    def bit_length(self) -> Bound:
+        """What is known of the number of bits that the value has."""
+        ends = abs(self.low), abs(self.high)
+        return Bound(self, 0 if self.low <= 0 <= self.high else min(ends).bit_length(), max(ends).bit_length())
 
     def __lt__(self, other: Number) -> bool:
         o = Form.of(other)
@@ -148,7 +144,7 @@ class Form:
             return True
         if self.low >= o.high:
             return False
-        raise UndecidedError("compares an unknown number")
+        self.refuse("compares an unknown number")
 
     def __ge__(self, other: Number) -> bool:
         return not self < other
@@ -165,16 +161,61 @@ class Form:
     def __bool__(self) -> bool:
         return self._unknown()
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = Refusing.__hash__
+
+    def _notes(self) -> list[list[str]]:
+        return [s.refused for s in self.terms]
 
     def _unknown(self) -> NoReturn:
-        raise UndecidedError("asks whether an unknown number is zero, or equal to another")
+        self.refuse("asks whether an unknown number is zero, or equal to another")
 
     @property
     def text(self) -> str:
         """The form in words: its name among products."""
         parts = [f"{'' if c == 1 else f'{c} '}{s.name}" for s, c in sorted(self.terms.items(), key=_name)]
         return " + ".join([*parts, *([str(self.constant)] if self.constant or not parts else [])])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bound(Refusing):
+    """The length of an unknown number, which is between `least` and `most`.
+
+    It can be compared where the answer is the same for every value in the range of the number, and nothing else can be
+    made of it: whoever sends a length, or goes by it, tells of the number.
+    """
+
+    of: Form
+    least: int
+    most: int
+
+    def __lt__(self, other: int) -> bool:
+        return self._side(other, 0)
+
+    def __le__(self, other: int) -> bool:
+        return self._side(other, 1)
+
+    def __gt__(self, other: int) -> bool:
+        return not self._side(other, 1)
+
+    def __ge__(self, other: int) -> bool:
+        return not self._side(other, 0)
+
+    def __eq__(self, other: object) -> bool:
+        self.refuse("asks how long an unknown number is")
+
+    __hash__ = Refusing.__hash__
+
+    def __bool__(self) -> bool:
+        return self > 0
+
+    def _side(self, other: int, least: int) -> bool:
+        """Whether the length is below `other` (least = 0), or at most that (least = 1)."""
+        if isinstance(other, int) and (self.most < other + least or self.least >= other + least):
+            return self.most < other + least
+        self.refuse("asks how long an unknown number is")
+
+    def _notes(self) -> list[list[str]]:
+        return [s.refused for s in self.of.terms]
 
 
 def _name(term: tuple[Symbol, int]) -> str:
@@ -205,24 +246,36 @@ def slots(x: Form) -> list[Form]:
     found: list[Form] = []
     rest: Number = x
     while isinstance(rest, Form):
-        cut = next((b for b in _places(rest) if _fits(rest, b)), None)
-        if cut is None:
+        cuts = (_cut(rest, bits) for bits in _places(rest))
+        parts = next((p for p in cuts if p and isinstance(p[0], Form) and isinstance(p[1], Form)), None)
+        if parts is None:
             return [*found, rest]
-        rest, low = rest.digits(cut)
+        rest, low = parts
         found.append(Form.of(low))
     return found
 
 
 def _places(x: Form) -> list[int]:
-    """The powers of two in the coefficients, lowest first."""
-    return sorted({(c & -c).bit_length() - 1 for c in x.terms.values()} - {0})
+    """The powers of two in the coefficients, lowest first, and those of unknowns that stand in several places."""
+    ends = {(k & -k).bit_length() - 1 for c in x.terms.values() for k in (c, c - (c & -c))}
+    return sorted(ends - {0, -1})
 
 
-def _fits(x: Form, bits: int) -> bool:
-    low = {s: c for s, c in x.terms.items() if c % (1 << bits)}
-    least, most = extent(low)
-    constant = x.constant % (1 << bits)
-    return 0 < len(low) < len(x.terms) and least + constant >= 0 and most + constant < 1 << bits
+def _cut(x: Form, bits: int) -> tuple[Number, Number] | None:
+    """The digits above and below a place, if those below cannot carry into those above for any value of the unknowns.
+
+    An unknown may be in both: then its coefficient is cut as well.
+    """
+    unit = 1 << bits
+    for shift in (0, unit // 2):  # coefficients below are not negative, or else of either sign
+        low = {s: (c + shift) % unit - shift for s, c in x.terms.items()}
+        least, most = extent(low)
+        constant = x.constant % unit
+        if least + constant >= 0 and most + constant < unit:
+            high = {s: (c - low[s]) // unit for s, c in x.terms.items()}
+            above = _number(x.constant // unit, high, x.low // unit, x.high // unit)
+            return above, _number(constant, low, max(0, least + constant), most + constant)
+    return None
 
 
 def symbols_of(forms: Iterable[Any]) -> set[Symbol]:

@@ -9,27 +9,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import gcd
 
-from smc_dp.audit.code.symbolic.form import Form, Symbol
+from smc_dp.audit.code.symbolic.form import Form, Symbol, symbols_of
 from smc_dp.audit.code.symbolic.views import SymbolicView
 
 HIDING_BITS = 40  # a coin that is longer than what it hides by this much is taken for uniform
 
 
 def weakened(view: SymbolicView) -> SymbolicView | None:
-    """The view with all that its coins do not hide: those too short for what they are added to, what a coin's range
-    tells, and exponents that can be narrowed down by trying. None where there is nothing of the kind.
+    """The view with all that its coins do not hide: those too short for what they are added to, what a coin's range or
+    a part of a number tells, and exponents that can be narrowed down by trying. None where there is nothing of the
+    kind.
     """
-    given = [*view.given, *view.hints, *(Form.of(s) for s in sorted(_too_short(view), key=lambda s: s.name))]
-    more = SymbolicView(view.trace, view.known, view.facts, given)
-    coins = (s for owned in view.trace.tape.coins.values() for s in owned if s not in view.known)
-    ranges = [s.about for s in coins if s.about is not None and more.solve(Form.of(s)) is not None]
-    if len(given) + len(ranges) == len(view.given):
+    added = [*view.hints, *(Form.of(s) for s in sorted(_too_short(view), key=lambda s: s.name))]
+    given = [*view.given, *added]
+    more = SymbolicView(view.trace, view.known, view.facts, given) if added else view
+    telling = ((s.name, s, s.about) for s in symbols_of(given) - view.known if s.about is not None)
+    ranges = [about for _, s, about in sorted(telling) if more.solve(Form.of(s)) is not None]
+    if not added and not ranges:
         return None
-    return SymbolicView(view.trace, view.known, view.facts, [*given, *ranges])
+    told = SymbolicView(view.trace, view.known, view.facts, [*given, *ranges])
+    carried = (
+        view.trace.carried if ranges else ()
+    )  # a hint on a difference is one on that of what its numbers begin with
+    ahead = [plain for whole, plain in carried if told.solve(whole) is not None]
+    return SymbolicView(view.trace, view.known, view.facts, [*given, *ranges, *ahead])
 
 
 def _too_short(view: SymbolicView) -> set[Symbol]:
-    """The unknown coins that do not hide what they are added to.
+    """The unknown coins that do not hide what they are added to, and the parts of numbers that no coin hides.
 
     Number after number, a coin that hides the rest of the number is taken out of those that follow by subtracting.
     If there is one for each number, then all numbers together are uniform (nearly, where a coin is just much longer
@@ -44,6 +51,7 @@ def _too_short(view: SymbolicView) -> set[Symbol]:
         hiding = next((s for s in sorted(coins, key=lambda s: s.high) if _hides(s, rest)), None)
         if hiding is None:
             weak.update(coins)
+            weak.update(s for s in rest.terms if s.kind == "part")
         else:
             pivots[hiding] = rest
     return weak
@@ -67,6 +75,8 @@ def _hides(coin: Symbol, number: Form) -> bool:
     """Whether the coin makes the number uniform: exactly in its ring, or by being longer by `HIDING_BITS`."""
     if abs(number.terms[coin]) != 1:
         return False  # of a number with k times a coin the remainder mod k shows
+    if coin.about is not None:
+        return False  # it moves with what it is about
     modulus = number.modulus
     if modulus and (coin.high + 1) % modulus == 0:
         return True

@@ -1,15 +1,25 @@
 """The same role code on other building blocks: copies of its modules in which some names mean something else.
 
-The functions keep their byte code; only what they look names up in is new. Nothing real is touched.
+The functions keep their byte code; only what they look names up in is new. Nothing real is touched. What functions are
+held in is copied as well: closures, defaults, tuples, lists, dicts, and records of role modules.
+
+A role that catches every error, or errors in what Python does with a symbol, would take a refusal for an answer: the
+broadest errors mean one here that nothing raises, and there are no places of objects in memory.
 """
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable, Mapping, Set
+from dataclasses import is_dataclass
 from types import CellType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 CORE = ("protocols.arithmetic", "protocols.crypto", "protocols.runtime", "protocols.errors")
+
+
+class NobodysError(Exception):
+    """What is never raised."""
 
 
 class Rebinding:
@@ -19,23 +29,36 @@ class Rebinding:
     Classes stay as they are.
     """
 
+    BUILTINS: ClassVar[Mapping[str, Any]] = {
+        **vars(builtins),
+        **dict.fromkeys(("BaseException", "Exception", "TypeError", "AttributeError"), NobodysError),
+        "id": None,
+    }
+
     def __init__(self, instead: Mapping[Any, Any], homes: Set[str]) -> None:
         self._instead = {id(real): other for real, other in instead.items()}
         self._homes = ("protocols", *homes)
         self._known: dict[str, bool] = {}
+        self._functions: dict[int, FunctionType] = {}
         self._spaces: dict[int, dict[str, Any]] = {}
         self._modules: dict[str, ModuleType] = {}
 
     def function(self, real: FunctionType) -> FunctionType:
         """The function with its names bound anew."""
-        closure = tuple(CellType(self._value(cell.cell_contents)) for cell in real.__closure__ or ())
-        made = FunctionType(real.__code__, self._space(real.__globals__), real.__name__, real.__defaults__, closure)
-        made.__kwdefaults__, made.__module__ = real.__kwdefaults__, real.__module__
+        if id(real) in self._functions:
+            return self._functions[id(real)]
+        cells = tuple(CellType() for _ in real.__closure__ or ())
+        made = FunctionType(real.__code__, self._space(real.__globals__), real.__name__, None, cells)
+        self._functions[id(real)] = made  # before anything in it is looked at, for it may hold itself
+        for cell, old in zip(cells, real.__closure__ or (), strict=True):
+            cell.cell_contents = self._value(old.cell_contents)
+        made.__defaults__, made.__kwdefaults__ = self._value(real.__defaults__), self._value(real.__kwdefaults__)
+        made.__module__ = real.__module__
         return made
 
     def _space(self, real: dict[str, Any]) -> dict[str, Any]:
         if id(real) not in self._spaces:
-            space = self._spaces[id(real)] = {"__builtins__": real["__builtins__"], "__name__": real["__name__"]}
+            space = self._spaces[id(real)] = {"__builtins__": self.BUILTINS, "__name__": real["__name__"]}
             space.update({name: self._value(value) for name, value in real.items() if not name.startswith("__")})
         return self._spaces[id(real)]
 
@@ -46,7 +69,18 @@ class Rebinding:
             return self._module(value)
         if isinstance(value, FunctionType) and self._is_role(value.__module__):
             return self.function(value)
+        if type(value) in (tuple, list):
+            return type(value)(self._value(x) for x in value)
+        if type(value) is dict:
+            return {key: self._value(x) for key, x in value.items()}
+        if is_dataclass(value) and not isinstance(value, type) and self._is_role(type(value).__module__):
+            return self._record(value)
         return value
+
+    def _record(self, real: Any) -> Any:
+        made = object.__new__(type(real))
+        made.__dict__.update({name: self._value(value) for name, value in vars(real).items()})
+        return made
 
     def _module(self, real: ModuleType) -> ModuleType:
         if real.__name__ not in self._modules:

@@ -1,24 +1,26 @@
 """What a coalition sees of a symbolic run, as facts and as numbers; when two runs look the same to it.
 
-*Facts* are what a member reads off without computing: who sends what to whom, integers and bytes in its mail,
-permutations that it drew. *Rows* are linear forms whose value it has. Coins of the others, and their private inputs,
-are unknowns without any prior. Then two runs look the same exactly when the facts and the linear relations among the
-rows are the same, for these determine the distribution of everything seen; sizes give one thing more, their order.
+*Facts* are what a member reads off without computing: who sends what to whom in which stage, integers and bytes in its
+mail, permutations that it drew. *Rows* are linear forms whose value it has. Coins of the others, and their private
+inputs, are unknowns without any prior. Then two runs look the same exactly when the facts and the linear relations
+among the rows are the same, for these determine the distribution of everything seen; sizes give one thing more, their
+order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import lcm
 from typing import Any
 
 from flint import fmpq
 
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.audit.code.symbolic.box import Box, Secret
-from smc_dp.audit.code.symbolic.engine import Sent, Trace
-from smc_dp.audit.code.symbolic.form import Form, Symbol, slots, symbols_of
+from smc_dp.audit.code.symbolic.engine import Trace, values
+from smc_dp.audit.code.symbolic.form import Form, Number, Symbol, slots, symbols_of
 from smc_dp.audit.code.symbolic.span import Combination, Span
 
 CONSTANT = ""  # the name that the constant of a form goes by among the names of unknowns
@@ -49,6 +51,11 @@ class SymbolicView:
     def solve(self, form: Form) -> Recipe | None:
         """How to compute the form from the rows and what is the members' own; None if that cannot be done."""
         return self._learnt.solve(form)
+
+    def tells_of(self, form: Form) -> bool:
+        """Whether the members can compute a difference of compared numbers that this unknown is one of."""
+        differences = (x for x, _ in self.trace.contests if not form.terms.keys().isdisjoint(x.terms))
+        return any(self.solve(x) is not None for x in differences)
 
     def exactly(self, recipe: Recipe, form: Form) -> bool:
         """Whether the rows of a recipe are enough for all of the form's value, and not just for its remainder."""
@@ -145,23 +152,28 @@ def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
     tape = trace.tape
     known = {s for name in members for s in tape.coins.get(name, ())}
     known |= {s for name, s in trace.inputs.items() if trace.owners[name] in members}
-    known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
     mail = [s for s in trace.sent if s.to in members or s.to == PUBLIC_NAME]
-    values = [v for s in mail for v in _values(s)]
+    found = [v for s in mail for v in values(s.message)]
     own = {x for name in members for x in tape.secrets.get(name, ())}
-    held = {x.key for x in (*own, *values) if isinstance(x, Secret)}
-    boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in _values(s)}
-    texts = {v for v in values if isinstance(v, bytes)}
+    held = {x.key for x in (*own, *found) if isinstance(x, Secret)}
+    boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in values(s.message)}
+    texts = {v for v in found if isinstance(v, bytes)}
     drawn = tape.drawn(members, texts)
+    known |= tape.shared(members, texts)
+    known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
     view = SymbolicView(trace, frozenset(known), drawn=drawn)
     view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
-    view.facts += [(s.sender, s.to, type(s.message).__name__) for s in trace.sent]
-    for value in values:
+    view.facts += [(s.sender, s.to, type(s.message).__name__, s.stage) for s in trace.sent]
+    view.facts += trace.stages.items()
+    for value in found:
         if isinstance(value, Box):
-            _read_box(view, value, value.n in held, boxes)
+            _read_box(view, value, value.n in held)
         else:
             _read_plain(view, value)
-    view.given += _opened(trace, values, texts)
+    for tried in _tried(view, [v for v in found if isinstance(v, Box)], held, boxes):
+        more = view.given if len(tried) == 1 else view.hints
+        more += tried
+    view.given += _opened(trace, found, texts)
     return view
 
 
@@ -169,15 +181,8 @@ def released(trace: Trace, members: frozenset[str]) -> SymbolicView:
     """What the members would have if a trusted third party had done it all: their inputs, and the sum of the shares."""
     known = frozenset(s for name, s in trace.inputs.items() if trace.owners[name] in members)
     published = (s for s in trace.sent if s.to == PUBLIC_NAME and not s.greets)
-    shares = [[v for v in _values(s) if not isinstance(v, bytes)] for s in published]
+    shares = [[v for v in values(s.message) if not isinstance(v, bytes)] for s in published]
     return SymbolicView(trace, known, given=[Form.of(sum(column)) for column in zip(*shares, strict=True)])
-
-
-def _values(sent: Sent) -> Iterator[Any]:
-    """Everything that a message holds, field by field."""
-    for slot in sent.message.slots:
-        value = getattr(sent.message, slot.name)
-        yield from value if isinstance(value, tuple | list) else (value,)
 
 
 def _read_plain(view: SymbolicView, value: Any) -> None:
@@ -188,33 +193,53 @@ def _read_plain(view: SymbolicView, value: Any) -> None:
         view.given.append(number)
 
 
-def _opened(trace: Trace, values: Iterable[Any], texts: Set[bytes]) -> Iterator[Form]:
+def _opened(trace: Trace, found: Iterable[Any], texts: Set[bytes]) -> Iterator[Form]:
     """The numbers in commitments that were read together with what opens them."""
     committed = trace.tape.committed
-    for _, value, opening in (committed[v] for v in values if isinstance(v, bytes) and v in committed):
+    for _, value, opening in (committed[v] for v in found if isinstance(v, bytes) and v in committed):
         if opening in texts and isinstance(value, tuple):
             yield from (Form.of(x) for x in value)
 
 
-def _read_box(view: SymbolicView, box: Box, opened: bool, boxes: set[int]) -> None:
-    """Content and randomiser for who holds the key, their sum for everybody else; and exponents found by trying."""
+def _read_box(view: SymbolicView, box: Box, opened: bool) -> None:
+    """Content and randomiser for who holds the key, their sum for everybody else."""
     if opened:
         _read_plain(view, box.content)
+        view.hints += box.tells
     else:
         view.facts.append("a locked box")
     view.given.append(Form.of(box.randomiser if opened else box.content + box.randomiser))
-    tried = _tried(view, box, opened, boxes)
-    found = view.given if len(tried) == 1 else view.hints
-    found += tried
 
 
-def _tried(view: SymbolicView, box: Box, opened: bool, boxes: set[int]) -> list[Form]:
-    """The unknown exponents of a box that shows them: every box below it is seen, and nothing else in it is unknown."""
-    hidden = {s for s in symbols_of([box.randomiser]) if s.kind != "product"}
-    hidden |= set() if opened else symbols_of([box.plain])
-    if hidden - view.known or any(id(base) not in boxes for base, _ in box.trials):
-        return []
-    return [k for _, k in box.trials if view.unknown(k)]
+def _tried(view: SymbolicView, read: Sequence[Box], held: Set[int], boxes: set[int]) -> Iterator[list[Form]]:
+    """What exponents are found by trying: those of boxes, and of products of boxes, in which nothing else is unknown.
+
+    A product that the members can make has a whole number of each box; which of them leave nothing else is linear
+    algebra. Every box that was raised has to be seen.
+    """
+    span = Span()
+    raised: list[Box] = []
+    for box in read:
+        hidden = Form.of(box.randomiser if box.n in held else box.plain + box.randomiser)
+        rest = {s.name: c for s, c in hidden.terms.items() if s.kind != "product" and s not in view.known}
+        if not rest and not box.trials:
+            continue
+        raised.append(box)
+        used = span.add(rest)
+        if used is not None:
+            yield _exponents(view, [(raised[i], -c) for i, c in used.items()] + [(box, fmpq(1))], boxes)
+
+
+def _exponents(view: SymbolicView, product: Sequence[tuple[Box, Any]], boxes: set[int]) -> list[Form]:
+    """The unknown exponents of a product of powers, one for each box that was raised; none if such a box is unseen."""
+    whole = lcm(*(int(c.q) for _, c in product))
+    found: dict[int, Number] = {}
+    for box, c in product:
+        for base, k in box.trials:
+            if id(base) not in boxes:
+                return []
+            found[id(base)] = found.get(id(base), 0) + k * int(c * whole)
+    return [k for k in found.values() if isinstance(k, Form) and view.unknown(k)]
 
 
 def _rank(rows: Iterable[Mapping[str, int]]) -> int:

@@ -106,7 +106,7 @@ def test_charlie_with_a_party_is_not_claimed_and_the_reason_is_said(
     outcome = leakage.structure_together(only(evidence, "charlie", party))
     assert outcome.status == "not possible"
     said = [u.sentence for u in ideal.CLAIM.not_claimed if u.sentence in outcome.detail]
-    assert said == [u.sentence for u in boundary.NOT_CLAIMED[1 : 1 + sentences]]
+    assert said == [u.sentence for u in boundary.NOT_CLAIMED[4 : 4 + sentences]]
 
 
 def test_without_views_or_without_a_claim_nothing_is_possible(folders: Folders, tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def world(place: int) -> Samples:
 
 
 def in_world(program: Program, place: int) -> Samples:
-    return real(program, TRIALS, SMALL, TRIALS.worlds(SMALL)[place], seeded(f"world {place}"), WHO, RUNS)
+    return real(program, TRIALS, SMALL, place, seeded(f"world {place}"), WHO, RUNS)
 
 
 def test_fresh_executions_pass() -> None:
@@ -329,7 +329,7 @@ def test_a_difference_between_worlds_is_rejected() -> None:
 def test_the_law_of_the_code_as_an_audit_looks_at_it(evidence: Evidence) -> None:
     outcome = leakage.law_of_code(evidence)
     assert outcome.status == "passed"
-    for said in ("8 coalitions", "66 of 66 rejected", "moves by 0.4", "not about this run", "not a proof"):
+    for said in ("8 coalitions", "68 of 68 rejected", "moves by 0.5", "not about this run", "not a proof"):
         assert said in outcome.detail
 
 
@@ -341,6 +341,7 @@ def test_every_coalition_that_is_not_claimed_succeeds(evidence: Evidence) -> Non
     assert outcome.status == "passed"
     assert all(u.sentence in outcome.detail for u in ideal.CLAIM.not_claimed)
     assert outcome.detail.count("12 of 12:") == 2
+    assert "24 of 24:" in outcome.detail  # all but one: two of three have the smallest among them
     assert "36 of 36:" in outcome.detail
 
 
@@ -351,7 +352,7 @@ def with_attack(place: int, **change: Any) -> Protocol:
     return replace(HARDENED, claim=replace(ideal.CLAIM, not_claimed=tuple(unclaimed)))
 
 
-SUM, SIZES, NOISE = range(3)
+SUM, SIZES, NOISE = 2, 4, 5
 
 
 @pytest.mark.parametrize(
@@ -377,4 +378,4 @@ def test_attacks_succeed_for_other_numbers_of_parties_and_in_all_pairs() -> None
         p = trial([1] * K, 2, comparison=kind).parameters
         for one in tried.boundary(HARDENED, p, seeded(f"{K} {kind}"), runs=3):
             assert (one.found, one.mistaken) == (one.tries, 0)
-            assert one.tries in (3, 3 * K)
+            assert one.tries in (3, 3 * (K - 1), 3 * K)

@@ -24,6 +24,8 @@ from smc_dp.cli.main import main
 HARDENED, PRINTED = PROGRAM.name, as_printed.PROGRAM.name
 FOLDER = Path(as_printed.__file__).parent
 FILES = {HARDENED: FOLDER / "matrix-hardened.txt", PRINTED: FOLDER / "matrix-as-printed.txt"}
+# What a mutant tells, it tells in every setting.
+ONE_SETTING = replace(ideal.MODEL, variants=lambda p: ())
 # One of each kind among three parties.
 SOME = (("P2",), ("P1", "P3"), ("P2", "charlie"))
 
@@ -47,14 +49,17 @@ def hardened(row: Row, K: int) -> dict[str, str]:
     opened = charlie and bool(parties)  # the parties' key and Charlie's
     noise = opened and (inside or "P1" in parties)
     weights = "all" if noise else "listed" if inside else "nothing"
-    table = {f"n_{j[1:]}": "all" if opened else "nothing" for j in outside}
-    table |= {f"w_{j[1:]}(1)": weights if len(outside) == 1 else "nothing" for j in outside}
-    table |= {f"eta_{j[1:]}(1)": "nothing" for j in outside if j != row.smallest}
+    vectors = {f"w_{j[1:]}": weights if len(outside) == 1 else "nothing" for j in outside}
+    vectors |= {f"eta_{j[1:]}": "nothing" for j in outside if j != row.smallest}
     for name in parties:
-        table |= dict.fromkeys([f"n_{name[1:]}", f"w_{name[1:]}(1)"], "own")
-        table |= {f"eta_{name[1:]}(1)": "own"} if name != row.smallest else {}
-    table["selected noise"] = "own" if inside else "all" if noise else "nothing"
-    table["exact sum"] = weights if outside else "own"
+        vectors |= {f"w_{name[1:]}": "own"} | ({f"eta_{name[1:]}": "own"} if name != row.smallest else {})
+    vectors["selected noise"] = "own" if inside else "all" if noise else "nothing"
+    vectors["exact sum"] = weights if outside else "own"
+    # Each coordinate by itself, and their difference.
+    places = ("{0}(1)", "{0}(2)", "{0}(1) - {0}(2)")
+    table = {place.format(vector): level for vector, level in vectors.items() for place in places}
+    table |= {f"n_{j[1:]}": "all" if opened else "nothing" for j in outside}
+    table |= {f"n_{name[1:]}": "own" for name in parties}
     table[SUM] = "nothing"
     table[SMALLEST] = "all" if opened or not outside else "nothing"
     table["pi_1"] = "own" if parties else "nothing"
@@ -70,6 +75,7 @@ def test_hardened_matrix_of_two_parties_is_the_table() -> None:
         assert levels(row) == hardened(row, 2), row
 
 
+@pytest.mark.slow
 def test_hardened_matrix_of_three_parties_is_the_table() -> None:
     rows = found(HARDENED, 3, SOME).rows
     assert len(rows) == 3 * len(SOME)
@@ -90,13 +96,14 @@ def test_hardened_matrix_is_the_table(K: int) -> None:
         assert got == wanted, row
 
 
+@pytest.mark.slow
 def test_sampled_worlds_show_what_a_relay_tells_as_printed() -> None:
     """P_2 reads the a_j of another party, which does not exceed n_j: not in a world in which pi_1 moves nobody."""
     rows = found(PRINTED, 4, (("P2",),)).rows
     assert all("partly" in {c.level for s, c in row.cells.items() if s.startswith("n_")} for row in rows)
 
 
-@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("K", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_inside_the_claim_nothing_but_the_result_tells_of_an_input(K: int) -> None:
     """The theorem: Charlie alone, or any parties without him, could make their view from the result."""
     claimed = [r for r in found(HARDENED, K, None if K == 2 else SOME).rows if r.members in coalitions_claimed(K)]
@@ -114,17 +121,18 @@ def printed(members: tuple[str, ...], smallest: str) -> dict[str, str]:
     stale, so every party finds every eta_j, one of which it can take off the sum.
     """
     if members == ("charlie",):
-        hints = dict.fromkeys(["n_1", "n_2", "selected noise", "exact sum"], "partly")
+        hints = dict.fromkeys(["n_1", "n_2", "selected noise(1)", "selected noise(2)", "exact sum(2)"], "partly")
         return hints | {SMALLEST: "all", "pi_1": "all", "pi_2": "own"}
     mine = "12".index(members[0][1]) + 1
     other = 3 - mine
     lone = "charlie" not in members
-    table = {f"n_{other}": "partly" if lone else "all", f"w_{other}(1)": "listed" if lone else "all"}
-    table["exact sum"] = "listed" if lone else "all"
-    if smallest == f"P{mine}":
-        table[f"eta_{other}(1)"] = "all"
-    else:
-        table["selected noise"] = "listed" if lone else "all"
+    table = {f"n_{other}": "partly" if lone else "all"}
+    for i in (1, 2):
+        table |= dict.fromkeys([f"w_{other}({i})", f"exact sum({i})"], "listed" if lone else "all")
+        if smallest == f"P{mine}":
+            table[f"eta_{other}({i})"] = "all"
+        else:
+            table[f"selected noise({i})"] = "listed" if lone else "all"
     return table
 
 
@@ -146,12 +154,12 @@ BROKEN: dict[str, tuple[Program, int, tuple[str, ...], str, str, str]] = {
     "r comes without randomness": (mutants.PLAINLY_BLINDED, 2, ("P1", "P2"), "P1", "pi_2", "all"),
     "no covers": (mutants.WITHOUT_COVERS, 2, ("charlie",), "P2", SMALLEST, "all"),
     "no covers, pi_1": (mutants.WITHOUT_COVERS, 2, ("charlie",), "P2", "pi_1", "all"),
-    "psi_j is stale": (mutants.STALE, 2, ("P1",), "P1", "eta_2(1)", "all"),
-    "psi_j is stale, selected": (mutants.STALE, 2, ("P1",), "P2", "selected noise", "listed"),
-    "s is missing": (mutants.UNMASKED, 2, ("charlie",), "P2", "exact sum", "all"),
-    "s is too short": (mutants.HARDLY_MASKED, 2, ("charlie",), "P2", "selected noise", "partly"),
-    "summands are not shared": (mutants.UNSHARED, 2, ("charlie",), "P2", "w_2(1)", "all"),
-    "weights are announced": (mutants.TELLING, 2, ("charlie",), "P2", "w_2(1)", "all"),
+    "psi_j is stale": (mutants.STALE, 2, ("P1",), "P1", "eta_2(2)", "all"),
+    "psi_j is stale, selected": (mutants.STALE, 2, ("P1",), "P2", "selected noise(2)", "listed"),
+    "s is missing": (mutants.UNMASKED, 2, ("charlie",), "P2", "exact sum(2)", "all"),
+    "s is too short": (mutants.HARDLY_MASKED, 2, ("charlie",), "P2", "selected noise(2)", "partly"),
+    "summands are not shared": (mutants.UNSHARED, 2, ("charlie",), "P2", "w_2(2)", "all"),
+    "weights are announced": (mutants.TELLING, 2, ("charlie",), "P2", "w_2(2)", "all"),
     "coins are shown to Charlie": (mutants.LOUD, 2, ("charlie",), "P2", SMALLEST, "all"),
 }
 
@@ -159,7 +167,7 @@ BROKEN: dict[str, tuple[Program, int, tuple[str, ...], str, str, str]] = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_mutant_changes_its_cell(name: str) -> None:
     program, K, members, smallest, secret, level = BROKEN[name]
-    rows = matrix(Protocol(program, ideal.MODEL, None, LIMITS), K, chosen=(members,)).rows
+    rows = matrix(Protocol(program, ONE_SETTING, None, LIMITS), K, chosen=(members,)).rows
     row = next(r for r in rows if r.smallest == smallest)
     assert (hardened(row, K)[secret], row.cells[secret].level) == ("nothing", level)
     assert row.cells[secret].beyond
@@ -167,12 +175,12 @@ def test_mutant_changes_its_cell(name: str) -> None:
 
 def test_a_relay_passed_on_as_it_came_shows_nothing_more() -> None:
     """Charlie reads a randomiser that only its sender knows, and with that sender he can open everything anyway."""
-    for row in matrix(Protocol(mutants.PASSING_ON, ideal.MODEL, None, LIMITS), 2).rows:
+    for row in matrix(Protocol(mutants.PASSING_ON, ONE_SETTING, None, LIMITS), 2).rows:
         assert levels(row) == hardened(row, 2)
 
 
 def test_printed_with_plain_blinding_shows_pi_2_to_all_parties() -> None:
-    protocol = Protocol(as_printed.PLAIN_BLINDING, as_printed.MODEL, None, LIMITS)
+    protocol = Protocol(as_printed.PLAIN_BLINDING, replace(as_printed.MODEL, variants=lambda p: ()), None, LIMITS)
     everybody = ("P1", "P2")
     assert {r.cells["pi_2"].level for r in matrix(protocol, 2, chosen=(everybody,)).rows} == {"all"}
     assert {r.cells["pi_2"].level for r in found(PRINTED, 2).rows if r.members == everybody} == {"partly"}
@@ -219,6 +227,16 @@ def test_checked_in_matrix_of_two_parties_is_the_computed_one(name: str) -> None
     assert table(name, 2) in FILES[name].read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_what_a_coalition_learns_stands_before_the_wide_table(name: str) -> None:
+    _, said, wide, key = words.text(found(name, 2), 120).split("\n\n")
+    assert max(map(len, said.splitlines())) <= 120 < max(map(len, wide.splitlines()))
+    unfolded = table(name, 2).split("\n\n")
+    assert len(unfolded[1].splitlines()) == len(wide.splitlines()) - 1, "a line for each coalition"
+    assert unfolded[2] == wide
+    assert len(unfolded[3].splitlines()) == 3 < len(key.splitlines())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_checked_in_matrices_are_the_computed_ones(name: str) -> None:
@@ -244,7 +262,8 @@ def test_command_prints_every_cell_as_json(capsys: pytest.CaptureFixture[str]) -
     assert main(["audit", "--matrix", HARDENED, "--parties", "2", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed == json.loads(json.dumps(found(HARDENED, 2).as_dict()))
-    assert printed["rows"][0]["cells"]["exact sum"]["how"]
+    assert printed["rows"][0]["cells"]["exact sum(2)"]["how"]
+    assert printed["settings"][0] == "dimension 2, key_bits 256, ring_bits 64"
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def exponent(base: Ciphertext, power: Ciphertext) -> int:
 
 def secrets(made: Trial) -> Features:
     """Sizes with their tie bits, for these are what is shared; weights, noise, and the sum of all weights."""
-    found: Features = {"exact sum": sum(x.w[0] for x in made.inputs)}
+    found: Features = {"exact sum(1)": sum(x.w[0] for x in made.inputs)}
     ties = made.ties if made.program is PROGRAM else [0] * K
     for j, (mine, tie) in enumerate(zip(made.inputs, ties, strict=True), start=1):
         whole = (mine.n << made.parameters.tie_bits) | tie if made.program is PROGRAM else mine.n
@@ -152,7 +152,7 @@ def computed(printed: bool) -> Matrix:
 def cells(members: tuple[str, ...], smallest: str, printed: bool) -> Mapping[str, Cell]:
     """The matrix, with the selected noise under the name of its party."""
     found = next(r.cells for r in computed(printed).rows if (r.members, r.smallest) == (members, smallest))
-    return {**found, f"eta_{smallest[1]}(1)": found["selected noise"]}
+    return {**found, f"eta_{smallest[1]}(1)": found["selected noise(1)"]}
 
 
 @pytest.mark.slow

@@ -14,11 +14,12 @@ from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import PROGRAM, ideal, stage1
 from protocols.pathak2010.minimum import with_tie_bits
 from smc_dp.audit.code.symbolic.box import Box, Commitments, Cryptosystem
-from smc_dp.audit.code.symbolic.coins import Coins, Tape
+from smc_dp.audit.code.symbolic.coins import Agreed, Coins, Tape
 from smc_dp.audit.code.symbolic.engine import Trace, run
-from smc_dp.audit.code.symbolic.form import Form, Symbol, UndecidedError, slots
+from smc_dp.audit.code.symbolic.form import Form, Symbol, slots
 from smc_dp.audit.code.symbolic.hiding import weakened
 from smc_dp.audit.code.symbolic.rebind import Rebinding
+from smc_dp.audit.code.symbolic.refusing import UndecidedError
 from smc_dp.audit.code.symbolic.span import Span
 from smc_dp.audit.code.symbolic.views import seen
 from smc_dp.audit.code.symbolic.worlds import World
@@ -76,6 +77,24 @@ UNDECIDED: dict[str, Callable[[Any, Any], Any]] = {
     "a mask with holes": lambda x, y: x & 5,
     "overlapping bits": lambda x, y: (x << 3) | y,
     "a place": lambda x, y: [0, 1][x],
+    "a length": lambda x, y: x.bit_length() + 1,
+    "whether it has a length": lambda x, y: x.bit_length() == 32,
+    "whether it is short": lambda x, y: x.bit_length() <= 31,
+    "the same from the other side": lambda x, y: x.bit_length() > 0,
+    "a length as a place": lambda x, y: [0] * x.bit_length(),
+    "a number of that length": lambda x, y: 1 << x.bit_length(),
+    "a range of that length": lambda x, y: range(x.bit_length()),
+    "a length in words": lambda x, y: f"{x.bit_length()}",
+    "words": lambda x, y: str(x),
+    "words in a text": lambda x, y: f"{x} and {y!r}",
+    "bytes": lambda x, y: bytes(x),
+    "its size in memory": lambda x, y: x.__sizeof__(),
+    "how many bits are set": lambda x, y: x.bit_count(),
+    "a hash": lambda x, y: hash(x),
+    "a number in a set": lambda x, y: {x},
+    "a power": lambda x, y: pow(x, 2, 7),
+    "a quotient": lambda x, y: x // 3,
+    "bits that differ": lambda x, y: x ^ 1,
 }
 
 
@@ -89,7 +108,9 @@ def test_ranges_decide_what_they_can() -> None:
     x = unknown("x", 32)
     assert 0 <= x < 1 << 32
     assert not x >= 1 << 32
-    assert (x + 1).bit_length() == 33
+    assert (x + 1).bit_length() <= 33
+    assert not x.bit_length() > 32
+    assert (x + 2**40).bit_length() > 40
     assert x - x == 0
 
 
@@ -115,6 +136,18 @@ def test_coins_differ_and_a_range_that_tells_is_kept() -> None:
     assert notes.coins["P1"][1].about is not None
     assert coins.bytes(32) != coins.bytes(32)
     assert coins.bits(0) == 0
+
+
+def test_coins_from_agreed_bytes_are_those_of_whoever_has_them() -> None:
+    notes = tape()
+    secret = Coins(notes, "P1", "here").bytes(32)
+    key = notes.digest(b"shares" + secret)
+    drawn = Agreed(notes, key).bits(8)
+    assert Form.of(Agreed(notes, key).bits(8)).text == Form.of(drawn).text
+    for members, read, known in ((set(), set(), 0), ({"P1"}, set(), 1), ({"P2"}, {secret}, 1), ({"P2"}, {key}, 1)):
+        assert len(notes.shared(members, read)) == known
+    Agreed(notes, notes.digest(b"what everybody knows")).bits(8)
+    assert len(notes.shared(set(), set())) == 1
 
 
 # Boxes and commitments.

@@ -1,0 +1,194 @@
+"""The coalition matrix of a protocol that is tried on every input and with every coin.
+
+For each coalition the law of all that it sees is computed exactly, for every input of the others, from the role code.
+Encryption is ideal: a box opens for whoever has the key. A secret is `nothing` to a coalition when the law is one and
+the same for all its values, `all` when no view fits two of them, and `partly` in between; so nothing that the sizes
+tried show is missed, and what shows at other sizes only is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from protocols.errors import LocalError
+from protocols.programs import Protocol
+from protocols.runtime.claims import Inputs, SmallCase
+from smc_dp.audit.code.exact.law import ViewLaw, are_apart, certain, law, mixture
+from smc_dp.audit.code.exact.many import AskedError
+from smc_dp.audit.code.exact.play import Branch, Player
+from smc_dp.audit.code.exact.seen import sight
+from smc_dp.audit.code.matrix import LEVELS, Cell, Level
+
+MORE = "anything more"
+
+
+@dataclass(frozen=True)
+class ExactRow:
+    """One coalition, and how much of each secret it gets."""
+
+    members: tuple[str, ...]
+    cells: Mapping[str, Cell]
+
+
+@dataclass(frozen=True)
+class ExactMatrix:
+    """All coalitions; `sessions` are the parameters of the sizes tried, `inputs` how many there were in all."""
+
+    protocol: str
+    participants: tuple[str, ...]
+    sessions: tuple[Mapping[str, Any], ...]
+    inputs: int
+    rows: tuple[ExactRow, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        rows = [
+            {
+                "members": list(row.members),
+                "cells": {secret: {**vars(cell), "beyond": cell.beyond} for secret, cell in row.cells.items()},
+            }
+            for row in self.rows
+        ]
+        sessions = [dict(session) for session in self.sessions]
+        return {
+            "protocol": self.protocol,
+            "participants": list(self.participants),
+            "sessions": sessions,
+            "inputs": self.inputs,
+            "rows": rows,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class _Case:
+    """One input of everybody, what the functionality gives, and the law of what each coalition sees."""
+
+    inputs: Mapping[str, tuple[Any, ...]]
+    given: Mapping[str, Any]
+    laws: Mapping[tuple[str, ...], ViewLaw]
+
+
+def matrix(protocol: Protocol, progress: Callable[[str], None] | None = None) -> ExactMatrix:
+    """The matrix; raises `LocalError` where the code cannot be tried, or gives something else than it should."""
+    small = protocol.model.small
+    if small is None:
+        raise LocalError(f"{protocol.program.name} cannot be made small enough to try everything")
+    count, found = 0, dict[tuple[str, ...], dict[str, Cell]]()
+    names = tuple(protocol.program.participants(small.samples[0]))
+    for p in small.samples:
+        if progress:
+            progress(", ".join(f"{name} {value}" for name, value in p.as_dict().items()))
+        cases = [
+            _case(player, small, p, inputs) for player in [Player(protocol.program, p)] for inputs in small.inputs(p)
+        ]
+        count += len(cases)
+        for members in _coalitions(names):
+            _worsen(found.setdefault(members, {}), _cells(cases, names, members))
+    rows = tuple(ExactRow(members, cells) for members, cells in found.items())
+    sessions = tuple(p.as_dict() for p in small.samples)
+    return ExactMatrix(protocol.program.name, names, sessions, count, rows)
+
+
+def _coalitions(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    return (members for size in range(1, len(names) + 1) for members in combinations(names, size))
+
+
+def _case(player: Player, small: SmallCase, p: Any, inputs: Inputs) -> _Case:
+    given, branches = small.gives(p, inputs), list(player.branches(inputs))
+    for branch in branches:
+        _check(branch, given)
+    names = tuple(inputs)
+    laws = {
+        members: law([(branch.ways, sight(branch, frozenset(members))) for branch in branches])
+        for members in _coalitions(names)
+        if len(members) < len(names)
+    }
+    return _Case({name: own[1:] for name, own in inputs.items()}, given, laws)
+
+
+def _check(branch: Branch, given: Mapping[str, Any]) -> None:
+    """Raises `LocalError` unless everybody gets what the functionality gives."""
+    for name, wanted in given.items():
+        try:
+            right = branch.results[name] == wanted
+        except AskedError:
+            right = False
+        if not right:
+            raise LocalError(f"{name} does not always get what the ideal functionality gives")
+
+
+def _cells(cases: Sequence[_Case], names: Sequence[str], members: tuple[str, ...]) -> dict[str, Cell]:
+    cells: dict[str, Cell] = {}
+    others = [name for name in names if name not in members]
+    for name in names:
+        secret = f"numbers of {name}"
+        own = name in members
+        cells[secret] = OWN if own else _cell(cases, members, lambda case, name=name: case.inputs[name])  # type: ignore[misc]
+    for name in names:
+        if any(case.given[name] is not None for case in cases):
+            cells[f"result of {name}"] = _cell(cases, members, lambda case, name=name: case.given[name])  # type: ignore[misc]
+    if others:
+        groups = _grouped(cases, lambda case: (_own(case, members), _result(case, members)))
+        level = _worst(
+            _told(group, lambda case: case.laws[members], lambda case: _own(case, others)) for group in groups
+        )
+        cells[MORE] = Cell(level, "nothing", f"{HOW[level]}, in {len(groups)} groups of one result")
+    else:
+        cells[MORE] = OWN
+    return cells
+
+
+OWN = Cell("own", "own", "a member's own")
+HOW: Mapping[Level, str] = {
+    "nothing": "one law of what is seen for all values",
+    "partly": "what is seen has other laws for other values",
+    "all": "nothing that is seen fits two values",
+}
+
+
+def _own(case: _Case, members: Sequence[str]) -> Hashable:
+    return tuple(case.inputs[name] for name in members)
+
+
+def _result(case: _Case, members: Sequence[str]) -> Hashable:
+    return tuple(case.given[name] for name in members)
+
+
+def _grouped(cases: Sequence[_Case], key: Callable[[_Case], Hashable]) -> list[list[_Case]]:
+    groups: dict[Hashable, list[_Case]] = {}
+    for case in cases:
+        groups.setdefault(key(case), []).append(case)
+    return list(groups.values())
+
+
+def _cell(cases: Sequence[_Case], members: tuple[str, ...], value: Callable[[_Case], Hashable]) -> Cell:
+    """One secret, for every input of the members; the level of the worst."""
+    groups = _grouped(cases, lambda case: _own(case, members))
+    open_ones = [group for group in groups if len({value(case) for case in group}) > 1]
+    if not open_ones:
+        return Cell("all", "all", "follows from the members' own inputs")
+    level = _worst(_told(group, lambda case: case.laws[members], value) for group in open_ones)
+    release = _worst(_told(group, lambda case: certain(_result(case, members)), value) for group in open_ones)
+    return Cell(level, release, f"{HOW[level]}, in {len(open_ones)} groups of own inputs")
+
+
+def _told(group: Sequence[_Case], seen: Callable[[_Case], ViewLaw], value: Callable[[_Case], Hashable]) -> Level:
+    """How much of a value shows in something, all cases being equally likely; nothing, where there is one value."""
+    laws = [mixture([seen(case) for case in same]) for same in _grouped(group, value)]
+    if len({one.key for one in laws}) == 1:
+        return "nothing"
+    return "all" if are_apart(laws) else "partly"
+
+
+def _worst(levels: Iterator[Level]) -> Level:
+    return max(levels, key=LEVELS.index)
+
+
+def _worsen(found: dict[str, Cell], more: Mapping[str, Cell]) -> None:
+    """Keep the worse of two cells."""
+    for secret, cell in more.items():
+        before = found.get(secret, cell)
+        found[secret] = max(before, cell, key=lambda c: (LEVELS.index(c.level), LEVELS.index(c.release)))

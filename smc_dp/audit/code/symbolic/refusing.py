@@ -1,0 +1,56 @@
+"""What a role may not ask of an unknown number: everything that a number answers and a form cannot follow.
+
+Python answers some questions for any object: what it looks like in words, how much memory it takes, where it is. The
+answer would be one constant for all values, and what a role makes of it would pass for something public. So each is
+refused, and each refusal is written down with the unknowns that it was about: a role that catches the error does not
+undo it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from protocols.errors import LocalError
+
+
+class UndecidedError(LocalError):
+    """The role asks something that has not the same answer for all values of the unknowns."""
+
+
+class Refusing:
+    """A number of which only what its class defines can be asked."""
+
+    def refuse(self, why: str) -> NoReturn:
+        """Stop the run, and leave a note for the case that the role goes on."""
+        for notes in self._notes():
+            notes.append(why)
+        raise UndecidedError(why)
+
+    def _notes(self) -> list[list[str]]:
+        """Where a refusal is written down."""
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> NoReturn:
+        self.refuse(f"does with a symbol what only numbers can: {name}")
+
+    def _in_words(self, *_: Any) -> NoReturn:
+        self.refuse("puts an unknown number into words")
+
+    def _as_number(self, *_: Any) -> NoReturn:
+        self.refuse("does with a symbol what only numbers can: asks for its value")
+
+    def _computed(self, *_: Any) -> NoReturn:
+        self.refuse("does with a symbol what only numbers can: computes what no form can follow")
+
+    def _as_object(self, *_: Any) -> NoReturn:
+        self.refuse("asks what an unknown number is like as an object")
+
+    def __hash__(self) -> int:
+        self._as_object()
+
+    __repr__ = __str__ = __format__ = __bytes__ = _in_words
+    __int__ = __index__ = __float__ = __complex__ = __round__ = __trunc__ = __floor__ = __ceil__ = _as_number
+    __abs__ = __invert__ = __pow__ = __rpow__ = __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _computed
+    __divmod__ = __rdivmod__ = __rmod__ = __xor__ = __rxor__ = __rand__ = __ror__ = __rlshift__ = _computed
+    __rrshift__ = __matmul__ = __rmatmul__ = __len__ = __iter__ = __getitem__ = __contains__ = _computed
+    __sizeof__ = __reduce__ = __reduce_ex__ = __dir__ = _as_object

@@ -1,0 +1,277 @@
+"""The comparison as a protocol of its own: its matrix, twins that must change it, and the law of its real runs."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from broken import comparison_twins as twins
+
+from protocols import comparison
+from protocols.arithmetic.rng import Stream
+from protocols.comparison import PROGRAM, ideal, roles
+from protocols.comparison.parameters import Comparisons
+from protocols.comparison.signs import CHOOSER, HOLDER
+from protocols.errors import LocalError
+from protocols.programs import PROTOCOLS, Protocol
+from protocols.runtime.claims import Inputs
+from protocols.runtime.session import Program
+from smc_dp.audit.code import law as law_of_runs
+from smc_dp.audit.code.boundary import boundary
+from smc_dp.audit.code.exact import words
+from smc_dp.audit.code.exact.many import AskedError, Many, array, coin
+from smc_dp.audit.code.exact.matrix import MORE, ExactMatrix, matrix
+from smc_dp.audit.code.exact.play import Player
+from smc_dp.audit.code.matrix import matrix as linear_matrix
+from smc_dp.audit.code.two_samples import compare_samples
+from smc_dp.cli.main import main
+
+COMPARISON = PROTOCOLS[PROGRAM.name]
+CHECKED_IN = Path(comparison.__file__).parent / "matrix.txt"
+SHORT, ONE, TWO = Comparisons(1, 2, 3072), Comparisons(1, 3, 3072), Comparisons(2, 2, 512)
+
+
+def small(program: Program, *sizes: Comparisons, inputs: Callable[[Any], Any] = ideal.every_input) -> Protocol:
+    """The comparison by other roles, tried at these sizes."""
+    case = ideal.MODEL.small
+    assert case is not None
+    return replace(
+        COMPARISON, program=program, model=replace(ideal.MODEL, small=replace(case, samples=sizes, inputs=inputs))
+    )
+
+
+def one_offer(p: Comparisons) -> Iterator[Inputs]:
+    """All shares of the chooser, and those of the holder that are one less than half of the ring."""
+    shares = product(range(p.ring.modulus), repeat=p.comparisons)
+    held = (p.ring.modulus // 2 - 1,) * p.comparisons
+    return ({CHOOSER: (p, chosen), HOLDER: (p, held)} for chosen in shares)
+
+
+def one_choice(p: Comparisons) -> Iterator[Inputs]:
+    """The same the other way round."""
+    swapped = {CHOOSER: HOLDER, HOLDER: CHOOSER}
+    return ({swapped[name]: own for name, own in inputs.items()} for inputs in one_offer(p))
+
+
+def beyond(found: ExactMatrix) -> set[tuple[str, str]]:
+    return {(row.members[0], secret) for row in found.rows for secret, cell in row.cells.items() if cell.beyond}
+
+
+# The matrix.
+
+TABLE: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    (CHOOSER,): ("own", "nothing", "nothing", "nothing"),
+    (HOLDER,): ("partly", "own", "all", "nothing"),
+    (CHOOSER, HOLDER): ("own", "own", "all", "own"),
+}
+
+
+def test_the_matrix_is_the_table() -> None:
+    found = matrix(small(PROGRAM, ONE, inputs=lambda p: [*one_offer(p), *one_choice(p)]))
+    assert {row.members: tuple(cell.level for cell in row.cells.values()) for row in found.rows} == TABLE
+    assert beyond(found) == set()
+    title, said, table, key = words.text(found).split("\n\n")
+    assert title == "comparison, 2 roles: what each coalition learns of the others' secrets"
+    assert said.startswith("Chooser: ")
+    assert table.split() == CHECKED_IN.read_text(encoding="utf-8").split("\n\n")[2].split()
+    assert key.count("\n") == 3  # a paragraph is a line
+    assert max(map(len, words.text(found, 120).split("\n\n")[3].splitlines())) <= 120
+
+
+@pytest.mark.slow
+def test_the_checked_in_matrix_is_the_computed_one_and_what_the_command_prints(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["audit", "--matrix", "comparison"]) == 0
+    assert capsys.readouterr().out.split() == CHECKED_IN.read_text(encoding="utf-8").split()  # not folded
+    assert main(["audit", "--matrix", "comparison", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert {row["members"][0]: row["cells"][MORE]["level"] for row in printed["rows"][:2]} == {
+        CHOOSER: "nothing",
+        HOLDER: "nothing",
+    }
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("other",), "--matrix: wanted one of pathak2010, pathak2010-as-printed-insecure, comparison, got 'other'"),
+        (("comparison", "--parties", "3"), "--parties: not with --matrix comparison, which always has the same roles"),
+    ],
+)
+def test_the_command_says_what_there_is(
+    args: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["audit", "--matrix", *args]) == 2
+    assert message in capsys.readouterr().err
+
+
+TOGETHER = {"one mask for all comparisons", "the same coins in every comparison"}  # shows where there are two
+EXPONENTS = {"terms with old exponents", "one new exponent for all terms"}  # shows at any size, and takes long
+
+
+@pytest.mark.parametrize("name", twins.BLIND)
+def test_a_twin_tells_the_holder_more_than_signs(name: str) -> None:
+    size = TWO if name in TOGETHER else SHORT if name in EXPONENTS else ONE
+    found = matrix(small(twins.BLIND[name], size, inputs=one_offer))
+    assert (HOLDER, MORE) in beyond(found)
+    assert {who for who, _ in beyond(found)} == {HOLDER}
+
+
+@pytest.mark.parametrize("name", twins.LOUD)
+def test_a_twin_tells_the_chooser_something(name: str) -> None:
+    found = matrix(small(twins.LOUD[name], ONE, inputs=one_choice))
+    assert beyond(found) >= {(CHOOSER, MORE), (CHOOSER, "numbers of holder")}
+    assert {who for who, _ in beyond(found)} == {CHOOSER}
+
+
+@pytest.mark.parametrize("name", twins.HARMLESS)
+def test_other_code_that_is_as_good_raises_no_alarm(name: str) -> None:
+    sizes = (ONE, TWO) if name == "the same steps, written again" else (ONE,)
+    assert beyond(matrix(small(twins.HARMLESS[name], *sizes, inputs=one_offer))) == set()
+
+
+def test_a_wrong_result_is_noticed() -> None:
+    (program,) = twins.WRONG.values()
+    with pytest.raises(LocalError, match="holder does not always get what the ideal functionality gives"):
+        matrix(small(program, ONE))
+
+
+def test_a_leak_under_long_keys_alone_is_not_seen_under_short_ones() -> None:
+    """Why both are among the samples."""
+    program = twins.BLIND["no factors under long keys"]
+    assert beyond(matrix(small(program, replace(ONE, key_bits=512), inputs=one_offer))) == set()
+    assert {p.key_bits for p in ideal.SMALL} == {ideal.TOY_KEY_BITS, 3072}
+
+
+# What is inside.
+
+
+COMPUTED: list[Callable[[Any, Any], Any]] = [
+    *(operator.add, operator.sub, operator.mul, operator.and_, operator.or_, operator.xor),
+    lambda x, y: (5 - x) % 7 + (3 & y) * 2,
+    lambda x, y: (x << 3 >> 1) ^ -y,
+]
+
+
+@pytest.mark.parametrize("how", COMPUTED)
+def test_a_number_under_all_coins_computes_what_integers_do(how: Callable[[Any, Any], Any]) -> None:
+    found = array(how(coin(0, 5), coin(1, 4)))
+    for x, y in product(range(5), range(4)):
+        assert found[(0 if found.shape[0] == 1 else y), x] == how(x, y)
+
+
+def test_what_all_coins_agree_on_is_an_integer_and_all_else_asks_for_its_coins() -> None:
+    x, y = coin(0, 5), coin(2, 3)
+    assert isinstance(x, Many)
+    assert x - x == 0
+    for question in (bool, int, lambda z: z == 1, lambda z: z < 1, lambda z: [0, 1][z]):
+        with pytest.raises(AskedError) as asked:
+            question(x + y)
+        assert asked.value.axes == (0, 2)
+
+
+def test_branches_are_all_runs_and_each_as_likely_as_it_says() -> None:
+    branches = list(Player(PROGRAM, TWO).branches(next(one_offer(TWO))))
+    assert sum(Fraction(1, branch.ways) for branch in branches) == 1
+    assert len({tuple(branch.tape.fixed.items()) for branch in branches}) == len(branches) == 16  # masks, permutations
+
+
+def test_a_protocol_that_cannot_be_tried_is_refused() -> None:
+    with pytest.raises(LocalError, match="cannot be made small enough"):
+        matrix(PROTOCOLS["pathak2010"])
+
+
+# Inside of the curator protocol the comparison is one block, none of whose answers is a constant.
+
+INSIDE = replace(PROTOCOLS["pathak2010"], program=twins.INSIDE)
+TELLING: dict[str, tuple[Any, Any, str, str]] = {
+    "the flip": (
+        *(twins.chooser_that_tells(lambda mask, flip: flip), twins.holder_that_hears),
+        *("charlie", "another sum"),
+    ),
+    "the mask": (
+        *(twins.chooser_that_tells(lambda mask, flip: mask), twins.holder_that_hears),
+        *("charlie", "another sum"),
+    ),
+    "no mask": (twins.chooser_without_mask, roles.holder, "charlie", "another sum"),
+    "the answer": (twins.chooser_that_hears, twins.holder_that_tells, "P1", "n_2"),
+}
+
+
+def inside(monkeypatch: pytest.MonkeyPatch, chooser: Any, holder: Any, who: str) -> set[str]:
+    monkeypatch.setattr(roles, "chooser", chooser)
+    monkeypatch.setattr(roles, "holder", holder)
+    found = linear_matrix(INSIDE, 2, chosen=((who,),))
+    return {secret for row in found.rows for secret, cell in row.cells.items() if cell.beyond}
+
+
+@pytest.mark.parametrize("name", TELLING)
+def test_what_stays_between_the_two_roles_shows_when_it_is_sent(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    chooser, holder, who, secret = TELLING[name]
+    assert secret in inside(monkeypatch, chooser, holder, who)
+
+
+def test_a_bit_that_is_always_zero_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    chooser = twins.chooser_that_tells(lambda mask, flip: 0)
+    assert inside(monkeypatch, chooser, twins.holder_that_hears, "charlie") == set()
+
+
+# Real runs.
+
+TRIALS = ideal.CLAIM.trials
+assert TRIALS is not None
+TRIED = TRIALS.small(ONE)
+INVISIBLE = {"terms with old exponents", "one new exponent for all terms", "no factors under long keys"}
+NO_READINGS = {"bits with one exponent"}  # the chooser opens nothing
+
+
+def sampled(program: Program, runs: int) -> float:
+    """The smaller p-value of what the holder reads in either world, against the simulator."""
+    who = law_of_runs.coalitions(TRIALS, TRIED, (CHOOSER, HOLDER))
+    rng = Stream.insecure_from_seed("law of twins")
+    made = law_of_runs.simulated(TRIALS, TRIED, rng.fork("simulated"), who, 200)
+    found = (law_of_runs.real(program, TRIALS, TRIED, world, rng.fork(str(world)), who, runs) for world in range(2))
+    return min(compare_samples(read[c], made[c]).p_value for read in found for c in who if c == (HOLDER,))
+
+
+def test_both_worlds_give_the_same_signs() -> None:
+    given = [ideal.gives(TRIED, world) for world in TRIALS.worlds(TRIED)]
+    assert given[0] == given[1]
+    assert set(given[0][HOLDER] or ()) == {0, 1}
+
+
+def test_readings_without_factors_are_not_those_of_the_simulator() -> None:
+    assert sampled(PROGRAM, 20) > 1e-6
+    assert sampled(twins.BLIND["differences without factors"], 20) < 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({*twins.BLIND, *twins.LOUD, *twins.WRONG} - INVISIBLE - NO_READINGS))
+def test_the_law_of_a_twin_is_another_one(name: str) -> None:
+    program = {**twins.BLIND, **twins.LOUD, **twins.WRONG}[name]
+    assert law_of_runs.law(program, TRIALS, TRIED, Stream.insecure_from_seed(name)).p_value < law_of_runs.REJECT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["terms turned round", "terms with old exponents"])
+def test_the_law_of_these_is_the_same(name: str) -> None:
+    """Exponents are not among the readings: they are for the matrix to see."""
+    program = {**twins.BLIND, **twins.HARMLESS}[name]
+    found = law_of_runs.law(program, TRIALS, TRIED, Stream.insecure_from_seed(name))
+    assert found.p_value > law_of_runs.REJECT
+    assert found.missed == ()
+
+
+def test_what_is_not_claimed_is_really_found() -> None:
+    shown = boundary(COMPARISON, TRIED, Stream.insecure_from_seed("boundary"), runs=4)
+    assert [(one.found, one.tries, one.mistaken) for one in shown] == [(4, 4, 0)] * 2
+    blind = replace(COMPARISON, program=twins.LOUD["the result told to the chooser"])
+    assert boundary(blind, TRIED, Stream.insecure_from_seed("boundary"), runs=2)[0].found == 2
