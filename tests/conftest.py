@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+import pytest
 import scipy.linalg
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
@@ -14,3 +17,11 @@ settings.load_profile("shared machine")
 # the libraries that are loaded, numpy's and scipy's.
 LIMITED = (np, scipy.linalg)
 LIMITS = threadpool_limits(1, user_api="blas")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What an audit keeps goes into no user's folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -1,7 +1,7 @@
 """What all parties of a run agree on before anybody trains: one public record, its digest, its session, its statement.
 
 Whoever prepared its part under another record cannot exchange a message: the digest enters the session. How a
-simulation runs (link, topology) is nobody's promise and stands elsewhere.
+simulation runs (link, topology) is nobody's promise and stands elsewhere; the session is bound to it all the same.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.mean import RESIDUES
 from smc_dp.methods.registry import METHODS, find
 from smc_dp.privacy.output import GRID
-from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.privacy.statement import PrivacyStatement, security_bits
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 SEEDED, TEST_KEYS, AS_PRINTED = "insecure seed", "insecure test keys", "as printed"
@@ -54,6 +54,8 @@ BY_PROTOCOL = MappingProxyType(
 )
 """The methods with a secure form, and the protocols that compute it, by their names."""
 
+PLAIN: Mapping[str, str] = MappingProxyType({"topology": "mesh", "link": "none"})
+"""How a run is simulated unless somebody asks for more."""
 ComparisonName: TypeAlias = Literal["all-pairs", "tournament"]
 _TEST_KEY_BITS, _MAX_KEY_BITS = 256, 16384
 _RATIONAL = re.compile(r"[1-9][0-9]{0,199}(/[1-9][0-9]{0,199})?", re.ASCII)
@@ -103,8 +105,9 @@ class Agreement:
 
     @cached_property
     def statement(self) -> PrivacyStatement:
-        """What the release guarantees."""
-        return marked(self.method.statement(self.public, self.target, "secure"), self.marks)
+        """What the release guarantees, the distance and the assumptions of the protocol included."""
+        made = self.method.statement(self.public, self.target, "secure")
+        return marked(with_assumptions(made, self.protocol, self.program_parameters("")), self.marks)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -163,6 +166,15 @@ class Agreement:
         """SHA-256 of all of it, as hexadecimals: nobody can take a mark off later, or mean other bounds."""
         return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()
 
+    def bound(self, simulated: Mapping[str, str]) -> str:
+        """What a session that is simulated like this is bound to: the digest alone in a mesh of links without delays.
+
+        So that runs which say nothing of a simulation, and those of earlier versions, are bound to the digest.
+        """
+        if simulated == PLAIN:
+            return self.digest
+        return hashlib.sha256(json.dumps([self.digest, dict(simulated)], sort_keys=True).encode()).hexdigest()
+
     def program_parameters(self, agreed: str) -> Any:
         """The public parameters of the protocol, bound to this digest."""
         program = PROTOCOLS[self.protocol].program
@@ -177,10 +189,15 @@ class Agreement:
         """Everybody who takes part in the protocol, in its order."""
         return tuple(PROTOCOLS[self.protocol].program.participants(self.program_parameters("")))
 
-    def session(self, rng: Stream, identities: Mapping[str, Identity] | None = None) -> Participants:
+    def session(
+        self,
+        rng: Stream,
+        identities: Mapping[str, Identity] | None = None,
+        simulated: Mapping[str, str] = PLAIN,
+    ) -> Participants:
         """A new session in which exactly this was agreed on; without identities every participant gets a new one."""
         program = PROTOCOLS[self.protocol].program
-        return aggregation.participants(program, self.program_parameters(self.digest), rng, identities)
+        return aggregation.participants(program, self.program_parameters(self.bound(simulated)), rng, identities)
 
     def weights(self, value: Any) -> tuple[float, ...]:
         """What anybody makes of the functionality's value: d floats, for the second class against the first."""
@@ -202,6 +219,19 @@ def method_and_target(stated: Mapping[str, Any]) -> tuple[Any, Target, str]:
         _one_of("noise", stated, get_args(NoiseName)),
     )
     return made, target, protocol
+
+
+def with_assumptions(privacy: PrivacyStatement, protocol: str, p: Any) -> PrivacyStatement:
+    """The statement with what the protocol assumes, and its statistical distance for these public parameters of it."""
+    claim = PROTOCOLS[protocol].claim
+    if claim is None or claim.distance is None:
+        return privacy
+    said = (
+        f"It assumes {claim.assumptions}; beyond that, what such a set of participants sees differs from what it could "
+        f"have made up itself from the release by a statistical distance of at most "
+        f"2^-{security_bits(claim.distance(p))}."
+    )
+    return replace(privacy, caveats=(*privacy.caveats, said))
 
 
 def marked(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatement:
@@ -237,8 +267,8 @@ def check(method: Method, target: Target, protocol: str, key_bits: int, *, test_
 
 def secure_form(method: str, protocol: str) -> Any:
     """The class of the method, if the protocol computes it; InputError otherwise."""
-    if method in PROTOCOLS:
-        known = ", ".join(name for name, by in BY_PROTOCOL.items() if method in by)
+    known = ", ".join(name for name, by in BY_PROTOCOL.items() if method in by)
+    if method in PROTOCOLS and known:
         raise InputError(f"method: {method} is the name of a protocol, the method is called {known}")
     if method not in BY_PROTOCOL:
         find(method)

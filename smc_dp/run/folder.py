@@ -1,14 +1,15 @@
 """The run folder: what a run publishes, written whole or not at all, and read back with suspicion.
 
 `shares.json` and `release.json` are what Dave needs, `transcript.jsonl` is what an auditor needs, `timings.json` says
-what the run cost. Nothing in the folder was computed from private rows outside the protocol:
-no baseline, no accuracy.
+what the run cost and is for the participants alone (`publish` leaves it out). Nothing in the folder was computed from
+private rows outside the protocol: no baseline, no accuracy.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -27,6 +28,10 @@ from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import REASONS, Agreement
 
 SHARES, RELEASE, TRANSCRIPT, TIMINGS = "shares.json", "release.json", "transcript.jsonl", "timings.json"
+NOT_PUBLIC = "not_for_publication"
+"""The first field of timings.json, which says why."""
+_WHY = "Seconds depend on secret operands, such as keys and coins: this file is for the participants of the run alone."
+_MOST_BYTES = {RELEASE: 1 << 27, SHARES: 1 << 27, TIMINGS: 1 << 27, TRANSCRIPT: 1 << 30}
 _DIGESTED = (SHARES, TRANSCRIPT, TIMINGS)
 _KEYS = {
     "weights",
@@ -92,7 +97,7 @@ def _release(weights: tuple[float, ...], agreement: Agreement, simulated: Mappin
         parameters={
             **agreement.parameters,
             **{name: simulated[name] for name in SIMULATED},
-            **{"agreed": agreement.digest, "label": bounds.label, "center": bounds.center},
+            **{"agreed": agreement.bound(simulated), "label": bounds.label, "center": bounds.center},
         },
         insecure=tuple(REASONS[mark] for mark in agreement.marks),
     )
@@ -118,9 +123,9 @@ def read(folder: Path) -> PublishedRelease:
     Raises InputError when anything is missing, malformed, unknown, out of range, or when shares, weights
     and digests do not agree.
     """
-    release = reading.parse_object(reading.read_file(folder / RELEASE), str(folder / RELEASE))
+    document = read_document(folder)
     try:
-        return _checked(folder, release)
+        return _checked(folder, document)
     except InputError as error:
         raise InputError(f"run folder {folder}: {error}") from error
 
@@ -131,7 +136,7 @@ def _contents(release: PublishedRelease, execution: Execution) -> dict[str, Iter
         "fraction_bits": GRID.fraction_bits,
         "shares": {name: [str(share) for share in values] for name, values in execution.shares.items()},
     }
-    timings = execution.cost.as_dict() if execution.cost else {}
+    timings = {NOT_PUBLIC: _WHY, **(execution.cost.as_dict() if execution.cost else {})}
     files = {SHARES: [_json(shares)], TIMINGS: [_json(timings)]}
     digests = {name: _digest(content) for name, content in files.items()}
     digests[TRANSCRIPT] = _digest(execution.transcript.chunks())
@@ -163,16 +168,26 @@ def _as_json(release: PublishedRelease, digests: Mapping[str, str]) -> dict[str,
     return document | ({"insecure": list(release.insecure)} if release.insecure else {})
 
 
-def _checked(folder: Path, document: dict[str, Any]) -> PublishedRelease:
+def read_document(folder: Path) -> dict[str, Any]:
+    """The JSON object in release.json; InputError when there is none."""
+    return reading.parse_object(reading.read_file(folder / RELEASE, _MOST_BYTES[RELEASE]), str(folder / RELEASE))
+
+
+def beside(folder: Path, document: Mapping[str, Any], name: str) -> bytes:
+    """The file of this name beside a release, if it has the digest that the release states; InputError otherwise."""
     digests = reading.mapping("digests", document.get("digests"))
     reading.keys("digests", digests, set(_DIGESTED))
-    present = [name for name in _DIGESTED if name == SHARES or (folder / name).exists()]
-    shares = b""
-    for name in present:  # one at a time: a transcript may be large
-        content = reading.read_file(folder / name)
-        if digests[name] != hashlib.sha256(content).hexdigest():
-            raise InputError(f"{name} does not have the digest that {RELEASE} states")
-        shares = content if name == SHARES else shares
+    content = reading.read_file(folder / name, _MOST_BYTES[name])
+    if digests[name] != hashlib.sha256(content).hexdigest():
+        raise InputError(f"{name} does not have the digest that {RELEASE} states")
+    return content
+
+
+def _checked(folder: Path, document: dict[str, Any]) -> PublishedRelease:
+    shares = beside(folder, document, SHARES)
+    for name in (TRANSCRIPT, TIMINGS):  # one at a time: a transcript may be large
+        if os.path.lexists(folder / name):
+            beside(folder, document, name)
     return opened(document, reading.parse_object(shares, SHARES))
 
 
@@ -182,14 +197,23 @@ def opened(document: dict[str, Any], shares: dict[str, Any]) -> PublishedRelease
     Raises InputError when anything is missing, malformed, unknown, out of range, or when shares and weights do not
     agree.
     """
-    reading.keys(RELEASE, document, _KEYS, optional={"insecure"})
-    agreement = agreed(document, shares)
-    bounds, weights = agreement.bounds, reading.numbers("weights", document["weights"])
-    by_name, total = _sum_of(shares, agreement)
-    if {len(values) for values in by_name.values()} != {bounds.dimension} or len(weights) != bounds.dimension:
-        raise InputError(f"wanted {bounds.dimension} weights and as many numbers in each share")
-    if list(agreement.weights(total)) != weights:
+    found = stated(document, shares.get("fraction_bits"))
+    dimension = found.bounds.dimension
+    by_name, total = _sum_of(shares, found.agreement)
+    if {len(values) for values in by_name.values()} != {dimension}:
+        raise InputError(f"wanted {dimension} weights and as many numbers in each share")
+    if found.agreement.weights(total) != found.weights:
         raise InputError(f"the weights in {RELEASE} are not the sum of the shares in {SHARES}")
+    return found
+
+
+def stated(document: dict[str, Any], fraction_bits: object = GRID.fraction_bits) -> PublishedRelease:
+    """What a release states, its weights as they stand there; InputError when it is none."""
+    reading.keys(RELEASE, document, _KEYS, optional={"insecure"})
+    agreement = agreed(document, {"fraction_bits": fraction_bits})
+    dimension, weights = agreement.bounds.dimension, reading.numbers("weights", document["weights"])
+    if len(weights) != dimension:
+        raise InputError(f"wanted {dimension} weights and as many numbers in each share")
     privacy = _privacy(reading.mapping("privacy", document["privacy"]))
     parameters, insecure = document["parameters"], tuple(document.get("insecure", []))
     return PublishedRelease(tuple(weights), agreement, privacy, parameters, insecure)
@@ -217,11 +241,11 @@ def agreed(document: Mapping[str, Any], shares: Mapping[str, Any]) -> Agreement:
 
 def _privacy(document: dict[str, Any]) -> dict[str, Any]:
     """The statement as it was, once it has been seen to be one."""
-    reading.keys("privacy", document, {field.name for field in fields(PrivacyStatement)} - {"rho"}, {"rho"})
+    reading.keys("privacy", document, {field.name for field in fields(PrivacyStatement)} - {"rho", "mu"}, {"rho", "mu"})
     caveats = tuple(reading.texts("privacy caveats", document["caveats"]))
     for name in ("kind", "unit", "adjacency", "adversary"):
         reading.text(f"privacy {name}", document[name])
-    if any(isinstance(document.get(name), bool) for name in ("epsilon", "delta", "rho")):
+    if any(isinstance(document.get(name), bool) for name in ("epsilon", "delta", "rho", "mu")):
         raise InputError("privacy: wanted numbers for epsilon and delta, got true or false")
     try:
         return PrivacyStatement(**{**document, "caveats": caveats}).as_dict()

@@ -16,13 +16,13 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import PUBLIC_BYTES, SEED_BYTES, Identity
 from protocols.curator import CURATOR_NAME
 from smc_dp.data.federation import plain_name
-from smc_dp.data.partition import check_names
+from smc_dp.data.partition import check_letters, check_names
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.files.writing import write_file
 
 PUBLIC_FILE = "identities.json"
-_ENDING = ".key"
+_ENDING, _PUBLIC_ENDING = ".key", ".pub"
 _LINE = 2 * SEED_BYTES + 1
 
 
@@ -37,8 +37,8 @@ def create(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes
     public = {name: identity.public for name, identity in made.items()}
     try:
         folder.mkdir(mode=0o700, parents=True)
-        for number, identity in enumerate(made.values(), start=1):  # names of parties are no names of files
-            write_file(folder / f"{number}{_ENDING}", f"{identity.seed.hex()}\n".encode(), 0o600)
+        for name, identity in made.items():
+            write_file(folder / f"{name}{_ENDING}", _secret(identity), 0o600)
         document = json.dumps({name: key.hex() for name, key in public.items()}, indent=2)
         write_file(folder / PUBLIC_FILE, f"{document}\n".encode(), 0o644)
     except FileExistsError:
@@ -46,6 +46,27 @@ def create(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes
     except OSError as error:
         raise InputError(f"identities {folder}: cannot be made: {error.strerror}") from None
     return public
+
+
+def create_one(folder: Path, name: str, rng: Stream) -> tuple[Path, Path, bytes]:
+    """Make one participant's identity: `NAME.key`, its secret, `NAME.pub`, a line to hand over; and its public half.
+
+    Raises InputError for a name that no run could have, and where one of the files exists; none is ever written over.
+    """
+    check_letters(name)
+    identity = Identity.generate(rng)
+    key, public = folder / f"{name}{_ENDING}", folder / f"{name}{_PUBLIC_ENDING}"
+    for path in (key, public):
+        if os.path.lexists(path):
+            raise InputError(f"identities {path}: exists already, wanted a new file")
+    try:
+        write_file(key, _secret(identity), 0o600)
+        write_file(public, f"{name} {identity.public.hex()}\n".encode(), 0o644)
+    except FileExistsError as error:
+        raise InputError(f"identities {error.filename}: exists already, wanted a new file") from None
+    except OSError as error:
+        raise InputError(f"identities {key}: cannot be made: {error.strerror}") from None
+    return key, public, identity.public
 
 
 def public(folder: Path) -> dict[str, bytes]:
@@ -103,6 +124,10 @@ def key_files(folder: Path) -> list[Path]:
         return sorted(folder / entry.name for entry in os.scandir(folder) if entry.name.endswith(_ENDING))
     except OSError as error:
         raise InputError(f"identities {folder}: cannot be read: {error.strerror}") from None
+
+
+def _secret(identity: Identity) -> bytes:
+    return f"{identity.seed.hex()}\n".encode()
 
 
 def _seed(path: Path) -> bytes:

@@ -10,6 +10,9 @@ are uniform), so on an abort its reservation becomes void. Whose share has left,
 cannot be called back, and the rest may follow. After anything else that goes wrong nobody knows, and all reservations
 stay as they are: one without outcome counts as spent.
 
+Nobody gets a second budget for the same rows in one folder by another name or other bounds: see `same_rows`, and what
+that does not see.
+
 A run that guarantees nothing (kind `none`: made from a seed, or the steps as printed) is refused: no finite charge
 would be true, and an infinite one would end the account for a trial.
 """
@@ -25,19 +28,24 @@ from fractions import Fraction
 from pathlib import Path
 
 from protocols.errors import ProtocolError
-from smc_dp.data.federation import Rows, plain_name
+from smc_dp.data.federation import plain_name
 from smc_dp.errors import InputError
 from smc_dp.files import reading
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import Account, History, Limit, OverBudgetError, Standing, account_of
 from smc_dp.ledger.ledger import Ledger
 from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.run import same_rows
+from smc_dp.run.same_rows import AsRead
 
 ABORTS: tuple[type[BaseException], ...] = (InputError, ProtocolError, KeyboardInterrupt, SystemExit)
 """What stops a run without anything more leaving a party: wrong input, an abort, Ctrl-C and SIGTERM."""
 VOIDED = "nothing was revealed, and no budget charged"
+UNKNOWN_BEFORE = (
+    f"The folder of ledgers had no {same_rows.KEY_FILE} until now: what was charged before is found by the "
+    "party's name alone, and not by its rows."
+)
 KEPT = "something may have been revealed: the run counts as spent in every ledger"
-_ENDING = ".ledger"
 _LONGEST_FILE_NAME = 200
 _AS_THEY_ARE = (string.ascii_lowercase + string.digits + "-_").encode()
 
@@ -57,9 +65,9 @@ class Ledgers:
         name = "".join(chr(b) if b in _AS_THEY_ARE else f"%{b:02X}" for b in party.encode())
         if not 0 < len(name) <= _LONGEST_FILE_NAME:
             raise InputError(f"party {plain_name(party)}: its name is too long to name a ledger")
-        return self.folder / f"{name}{_ENDING}"
+        return self.folder / f"{name}{same_rows.ENDING}"
 
-    def check(self, parties: Iterable[str], guarantee: Guarantee) -> None:
+    def check(self, parties: Mapping[str, AsRead], guarantee: Guarantee) -> None:
         """Raise what `reserve` would raise now, so that nobody trains in vain; nothing is made or written."""
         for party in parties:
             if self.limit is not None and not self.path(party).exists():
@@ -68,21 +76,36 @@ class Ledgers:
             else:
                 with self._opened(party) as ledger:
                     ledger.check(guarantee)
+        key = same_rows.read_key(self.folder)
+        if key is not None:  # without one no ledger here knows any rows
+            self._refuse_elsewhere(same_rows.names(key, parties))
 
-    def reserve(self, parties: Mapping[str, Rows], mechanism: str, guarantee: Guarantee, run: str) -> Reserved:
-        """Charge every party, or, whatever stops it, nobody.
+    def reserve(self, parties: Mapping[str, AsRead], mechanism: str, guarantee: Guarantee, run: str) -> Reserved:
+        """Charge every party for its rows, as they were read, or, whatever stops it, nobody.
 
         `run`: the key of a new release; see `spending.run_key`. Raises InputError, naming the first party that cannot
-        or will not take part, and what it has left where its limit would be passed.
+        or will not take part, and what it has left where its limit would be passed, or whose ledger is charged for its
+        rows already.
         """
-        reserved = Reserved(account_of(guarantee), {})
+        called: dict[str, str] = {}
+        reserved = Reserved(account_of(guarantee), {}, had_charges=self._had_charges())
         with accounted(reserved, harmless=(BaseException,)):
-            for party, rows in parties.items():
+            for party, held in parties.items():
                 with self._opened(party) as ledger:
                     _refuse_known(ledger, run)
-                    number = ledger.reserve(ledger.dataset(rows), mechanism, guarantee, run)
+                    called |= same_rows.names(same_rows.made_key(self.folder), {party: held})
+                    number = ledger.reserve(called[party], mechanism, guarantee, run)
                     reserved.places[party] = _Place(ledger.path, number)
+            self._refuse_elsewhere(called)  # after the charge: of two runs at once, one sees the other
         return reserved
+
+    def _refuse_elsewhere(self, called: Mapping[str, str]) -> None:
+        same_rows.refuse_elsewhere(self.folder, {party: self.path(party) for party in called}, called)
+
+    def _had_charges(self) -> bool:
+        """Whether something was charged here before the folder had a key."""
+        keyless = self.folder.is_dir() and same_rows.read_key(self.folder) is None
+        return keyless and same_rows.has_charges(self.folder)
 
     @contextmanager
     def _opened(self, party: str) -> Iterator[Ledger]:
@@ -115,11 +138,20 @@ class _Place:
 
 @dataclass(frozen=True)
 class Reserved:
-    """Reservations of one run: what they count against, where they stand, by party, and whose share has left."""
+    """Reservations of one run: what they count against, where they stand, by party, and whose share has left.
+
+    `had_charges`: there were others in the folder before it had a key for rows.
+    """
 
     account: Account
     places: dict[str, _Place]
     out: set[str] = field(default_factory=set)
+    had_charges: bool = False
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the person who started the run should know of the ledgers."""
+        return (UNKNOWN_BEFORE,) if self.had_charges else ()
 
     def leaving(self, name: str) -> None:
         """The share of this participant is about to leave: from now on its reservation never becomes void."""

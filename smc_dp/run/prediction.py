@@ -13,31 +13,43 @@ from smc_dp.data.preprocess import class_numbers, encode
 from smc_dp.data.tables import read_table
 from smc_dp.errors import InputError
 from smc_dp.methods.model import classify
-from smc_dp.run import folder
+from smc_dp.run.checked import checked
 
 
 @dataclass(frozen=True)
 class Predictions:
     """One class for each row, by its name; `accuracy` is None where the rows have no label.
 
-    `insecure` holds the reasons why the run protects nobody, if any.
+    scores: w.x of each row, above 0 for the second class. ids: what each row is called, its number in the file or the
+    text in the column that was named.
+    `insecure` holds the reasons why the run protects nobody, if any; `unaudited` says what was missing to hold the
+    release against its record, None where nothing was.
     """
 
     labels: tuple[str, ...]
     accuracy: float | None
     insecure: tuple[str, ...]
+    unaudited: str | None = None
+    scores: tuple[float, ...] = ()
+    ids: tuple[str, ...] = ()
 
 
-def predict(run_folder: str | PathLike[str], rows: str | PathLike[str] | Array) -> Predictions:
+def predict(
+    run_folder: str | PathLike[str], rows: str | PathLike[str] | Array, id_column: str | None = None
+) -> Predictions:
     """Add the published shares of a run and classify rows.
 
-    rows: a CSV or Parquet file, or an array (n, d) of rows as `smc_dp.data.preprocess.encode` makes them. Raises
-    InputError when the folder does not hold a whole release whose shares add up to its weights, or rows do not fit.
+    rows: a CSV or Parquet file, or an array (n, d) of rows as `smc_dp.data.preprocess.encode` makes them. `id_column`:
+    the column of the file that says what its rows are called. Raises
+    InputError when the folder holds no release, when one of its files contradicts another (the shares do not add up to
+    the weights, or were not signed in the record; classes, bounds or the privacy statement are others), or when rows do
+    not fit. Whose identities signed, `audit_run` says.
     """
-    published = folder.read(Path(run_folder))
+    found = checked(Path(run_folder))
+    published = found.release
     bounds, known = published.bounds, None
     if isinstance(rows, np.ndarray):
-        X = rows
+        X, ids = rows, tuple(str(i) for i in range(1, len(rows) + 1))
         if X.ndim != 2 or X.shape[1] != bounds.dimension:
             raise InputError(f"rows: wanted an array of width {bounds.dimension}, got shape {X.shape}")
     else:
@@ -45,8 +57,11 @@ def predict(run_folder: str | PathLike[str], rows: str | PathLike[str] | Array) 
         if not table.rows:
             raise InputError(f"{table.source}: has no rows, wanted at least one")
         X = encode(table, bounds)
+        ids = tuple(map(str, table.row_numbers) if id_column is None else table.texts(id_column))
         if bounds.label is not None and bounds.label in table.columns:
             known = class_numbers(table, bounds, bounds.label)
-    found = classify(published.weights, X)
-    accuracy = None if known is None else float(np.mean(found == known))
-    return Predictions(tuple(bounds.classes[k] for k in found), accuracy, published.insecure)
+    classes = classify(published.weights, X)
+    accuracy = None if known is None else float(np.mean(classes == known))
+    labels = tuple(bounds.classes[k] for k in classes)
+    scores = tuple((X @ np.array(published.weights)).tolist())
+    return Predictions(labels, accuracy, published.insecure, found.unaudited, scores, ids)

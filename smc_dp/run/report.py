@@ -12,19 +12,27 @@ from smc_dp.ledger.history import Standing
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import REASONS, Agreement
 
+SIMULATION_ONLY = ("accuracy", "baselines")
+"""The fields of a report that need everybody's rows in one place."""
+CAVEAT = (
+    "Exact figures of private rows, without noise: they need everybody's data in one place, as a simulation has it. "
+    "They are no part of the release, and the privacy statement does not cover them: do not publish them."
+)
+
 
 @dataclass(frozen=True)
 class Comparison:
     """Test accuracies of a simulation: the release, each party alone, all rows pooled, the majority class.
 
-    They need the rows of everybody, so they exist in simulations only and are never written to a file that is meant to
-    be shared.
+    `smallest`: how many rows the smallest party has, which set the noise. All of it needs the rows of everybody, so it
+    exists in simulations only and is never written to a file that is meant to be shared.
     """
 
     accuracy: float
     individual: dict[str, float]
     pooled: float
     majority: float
+    smallest: int
 
 
 @dataclass(frozen=True)
@@ -32,7 +40,7 @@ class Report:
     """What came of a run; `comparison` is None without rows to test on.
 
     `simulated`: the link and the topology of the simulation. `standings`: how each party's budget stands now, empty
-    without ledgers.
+    without ledgers. `remarks`: sentences about the ledgers that somebody should read.
     """
 
     agreement: Agreement
@@ -41,6 +49,7 @@ class Report:
     cost: Cost | None
     run_dir: Path
     standings: Mapping[str, Standing] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     @property
     def privacy(self) -> PrivacyStatement:
@@ -53,7 +62,7 @@ class Report:
         return tuple(REASONS[mark] for mark in self.agreement.marks)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Plain values for JSON; `simulation_only` names the fields that no party of a real run could know."""
         compared = self.comparison
         budgets = {name: standing.as_dict() for name, standing in self.standings.items()}
         return {
@@ -67,8 +76,10 @@ class Report:
                 "individual": compared.individual if compared else None,
                 "pooled": compared.pooled if compared else None,
             },
+            "simulation_only": {"fields": list(SIMULATION_ONLY), "caveat": CAVEAT},
             "privacy": self.privacy.as_dict(),
             "cost": self.cost.as_dict() if self.cost else None,
             "run_dir": str(self.run_dir),
             **({"budgets": budgets} if budgets else {}),
+            **({"remarks": list(self.remarks)} if self.remarks else {}),
         }

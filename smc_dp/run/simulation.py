@@ -69,15 +69,15 @@ def simulate_run(
     if ledgers:
         target = agreement.target
         charge = price(agreement.statement, target.epsilon if target.calibration == "proven" else None)
-        ledgers.check(parties, charge)
+        ledgers.check(data.as_read, charge)
     parts = _parts(parties, agreement, rng, progress)
     own = rng.fork("protocol")
-    taking_part = agreement.session(own, identities)
+    taking_part = agreement.session(own, identities, simulated)
     with open_scratch(folder) as record:
         reserved = None
         if ledgers and charge:
             run = run_key(taking_part.session.id, RELEASED)
-            reserved = ledgers.reserve(parties, agreement.protocol, charge, run)
+            reserved = ledgers.reserve(data.as_read, agreement.protocol, charge, run)
         setting = Setting(
             topology,
             link,
@@ -99,7 +99,8 @@ def simulate_run(
                 run_folder.write_views(views, outcome.execution)
             standings = reserved.released(folder / run_folder.RELEASE) if reserved else {}
     compared = _comparison(data.federation, data.test, agreement.method, published.weights)
-    return Report(agreement, simulated, compared, outcome.execution.cost, folder, standings)
+    remarks = reserved.remarks if reserved else ()
+    return Report(agreement, simulated, compared, outcome.execution.cost, folder, standings, remarks)
 
 
 def _check(data: Prepared, agreement: Agreement, rng: Stream, folders: list[Path]) -> None:
@@ -143,4 +144,5 @@ def _comparison(
         individual={name: alone(rows, method.lam, test) for name, rows in federation.by_name.items()},
         pooled=alone(federation.pooled(), method.lam, test),
         majority=majority(federation, test),
+        smallest=min(len(rows) for rows in federation.parties),
     )

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from smc_dp.run.report import Comparison, Report
 
 HEADINGS = ("stage", "messages", "bytes", "rounds", f"{CURATOR_NAME} s", "party s", "slowest s")
-_WIDEST = 100
 
 
 def warnings(report: Report) -> list[str]:
@@ -46,12 +45,13 @@ def result(report: Report, width: int) -> Iterator[str]:
     """Privacy, accuracy, what was written and what is left, in lines of at most this width where they are prose."""
     yield "Privacy"
     words = report.privacy.plain_words()
-    yield from textwrap.wrap(words, min(_WIDEST, width), initial_indent="  ", subsequent_indent="  ")
+    yield from textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="  ")
     yield ""
-    yield from _compared(report.comparison)
+    yield from compared(report.comparison)
     yield ""
     yield f"Written to {report.run_dir}: shares.json, release.json, transcript.jsonl, timings.json"
     yield from budgets(report.standings)
+    yield from report.remarks
 
 
 def _figures(messages: int, size: int, rounds: int) -> tuple[str, str, str]:
@@ -68,14 +68,26 @@ def _described(simulated: Mapping[str, str]) -> str:
     return f"over simulated links ({name}: {speed}{relayed})"
 
 
-def _compared(compared: Comparison | None) -> Iterator[str]:
-    if compared is None:
+def compared(found: Comparison | None) -> Iterator[str]:
+    """The accuracies, and what to think of them."""
+    if found is None:
         yield "No rows to test on were given, so no accuracy is known."
         return
-    yield f"Test accuracy of the release: {compared.accuracy:.3f}"
+    yield f"Test accuracy of the release: {found.accuracy:.3f}"
     yield "Comparison of a simulation, needs everyone's data in one place; not part of the release:"
-    width = max(len("pooled, no privacy"), *(len(name) + len(" alone") for name in compared.individual))
-    for name, value in compared.individual.items():
+    width = max(len("pooled, no privacy"), *(len(name) + len(" alone") for name in found.individual))
+    for name, value in found.individual.items():
         yield f"  {name + ' alone':<{width}}  {value:.3f}"
-    yield f"  {'pooled, no privacy':<{width}}  {compared.pooled:.3f}"
-    yield f"  {'majority class':<{width}}  {compared.majority:.3f}"
+    yield f"  {'pooled, no privacy':<{width}}  {found.pooled:.3f}"
+    yield f"  {'majority class':<{width}}  {found.majority:.3f}"
+    yield from _remark(found)
+
+
+def _remark(found: Comparison) -> Iterator[str]:
+    """What to think of a release that some parties could do without; nothing where none could."""
+    better = sum(value > found.accuracy for value in found.individual.values())
+    if better:
+        yield (
+            f"The release is worse than {better} of the parties alone: the smallest party's {found.smallest} rows "
+            "set the noise. A larger epsilon or lambda, fewer columns, or more rows in the smallest party make it less."
+        )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from types import FunctionType
@@ -22,18 +23,28 @@ from protocols.errors import DecodeError, ReplayError
 from protocols.pathak2010 import PROGRAM, as_printed
 from protocols.pathak2010.messages import XI, ZETA
 from protocols.pathak2010.parameters import Parameters
+from protocols.programs import PROTOCOLS
 from protocols.runtime import cbor_limits, state, transcript
 from protocols.runtime import message as messages
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.view import RecordedView, recompute
 from smc_dp.audit.run import evidence as evidence_module
-from smc_dp.audit.run import record
+from smc_dp.audit.run import kept, record
 from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.kept import Kept
+from smc_dp.data import bounds as bounds_module
+from smc_dp.data import csv_cells, parquet_cells, tables
+from smc_dp.data.bounds import read_bounds
+from smc_dp.data.size import TableLimits
+from smc_dp.data.tables import read_table
 from smc_dp.errors import InputError
 from smc_dp.files import reading
+from smc_dp.run import binding, checked, line_zero
 from smc_dp.run import folder as run_folder
 
 KEY_BITS = 256
+BOUNDS = b'[columns]\nx = [0, 1]\n[label]\nclasses = ["a", "b"]\n[rows]\nclip = 2.0\n'
+SMALL = TableLimits(cells=1000, columns=100, bytes=1 << 16, text=1 << 16, line=1 << 12)
 _FILES = (run_folder.RELEASE, run_folder.SHARES, run_folder.TRANSCRIPT)
 
 
@@ -58,6 +69,8 @@ def write_corpus(corpus: Path) -> None:
     at = place(corpus)
     evidence = load(at.run, views=at.views)
     texts = [(at.run / name).read_bytes() for name in _FILES]
+    lines = texts[2].split(b"\n")
+    public = [line for line in lines if binding.FOR_EVERYBODY in line]
     view = min((path.read_bytes() for path in at.views.iterdir()), key=len)
     envelopes = [envelope.encode() for envelope in evidence.envelopes.values()]
     kinds = len(PROGRAM.kinds) + len(as_printed.PROGRAM.kinds)
@@ -66,8 +79,14 @@ def write_corpus(corpus: Path) -> None:
         "message": [bytes([number, at]) for number in range(kinds) for at in (0, 1)],
         "state": [view],
         "view": [view],
-        "transcript": [b"\n".join(texts[2].split(b"\n")[:4]) + b"\n"],
+        "transcript": [b"\n".join(texts[2].split(b"\n")[:4]) + b"\n", b"\n".join([lines[0], *public]) + b"\n"],
         "release": [b"\x00".join(texts[:2])],
+        "bounds": [BOUNDS, BOUNDS.replace(b"[0, 1]", b'["u", "v"]')],
+        "csv": [b"a,b\n1,x\n2,y\n", b'"a ""b""",c\r\n"1\n2",\n\n'],
+        "parquet": _parquet_examples(),
+        "kept": [
+            json.dumps({"key": {}, "status": "passed", "detail": "", "date": "2026-01-01", "digest": ""}).encode()
+        ],
         "evidence": [b"\x00".join((*texts[:2], b"\n".join(texts[2].split(b"\n")[:4]), view))],
     }
     at.scratch.mkdir()
@@ -75,6 +94,20 @@ def write_corpus(corpus: Path) -> None:
         (at.examples / target).mkdir(parents=True)
         for number, content in enumerate(contents):
             (at.examples / target / str(number)).write_bytes(content)
+
+
+def _parquet_examples() -> list[bytes]:
+    import io
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    found = []
+    for made in (pa.table({"a": [1.5, 2.5], "s": ["f", "m"]}), pa.table({"n": [1, None], "l": [[1], [2]]})):
+        sink = io.BytesIO()
+        pq.write_table(made, sink)
+        found.append(sink.getvalue())
+    return found
 
 
 @cache
@@ -147,7 +180,7 @@ def view(data: bytes, corpus: Path) -> None:
 
 
 def lines(data: bytes, corpus: Path) -> None:
-    """`read_envelope` and `read_absence` of every line, and the lines as an audit reads them."""
+    """`read_envelope` and `read_absence` of every line, and the lines as an audit and as `predict` read them."""
     text = data.decode("utf-8", "surrogateescape" if len(data) % 2 else "replace")
     for line in text.split("\n"):
         try:
@@ -159,18 +192,20 @@ def lines(data: bytes, corpus: Path) -> None:
                 read(value if isinstance(value, dict) else {})
             except ValueError:
                 continue
-    try:
+    with suppress(InputError, UnicodeDecodeError):  # an audit has looked at both before
         record.parsed(_evidence(corpus).session, record.Lines(data))
-    except (InputError, UnicodeDecodeError):
-        return  # an audit has looked at both before
+    with suppress(InputError):
+        checked.read_record(data)
 
 
 def published(data: bytes, corpus: Path) -> None:
-    """`run_folder.read` of a folder."""
-    try:
-        run_folder.read(_folder(place(corpus).scratch, data.split(b"\x00")))
-    except InputError:
-        return
+    """`run_folder.read` and `checked.checked` of a folder."""
+    folder = _folder(place(corpus).scratch, data.split(b"\x00"))
+    for read in (run_folder.read, checked.checked):
+        try:
+            read(folder)
+        except InputError:
+            continue
 
 
 def whole(data: bytes, corpus: Path) -> None:
@@ -183,6 +218,45 @@ def whole(data: bytes, corpus: Path) -> None:
             load(folder, views=at.scratch)
         except InputError:
             continue
+
+
+def bounds(data: bytes, corpus: Path) -> None:
+    """`read_bounds` of a file."""
+    path = place(corpus).scratch / "bounds.toml"
+    path.write_bytes(data)
+    try:
+        read_bounds(path)
+    except InputError:
+        return
+
+
+def table(ending: str) -> Callable[[bytes, Path], None]:
+    """`read_table` of a file, and each of its columns as numbers and as texts."""
+
+    def read(data: bytes, corpus: Path) -> None:
+        path = place(corpus).scratch / f"table.{ending}"
+        path.write_bytes(data)
+        try:
+            found = read_table(path, "t", SMALL)
+        except InputError:
+            return
+        for name in found.columns:
+            for look in (found.numbers, found.coded):
+                try:
+                    look(name)
+                except InputError:
+                    continue
+
+    return read
+
+
+def entry(data: bytes, corpus: Path) -> None:
+    """`Kept.find` of an entry of the cache."""
+    protocol, p = PROTOCOLS[PROGRAM.name], Parameters(("P1", "P2"), 1, KEY_BITS)
+    folder = place(corpus).scratch / "kept"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    (folder / kept.entry_name("law", protocol, p)).write_bytes(data)
+    Kept(folder).find("law", protocol, p)
 
 
 def _folder(scratch: Path, parts: list[bytes]) -> Path:
@@ -198,6 +272,10 @@ TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {
     "view": view,
     "transcript": lines,
     "release": published,
+    "bounds": bounds,
+    "csv": table("csv"),
+    "parquet": table("parquet"),
+    "kept": entry,
     "evidence": whole,
 }
 
@@ -209,6 +287,7 @@ def main(corpus: Path, name: str, options: list[str]) -> None:
     target = TARGETS[name]
     classes = [vars(owner) for owner in (Envelope, RecordedView)]
     modules = (cbor_limits, messages, state, transcript, reading, record, run_folder, evidence_module)
+    modules += (line_zero, checked, binding, bounds_module, csv_cells, parquet_cells, tables, kept)
     for names in (*classes, *map(vars, modules)):
         for value in list(names.values()):
             function = getattr(value, "__func__", value)

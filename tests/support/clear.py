@@ -1,12 +1,17 @@
-"""The ideal functionality in place of a protocol: what `aggregation.secure` returns, without a message being sent."""
+"""The ideal functionality in place of a protocol: what `aggregation.secure` returns, with no message but the shares."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 from protocols.arithmetic.ring import Ring
 from protocols.arithmetic.rng import Stream
+from protocols.runtime import message as messages
+from protocols.runtime.envelope import START, Envelope
+from protocols.runtime.session import PUBLIC_NAME
+from protocols.runtime.simulate import Setting
 from protocols.runtime.transcript import Transcript
 from smc_dp.aggregation import Cost, Execution, Functionality, Outcome, Participants, ideal
 
@@ -24,6 +29,7 @@ def in_the_clear(
     taking_part: Participants,
     *,
     rng: Stream,
+    setting: Setting,
     cost: Cost | None = None,
     **_: Any,
 ) -> Outcome:
@@ -31,4 +37,17 @@ def in_the_clear(
     session = taking_part.session
     bits = session.parameters.ring_bits
     value = ideal(functionality, parts, rng).value
-    return Outcome(value, Execution(shared(value, session.names, bits, rng), 1 << bits, cost, Transcript(session)))
+    shares, record = shared(value, session.names, bits, rng), Transcript(session, setting.marks, setting.topology)
+    for name, share in shares.items():
+        record.post(published(taking_part, name, share))
+    return Outcome(value, Execution(shares, 1 << bits, cost, record))
+
+
+def published(taking_part: Participants, name: str, share: Sequence[int]) -> Envelope:
+    """A share as its owner signs it, with nothing sent before."""
+    session = taking_part.session
+    bare = Envelope(session.id, name, PUBLIC_NAME, "PublishedShare", "stage3", 0, 1, START, b"")
+    kind = session.kinds["PublishedShare"]
+    opening = [bytes(session.layout["opening"])] if len(fields(kind)) == 2 else []  # as printed there is none
+    payload = messages.encode(kind(tuple(share), *opening), session.layout, {})
+    return bare.holding(payload + taking_part.identities[name].sign(bare.header + payload))

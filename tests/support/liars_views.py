@@ -80,12 +80,14 @@ def evidence_of(setup: Setup, envelopes: list[Envelope] | None = None) -> Eviden
     head, *_ = transcript.lines()
     record = dict(enumerate(transcript.envelopes, start=1))
     views = {name: _view(session, setup, name, record) for name in session.names}
-    return Evidence(Path("made-up"), {}, {}, {}, head, lines, record, {}, protocol, session, None, views)
+    pinned = session.identities
+    return Evidence(Path("made-up"), {}, {}, {}, head, lines, record, {}, protocol, session, pinned, views)
 
 
 def _view(session: Session, setup: Setup, name: str, record: Mapping[int, Envelope]) -> RecordedView:
     view = RecordedView(session.id, name, setup.seeds[name].key, True, setup.inputs[name], (), (), ())
-    return replace(view, mail=recompute(session, view, record).opened)
+    again = recompute(session, view, record)
+    return replace(view, mail=again.opened, greetings=again.greetings).signed(session, setup.identities[name])
 
 
 def only(evidence: Evidence, *names: str) -> Evidence:

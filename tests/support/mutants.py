@@ -264,10 +264,11 @@ def of_kind(kind: str) -> dict[str, Mutant]:
     """The mutants that a message of any kind has."""
     signed = ("signatures",) if kind in SIGNED else ("sender-chain",)
     own = ("signatures",) if kind == "PublishedShare" else ("sender-chain",)  # nothing of its sender comes after it
+    dropped = ("completeness",) if kind == "PublishedShare" else ("sender-chain",)
     found = {
         "flipped byte": Mutant(forged(at(kind, flip)), signed),
         "flipped byte, chains made anew": Mutant(forged(at(kind, flip), LINKED), ("signatures",)),
-        "dropped": Mutant(forged(at(kind, drop)), ("completeness",)),
+        "dropped": Mutant(forged(at(kind, drop)), dropped),
         "dropped, all signed anew": Mutant(forged(at(kind, drop), by_owners), ("completeness",)),
         "twice": Mutant(forged(at(kind, duplicate), by_owners), ("order",)),
         "longer": Mutant(forged(at(kind, resize, 1), LINKED), ("sizes",)),
@@ -328,14 +329,12 @@ RECORDS |= {
     "cut off before the shares": Mutant(
         forged(lambda bench, record: forgeries.cut(record.place("PublishedShare"))), ("completeness", "shares")
     ),
-    "cut off after a stage": Mutant(
-        forged(lambda bench, record: forgeries.cut(record.place("Slot"))), ("completeness", "signatures")
-    ),
+    "cut off after a stage": Mutant(forged(lambda bench, record: forgeries.cut(record.place("Slot"))), ("signatures",)),
     "another round": Mutant(forged(at("Slot", alter, round=99), by_owners), ("rounds",)),
     "an earlier round": Mutant(forged(at("Reshare", alter, round=2), by_owners), ("rounds",)),
     "a greeting of a later round": Mutant(forged(at(HELLO, alter, round=2), by_owners), ("rounds",)),
     "a letter before a greeting": Mutant(
-        forged(lambda bench, record: forgeries.move(0, len(record.envelopes) - 1)), ("rounds",)
+        forged(lambda bench, record: forgeries.move(0, len(record.envelopes) - 1), by_owners), ("rounds",)
     ),
     "another round in a line": Mutant(text(lambda t: t.replace('"round":2', '"round":3', 1)), ("hash-chain",)),
     "somebody absent who shares no link": Mutant(
@@ -345,7 +344,8 @@ RECORDS |= {
         forged(always(forgeries.miss("north-0", "north-1", "Pickle", "stage1"))), ("routes",)
     ),
     "a slot before its relays": Mutant(
-        forged(lambda bench, record: forgeries.move(record.place("Slot"), record.place("Relay"))), ("rounds",)
+        forged(lambda bench, record: forgeries.move(record.place("Slot"), record.place("Relay")), by_owners),
+        ("rounds",),
     ),
     "a share before everybody is ready": Mutant(
         forged(
@@ -445,7 +445,7 @@ VIEWS |= {
     "a view with enormous noise": Mutant(view("north-2", mine(eta=lambda eta: (2**62,))), ("noise",), views=True),
     "a view without its last mail": Mutant(view("north-0", mail(lambda m: m.pop())), ("view-agrees",), views=True),
     "a view with other mail": Mutant(
-        view("charlie", mail(lambda m: m.__setitem__(3, (*m[3][:3], bytes(len(m[3][3])))))),
+        view("charlie", mail(lambda m: m.__setitem__(3, (*m[3][:-1], bytes(len(m[3][-1])))))),
         ("view-agrees",),
         views=True,
     ),

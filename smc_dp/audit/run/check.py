@@ -6,20 +6,38 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from smc_dp.audit.run.blame import Culprit
 from smc_dp.audit.run.evidence import Evidence
 
 Status: TypeAlias = Literal["passed", "failed", "not possible"]
 Group: TypeAlias = Literal["conformity", "privacy", "hygiene", "replay", "leakage"]
+Work: TypeAlias = Literal["lines", "little", "much"]
+_OF_VIEWS_AND_CODE = ("hygiene", "replay", "leakage")
 
 
 @dataclass(frozen=True)
 class CheckOutcome:
-    """What a check found. `line` is the first offending line of the wire record, `party` who is to blame, if known."""
+    """What a check found. `line` is the first offending line of the wire record, `culprit` who is to blame, if anybody
+    can be named: only a signature makes one.
+
+    A check that would have taken too long is not `finished`: then it was not possible, and no audit passes with it.
+    """
 
     status: Status
     detail: str
     line: int | None = None
-    party: str | None = None
+    culprit: Culprit | None = None
+    finished: bool = True
+
+    @property
+    def party(self) -> str | None:
+        """The name of the culprit."""
+        return None if self.culprit is None else self.culprit.name
+
+    @property
+    def holds(self) -> bool:
+        """Whether the check was made and did not fail."""
+        return self.status == "passed"
 
 
 def passed(detail: str) -> CheckOutcome:
@@ -27,9 +45,12 @@ def passed(detail: str) -> CheckOutcome:
     return CheckOutcome("passed", detail)
 
 
-def failed(detail: str, line: int | None = None, party: str | None = None) -> CheckOutcome:
-    """The check does not hold."""
-    return CheckOutcome("failed", detail, line, party)
+def failed(detail: str, line: int | None = None, culprit: Culprit | None = None) -> CheckOutcome:
+    """The check does not hold. A culprit whose key is not known from elsewhere is named as the holder of that key."""
+    if culprit is not None and not culprit.pinned:
+        who = f"{culprit.said} answers for this; identities known from elsewhere would settle who that is"
+        detail = f"{detail.rstrip('.')}; {who}"
+    return CheckOutcome("failed", detail, line, culprit)
 
 
 def not_possible(why: str) -> CheckOutcome:
@@ -37,11 +58,28 @@ def not_possible(why: str) -> CheckOutcome:
     return CheckOutcome("not possible", why)
 
 
+def unfinished(why: str) -> CheckOutcome:
+    """The check was given up; `why` says after what."""
+    return CheckOutcome("not possible", why, finished=False)
+
+
 @dataclass(frozen=True)
 class Check:
-    """One question to the evidence. `name` is short and unique, `asks` is the question as a person would put it."""
+    """One question to the evidence. `name` is short and unique, `asks` is the question as a person would put it.
+
+    `work`: whether it asks if the record's lines hang together, which is asked first, costs little, or runs the
+    protocol's code; that is done only beside a record whose lines do. `of_code`: it asks of the protocol's code alone,
+    so that nothing in the evidence can make it take longer.
+    """
 
     group: Group
     name: str
     asks: str
     run: Callable[[Evidence], CheckOutcome]
+    work: Work = "little"
+    of_code: bool = False
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether the protocol's code is run, on views or to learn from it."""
+        return self.work == "much" or self.group in _OF_VIEWS_AND_CODE

@@ -6,42 +6,36 @@ What cannot be read at all raises InputError; what can be read and is wrong is k
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from protocols import programs
-from protocols.crypto.identity import PUBLIC_BYTES
-from protocols.errors import LocalError, ReplayError
+from protocols.errors import ReplayError
 from protocols.programs import Protocol
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.limits import Limits
-from protocols.runtime.session import FORMAT, SESSION_BYTES, Session
+from protocols.runtime.session import Session
 from protocols.runtime.transcript import Line
 from protocols.runtime.view import MAX_VIEW_BYTES, RecordedView, recompute
 from protocols.runtime.view import Recomputed as Recomputed
+from smc_dp.audit.run.kept import Kept
 from smc_dp.audit.run.record import Absence, Lines, parsed
-from smc_dp.errors import InputError, shown
+from smc_dp.errors import InputError
 from smc_dp.files import reading
 from smc_dp.run.folder import RELEASE, SHARES, TRANSCRIPT
 from smc_dp.run.identities import read_identities
+from smc_dp.run.line_zero import read_head, read_session
 
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
 MAX_BYTES = 1 << 28  # of the record
 MAX_JSON_BYTES = 1 << 25  # of any other file but a view
 _MAX_REPLAYED = 1 << 18  # lines of a record beside which views are read: what views open stays in memory
 _MAX_VIEWS_BYTES = 1 << 27
-_SHOWN = 300  # characters of what the protocol says of its parameters
-_HEXADECIMAL = re.compile("[0-9a-f]*")
-_HEAD = {
-    *("n", "from", "to", "kind", "size", "prev", "digest", "format"),
-    *("protocol", "version", "session", "parameters", "identities", "nonce", "topology", "insecure"),
-}
+
+_NOTHING_KEPT = Kept(None)
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,7 +45,8 @@ class Evidence:
     `files`: the raw bytes of the run folder by name. `release`, `shares`: the JSON objects in two of them. `head` is
     line 0 of the wire record, `lines` are the others; `envelopes` and `absences` hold, by line, the messages on those
     that can be read and who went on without a letter. `session` is what line 0 describes (whether its id is the stated
-    one is for a check). `pinned`: identities known from elsewhere, or None. `views`: by role.
+    one is for a check). `pinned`: identities known from elsewhere, or None. `views`: by role. `kept`: what earlier
+    audits found out about the code.
     """
 
     folder: Path
@@ -66,6 +61,7 @@ class Evidence:
     session: Session
     pinned: Mapping[str, bytes] | None
     views: Mapping[str, RecordedView]
+    kept: Kept = _NOTHING_KEPT
 
     @cached_property
     def recomputed(self) -> Mapping[str, Recomputed]:
@@ -80,11 +76,11 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
     release, shares = (reading.parse_object(files[name], str(folder / name)) for name in (RELEASE, SHARES))
     where = str(folder / TRANSCRIPT)
     lines, head = _read(files[TRANSCRIPT], where)
-    protocol, session = _session(head, f"{where} line 0")
-    envelopes, absences = parsed(session, lines)
-    pinned = None if identities is None else read_identities(identities)
     if views is not None and len(lines) > _MAX_REPLAYED:
         raise InputError(f"{views}: views are replayed beside records of up to {_MAX_REPLAYED} lines only")
+    protocol, session = read_session(head, f"{where} line 0")
+    envelopes, absences = parsed(session, lines)
+    pinned = None if identities is None else read_identities(identities)
     return Evidence(
         folder, files, release, shares, head, lines, envelopes, absences, protocol, session, pinned,
         {} if views is None else _views(views, session, protocol.limits),
@@ -99,61 +95,7 @@ def _read(content: bytes, where: str) -> tuple[Lines, dict[str, Any]]:
         lines = Lines(content)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
-    head = reading.parse_object(lines.text(0), f"{where} line 0")
-    if "format" not in head:
-        raise InputError(f"{where}: states no wire format, this program reads {FORMAT}")
-    if type(head["format"]) is not int or head["format"] != FORMAT:
-        raise InputError(f"{where}: has wire format {shown(head['format'])}, this program reads {FORMAT}")
-    return lines, head
-
-
-def _session(head: dict[str, Any], where: str) -> tuple[Protocol, Session]:
-    reading.keys(where, head, _HEAD)
-    parameters = reading.mapping(f"{where}: parameters", head["parameters"])
-    protocol = _protocol(where, head["protocol"], head["version"])
-    _refuse_beyond(where, parameters, protocol.limits)
-    stated = reading.mapping(f"{where}: identities", head["identities"])
-    identities = {name: _bytes(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in stated.items()}
-    try:
-        made = _made(protocol, parameters)
-        nonce = _bytes(f"{where}: nonce", head["nonce"], SESSION_BYTES)
-        json.dumps(parameters, ensure_ascii=False).encode()  # not every text of JSON can be, and the id is a hash
-        return protocol, Session(protocol.program, made, identities, nonce)
-    except LocalError as error:
-        raise InputError(f"{where}: {str(error)[:_SHOWN]}") from None
-    except UnicodeEncodeError:
-        raise InputError(f"{where}: holds a text that is no text of characters") from None
-
-
-def _protocol(where: str, name: object, version: object) -> Protocol:
-    if not isinstance(name, str) or type(version) is not int:
-        raise InputError(f"{where}: wanted a protocol's name and version, got {shown(name)} and {shown(version)}")
-    try:
-        return programs.find(name, version)
-    except LocalError as error:
-        raise InputError(f"{where}: {str(error)[:_SHOWN]}") from None
-
-
-def _made(protocol: Protocol, parameters: Mapping[str, Any]) -> Any:
-    """The parameters as this protocol has them; raises `LocalError` for others."""
-    if protocol.program.parameters is None:
-        raise LocalError(f"{protocol.program.name} has no parameters that could be read back")
-    return protocol.program.parameters.from_dict(parameters)
-
-
-def _refuse_beyond(where: str, parameters: Mapping[str, Any], limits: Limits) -> None:
-    """Figures so large that working with them would take all day are no run of anybody's."""
-    for name, most in limits.largest.items():
-        if type(parameters.get(name)) is not int or not 1 <= parameters[name] <= most:
-            raise InputError(f"{where}: {name}: wanted 1 to {most}, got {shown(parameters.get(name))}")
-    if len(reading.texts(f"{where}: parties", parameters.get("parties"))) > limits.parties:
-        raise InputError(f"{where}: wanted at most {limits.parties} parties")
-
-
-def _bytes(where: str, value: object, length: int) -> bytes:
-    if isinstance(value, str) and len(value) == 2 * length and _HEXADECIMAL.fullmatch(value):
-        return bytes.fromhex(value)
-    raise InputError(f"{where}: wanted {2 * length} hexadecimal digits, got {shown(value)}")
+    return lines, read_head(lines.text(0), where)
 
 
 def _views(folder: Path, session: Session, limits: Limits) -> dict[str, RecordedView]:

@@ -7,7 +7,7 @@ prose in the protocol's `ideal.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -106,8 +106,8 @@ def law_of_code(evidence: Evidence) -> CheckOutcome:
     protocol = evidence.protocol
     if protocol.claim is None or protocol.claim.trials is None:
         return not_possible(NO_CLAIM)
-    trials = protocol.claim.trials
-    return judge(_law(*_which(protocol), trials.small(evidence.session.parameters)))
+    small = protocol.claim.trials.small(evidence.session.parameters)
+    return _kept(evidence, "law", small, lambda: judge(_law(*_which(protocol), small)))
 
 
 def judge(found: law.TestedLaw) -> CheckOutcome:
@@ -145,8 +145,20 @@ def boundary_of_code(evidence: Evidence) -> CheckOutcome:
     protocol = evidence.protocol
     if protocol.claim is None or protocol.claim.trials is None:
         return not_possible(NO_CLAIM)
-    shown = _boundary(*_which(protocol), protocol.claim.trials.small(evidence.session.parameters))
-    return judge_boundary(shown, [u.sentence for u in protocol.claim.not_claimed if u.attack is None])
+    small = protocol.claim.trials.small(evidence.session.parameters)
+    untried = [u.sentence for u in protocol.claim.not_claimed if u.attack is None]
+    return _kept(evidence, "boundary", small, lambda: judge_boundary(_boundary(*_which(protocol), small), untried))
+
+
+def _kept(evidence: Evidence, what: str, p: Any, find_out: Callable[[], CheckOutcome]) -> CheckOutcome:
+    """What an earlier audit found out by this very code, and where that comes from; else it is found out, and kept."""
+    found = evidence.kept.find(what, evidence.protocol, p)
+    if found is not None:
+        detail = f"{found.detail}; {found.origin}"
+        return passed(detail) if found.status == "passed" else failed(detail)
+    outcome = find_out()
+    evidence.kept.keep(what, evidence.protocol, p, outcome.status, outcome.detail)
+    return outcome
 
 
 def judge_boundary(shown: Sequence[boundary.Shown], untried: Sequence[str]) -> CheckOutcome:
@@ -193,11 +205,23 @@ def _coins(what: str, protocol: Protocol, p: Any) -> Stream:
     return Stream.insecure_from_seed(f"{what} {protocol.program.name} {sorted(p.as_dict().items())}")
 
 
+def _of_code(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Check:
+    return Check("leakage", name, asks, run, of_code=True)
+
+
 CHECKS: tuple[Check, ...] = (
     Check("leakage", "structure", "Does each view hold what its simulator makes, and nothing else?", structure),
     Check(
         "leakage", "structure-together", "Do the views together hold what their simulator makes?", structure_together
     ),
-    Check("leakage", "law", "Is what a claimed coalition reads distributed as the simulator says?", law_of_code),
-    Check("leakage", "boundary", "Do the coalitions that are not claimed really succeed?", boundary_of_code),
+    Check(
+        "leakage",
+        "law",
+        "Is what a claimed coalition reads distributed as the simulator says?",
+        law_of_code,
+        of_code=True,
+    ),
+    Check(
+        "leakage", "boundary", "Do the coalitions that are not claimed really succeed?", boundary_of_code, of_code=True
+    ),
 )

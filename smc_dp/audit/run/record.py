@@ -20,7 +20,8 @@ from smc_dp.errors import InputError
 
 LEAST_LINE = 200  # bytes: three digests, or two and the names of eight fields, are longer
 _MAX_LINE_VALUES = 64
-_KEPT = 1 << 29  # what all parsed lines may take, at so much for each beside its bytes
+_KEPT = 1 << 28  # what all envelopes may take, at so much for each beside its bytes
+_KEPT_LINES = 1 << 27  # and all lines
 _EACH = 2000
 
 T = TypeVar("T")
@@ -42,6 +43,8 @@ class Lines(Sequence[Any]):
         if not self.is_ended:
             self._starts.append(len(content) + 1)
         self._last: tuple[int, Any] = (0, None)
+        self._kept: dict[int, Any] = {}  # checks look at the lines again and again
+        self._left = _KEPT_LINES
 
     @property
     def is_ended(self) -> bool:
@@ -54,8 +57,14 @@ class Lines(Sequence[Any]):
 
     def at(self, n: int) -> Any:
         """The value on line n."""
+        if n in self._kept:
+            return self._kept[n]
         if self._last[0] != n:
-            self._last = n, _json(self.text(n))
+            text = self.text(n)
+            self._last = n, _json(text)
+            self._left -= len(text) + _EACH
+            if self._left > 0:
+                self._kept[n] = self._last[1]
         return self._last[1]
 
     def numbered(self) -> Iterator[tuple[int, Any]]:

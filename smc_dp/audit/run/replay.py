@@ -1,7 +1,8 @@
 """Replay: every message of a role is made again from its view, and a dispute about a line is settled by machine.
 
-A role is a deterministic function of inputs, coins and mail. Whoever hands over its view can therefore be held to every
-byte that it sent; and a refused message can be held against its sender, as far as the sender signed it.
+A role is a deterministic function of inputs, coins and mail. Whoever signs its view and hands it over can therefore be
+held to every byte that it sent. A view that its owner has not signed is replayed as well, and shows that this view and
+the record differ; but anybody can write one, so nobody is named for it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,21 @@ from dataclasses import dataclass
 
 from protocols.crypto.sealing import KEY_BYTES
 from protocols.runtime import message as messages
-from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, is_signed, signed_payload
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, signed_payload
 from protocols.runtime.view import Opened, Recomputed
-from smc_dp.audit.run.blame import blamed, gone, greeting, identity, is_held_to, marks_apart, owner
+from smc_dp.audit.run.blame import (
+    Culprit,
+    blamed,
+    deviates,
+    gone,
+    greeting,
+    greetings_apart,
+    has_other_coins,
+    marks_apart,
+    owner,
+    signer,
+    why_nobody,
+)
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.opened import NO_VIEWS, whose
@@ -22,16 +35,22 @@ from smc_dp.errors import shown
 
 @dataclass(frozen=True)
 class Verdict:
-    """Who is wrong about one line. `party` is None where the evidence names nobody; `accepted`: nothing is wrong."""
+    """Who is wrong about one line. `culprit` is None where the evidence names nobody; `accepted`: nothing is wrong."""
 
     line: int
-    party: str | None
+    culprit: Culprit | None
     sentence: str
     accepted: bool = False
 
+    @property
+    def party(self) -> str | None:
+        """The name of the culprit."""
+        return None if self.culprit is None else self.culprit.name
+
 
 def view_agrees(evidence: Evidence) -> CheckOutcome:
-    """The mail and the marks of each view are what the record holds for its owner, opened with the owner's coins.
+    """The greetings, the mail and the marks of each view are what the record holds for its owner, opened with the
+    owner's coins.
 
     Where they differ nobody is named: whoever made either of them may have lied, and so may whoever sent the mail. Who
     vanished had no time to read it all.
@@ -43,19 +62,34 @@ def view_agrees(evidence: Evidence) -> CheckOutcome:
         if fault := _greeting_fault(evidence, name, again.links.public):
             return fault
         if apart := marks_apart(evidence, name):
-            return failed(f"the record and the view of {shown(name)} differ in who was absent", apart[0])
+            return _differ(evidence, name, f"the view of {shown(name)} has others who were absent", apart[0])
         for read, kept in zip(again.opened, view.mail, strict=False):
             if read != kept:
                 what = f"the record holds other mail for {shown(name)} there than its view"
-                return failed(what, _line(evidence, name, read))
+                return _differ(evidence, name, what, _line(evidence, name, read))
+        had = dict(view.greetings)
+        if others := [n for n in greetings_apart(evidence, name) if n in had or name not in gone(evidence)]:
+            what = f"the record holds another greeting of {shown(others[0])} than the view of {shown(name)}"
+            return _differ(evidence, name, what, None)
         if len(view.mail) < len(again.opened) and name not in gone(evidence):
             missing = _line(evidence, name, again.opened[len(view.mail)])
-            return failed(f"the view of {shown(name)} lacks mail that the record holds for it", missing)
+            what = f"the view of {shown(name)} lacks mail that the record holds for it"
+            return _differ(evidence, name, what, missing)
         if len(view.mail) > len(again.opened):
             extra = _line(evidence, name, view.mail[len(again.opened)])
-            return failed(f"the view of {shown(name)} has mail that it did not get from the record", extra)
+            what = f"the view of {shown(name)} has mail that it did not get from the record"
+            return _differ(evidence, name, what, extra)
     opened = sum(len(view.mail) for view in evidence.views.values())
-    return passed(f"{opened} messages open as the views hold them; {whose(evidence)}")
+    signed = sum(owner(evidence, name) is not None for name in evidence.views)
+    by_owners = f"{signed} of {len(evidence.views)} signed by their owners"
+    return passed(f"{opened} messages open as the views hold them; {whose(evidence)}, {by_owners}")
+
+
+def _differ(evidence: Evidence, role: str, what: str, line: int | None, culprit: Culprit | None = None) -> CheckOutcome:
+    """A view beside the record: where nobody answers for the view, only that they differ, and why nobody is named."""
+    why = why_nobody(evidence, role)
+    said = f"this view and the record differ: {what}"
+    return failed(f"{said}; {why}", line) if why else failed(said, line, culprit)
 
 
 def _line(evidence: Evidence, reader: str, mail: Opened) -> int | None:
@@ -65,20 +99,19 @@ def _line(evidence: Evidence, reader: str, mail: Opened) -> int | None:
 
 
 def _greeting_fault(evidence: Evidence, name: str, public: bytes) -> CheckOutcome | None:
+    """Who signed a view, and a greeting that does not follow from it, has signed a contradiction."""
     for n, e in evidence.envelopes.items():
         if e.kind == HELLO and e.sender == name and e.body[:KEY_BYTES] != public:
-            known = identity(evidence, name)
-            signed = known is not None and is_signed(known, e)
             what = f"the session key of {shown(name)} does not follow from the coins in its view"
-            return failed(what, n, name if signed else None)
+            return _differ(evidence, name, what, n, owner(evidence, name) if signer(evidence, n) else None)
     return None
 
 
 def messages_recomputed(evidence: Evidence) -> CheckOutcome:
     """What each owner of a view sent is, byte for byte, what its program sends on its inputs, coins and mail.
 
-    The owner is named only when it signed the line that differs, and the record has the mail and the marks of its
-    view: else the record may have been changed, or the owner may have been sent something else.
+    The owner is named only when it signed its view and the line that differs, and the record has the greetings, the
+    mail and the marks of its view: else either may have been changed, or the owner may have been sent something else.
     """
     if not evidence.views:
         return not_possible(NO_VIEWS)
@@ -97,18 +130,18 @@ def _sent_fault(evidence: Evidence, name: str, again: Recomputed) -> CheckOutcom
     sent = 0
     for n, e in ((n, e) for n, e in evidence.envelopes.items() if e.sender == name):
         if sent == len(again.sent):
-            why = f", which stops: {_rule(again)}" if again.fault else ""
-            return failed(
-                f"{_what(e)} is more than the program of {shown(name)} sends{why}", n, _own(evidence, name, n)
-            )
+            why = f", which stops: {again.fault}" if again.fault else ""
+            what = f"{_what(e)} is more than the program of {shown(name)} sends on its view{why}"
+            return _differ(evidence, name, what, n, deviates(evidence, n))
         made = again.sent[sent]
         if e != made:
             wanted = "" if (e.kind, e.to) == (made.kind, made.to) else f", which would send {_what(made)}"
-            what = f"{_what(e)} is not what the program of {shown(name)} sends{wanted}"
-            return failed(what, n, _own(evidence, name, n))
+            what = f"{_what(e)} is not what the program of {shown(name)} sends on its view{wanted}"
+            return _differ(evidence, name, what, n, deviates(evidence, n))
         sent += 1
     if sent < len(again.sent) and not (evidence.absences and _may_lack(evidence, name, again.sent[sent])):
-        return failed(f"the record lacks {_what(again.sent[sent])} from {shown(name)}")
+        what = f"the record lacks {_what(again.sent[sent])} from {shown(name)}, which follows from its view"
+        return _differ(evidence, name, what, None)
     return None
 
 
@@ -117,16 +150,6 @@ def _may_lack(evidence: Evidence, name: str, made: Envelope) -> bool:
     was stopped nobody publishes.
     """
     return name in gone(evidence) or _is_published(made)
-
-
-def _own(evidence: Evidence, name: str, line: int) -> str | None:
-    """The sender of a line that its program does not send, if it signed the line, and its view is the whole story."""
-    return blamed(evidence, line) if is_held_to(evidence, name) and owner(evidence, name) else None
-
-
-def _rule(again: Recomputed) -> str:
-    """What stopped a role, without a name: who answers for it is for signatures to say."""
-    return (again.fault or "").removeprefix(f"{again.culprit}: ")
 
 
 def _what(e: Envelope) -> str:
@@ -140,7 +163,8 @@ def result(evidence: Evidence) -> CheckOutcome:
     if not evidence.views:
         return not_possible(NO_VIEWS)
     if again := _stopped(evidence):
-        return failed(f"the role of {shown(again.view.name)} publishes nothing: {_rule(again)}", again.at)
+        what = f"on the view of {shown(again.view.name)} its role publishes nothing: {again.fault}"
+        return _differ(evidence, again.view.name, what, again.at)
     published = _published(evidence)
     for name, again in evidence.recomputed.items():
         due = [(e.kind, signed_payload(e)) for e in again.sent if _is_published(e)]
@@ -152,7 +176,7 @@ def result(evidence: Evidence) -> CheckOutcome:
             same = next((i for i, pair in enumerate(zip(due, there, strict=False)) if pair[0] != pair[1]), len(due))
             line = found[same][0] if same < len(found) else None
             what = f"what was published as the share of {shown(name)} is not what follows from its view"
-            return failed(what, line, None if line is None else _own(evidence, name, line))
+            return _differ(evidence, name, what, line, None if line is None else deviates(evidence, line))
     hygiene = evidence.protocol.model.hygiene
     if evidence.absences:
         return passed(f"the published shares follow from the {whose(evidence)}; somebody's letters were given up")
@@ -191,13 +215,14 @@ def dispute(evidence: Evidence) -> CheckOutcome:
     if not evidence.views:
         return not_possible(NO_VIEWS)
     if again := _stopped(evidence):
+        reader = shown(again.view.name)
         if again.at is None or again.at not in evidence.envelopes:
-            own = again.culprit == again.view.name
-            return failed(again.fault or "", None, owner(evidence, again.view.name) if own else None)
+            return _differ(evidence, again.view.name, f"the role of {reader} stops on its view: {again.fault}", None)
         verdict = settle(evidence, again.at)
-        return failed(
-            f"{shown(again.view.name)} refuses this: {_rule(again)}. {verdict.sentence}", again.at, verdict.party
-        )
+        what = f"on the view of {reader} its role refuses this: {again.fault}. {verdict.sentence}"
+        if verdict.culprit:  # by its own signatures, whoever wrote this view
+            return failed(what, again.at, verdict.culprit)
+        return _differ(evidence, again.view.name, what, again.at)
     count = sum(len(again.reads) for again in evidence.recomputed.values())
     return passed(f"nothing to settle: {count} messages open and are accepted; {whose(evidence)}")
 
@@ -211,7 +236,7 @@ def _stopped(evidence: Evidence) -> Recomputed | None:
     faults = [
         again
         for name, again in evidence.recomputed.items()
-        if again.fault is not None and not (name in away and again.at is None and again.culprit is None)
+        if again.fault is not None and not (name in away and again.at is None and again.cause == "waiting")
     ]
     return min(faults, key=lambda again: (again.at is None, again.at or 0), default=None)
 
@@ -220,14 +245,14 @@ def settle(evidence: Evidence, line: int) -> Verdict:
     """Who is wrong about the message on this line of the record: its sender, its reader, or nobody that can be named.
 
     Sealed mail opens with a key that sender and reader share, so the seal alone shows nobody else who made it. What
-    convinces a third party is a signature of the sender over an unbroken chain that holds the line.
+    convinces a third party is a signature of the sender over an unbroken chain that holds the line, beside a view that
+    the sender signed: for what a third participant told it may be the reason why it sent what is refused.
     """
     envelope = evidence.envelopes.get(line)
     if envelope is None:
         return Verdict(line, None, "There is no message on this line.")
-    signed = blamed(evidence, line) is not None
     if envelope.is_public:
-        return _settle_public(evidence, line, envelope, signed)
+        return _settle_public(evidence, line, envelope)
     if envelope.to not in evidence.views:
         return Verdict(line, None, f"It takes the view of {shown(envelope.to)} to say what the message is.")
     for asked in (_coins, _greeting):
@@ -237,18 +262,19 @@ def settle(evidence: Evidence, line: int) -> Verdict:
     letter = again.links.open(line, again.keys)
     if letter.payload is not None and letter.fault is None and again.at != line:
         return Verdict(line, None, "The message opens and is accepted.", True)
-    return _refused(evidence, line, envelope, letter.payload is not None, signed)
+    return _refused(evidence, line, envelope, letter.payload is not None)
 
 
-def _settle_public(evidence: Evidence, line: int, envelope: Envelope, signed: bool) -> Verdict:
-    known = identity(evidence, envelope.sender)
+def _settle_public(evidence: Evidence, line: int, envelope: Envelope) -> Verdict:
     who = shown(envelope.sender)
-    if known is None or not is_signed(known, envelope):
+    culprit = signer(evidence, line)
+    if culprit is None:
         return Verdict(line, None, f"The signature of {who} does not hold: nobody answers for this.")
-    faults = [a for a in evidence.recomputed.values() if a.at == line]
-    if faults:
-        return Verdict(line, envelope.sender, f"{who} signed this, so {who} is wrong, which anybody can check.")
-    return Verdict(line, None, f"{who} signed this, and nobody whose view was given refuses it.", signed)
+    if any(again.at == line for again in evidence.recomputed.values()):
+        # A greeting says the same to everybody, whatever its readers were told: no honest one is refused.
+        return Verdict(line, culprit, f"{culprit.said} is wrong: it signed this, which anybody can check.")
+    accepted = blamed(evidence, line) is not None
+    return Verdict(line, None, f"{who} signed this, and nobody whose view was given refuses it.", accepted)
 
 
 def _coins(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
@@ -257,12 +283,13 @@ def _coins(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
     found = greeting(evidence, reader)
     if found is None:
         return Verdict(line, None, f"No greeting that {shown(reader)} signed is there to check its coins against.")
-    if owner(evidence, reader) is None:
-        sentence = (
-            f"{shown(reader)} is wrong: its coins are not those behind the key that it signed on line {found[0]}."
-        )
-        return Verdict(line, reader, sentence)
-    return None
+    if not has_other_coins(evidence, reader):
+        return None
+    differ = f"the coins in the view of {shown(reader)} are not those behind the key that it signed on line {found[0]}"
+    culprit = owner(evidence, reader)
+    if culprit is None:
+        return Verdict(line, None, f"This view and the record differ: {differ}.")
+    return Verdict(line, culprit, f"{culprit.said} is wrong: it signed its view as well, and {differ}.")
 
 
 def _greeting(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
@@ -272,27 +299,25 @@ def _greeting(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | No
     return None
 
 
-def _refused(evidence: Evidence, line: int, envelope: Envelope, opens: bool, signed: bool) -> Verdict:
+def _refused(evidence: Evidence, line: int, envelope: Envelope, opens: bool) -> Verdict:
     sender, reader = shown(envelope.sender), shown(envelope.to)
     if opens and _follows(evidence, envelope):
         why = f"somebody told {sender} and {reader} different things"
-        return Verdict(line, None, f"{sender} sent what its program sends on its view: {why}.")
-    if not signed and _continues_otherwise(evidence, line, envelope):
-        return Verdict(
-            line, None, f"{sender} sent another message here, which its later ones continue: this was changed."
-        )
-    if not signed:
-        what = (
-            f"It opens and is refused; no signature holds it, and both {sender} and {reader} have its key"
-            if opens
-            else "It does not open, and no signature holds it: whoever carried or recorded it may have changed it"
-        )
-        return Verdict(line, None, f"{what}, so nobody can be named.")
-    if not opens:
-        sentence = f"{sender} is wrong: it signed this, and the seal breaks under the key that both greetings give."
-        return Verdict(line, envelope.sender, sentence)
-    clause = "" if envelope.sender in evidence.views else ", unless its view shows that its program sends just this"
-    return Verdict(line, envelope.sender, f"{sender} is wrong: it signed this, and the program refuses it{clause}.")
+        return Verdict(line, None, f"The program sends just this on the view of {sender}: {why}.")
+    if culprit := deviates(evidence, line):
+        how = "the program refuses it" if opens else "the seal breaks under the key that both greetings give"
+        more = "and on the view that it signed its program sends something else"
+        return Verdict(line, culprit, f"{culprit.said} is wrong: it signed this, {how}, {more}.")
+    if blamed(evidence, line):
+        shows = "only a view that it signed and the record bears out could show"
+        what = f"What others told {sender} may be the reason, which {shows}"
+    elif _continues_otherwise(evidence, line, envelope):
+        what = f"On the view of {sender} its program sends another message here, which its later ones continue"
+    elif opens:
+        what = f"It opens and is refused; no signature holds it, and both {sender} and {reader} have its key"
+    else:
+        what = "It does not open, and no signature holds it: whoever carried or recorded it may have changed it"
+    return Verdict(line, None, f"{what}, so nobody can be named.")
 
 
 def _follows(evidence: Evidence, envelope: Envelope) -> bool:
@@ -318,5 +343,5 @@ CHECKS: tuple[Check, ...] = (
     _check("view-agrees", "Is the mail in each view what the record holds for its owner?", view_agrees),
     _check("messages-recomputed", "Did each owner of a view send what its program sends?", messages_recomputed),
     _check("result", "Does what was published follow from the views?", result),
-    _check("dispute", "Is every message accepted, and if not, who is wrong?", dispute),
+    _check("dispute", "Does every message open, and does its reader accept it?", dispute),
 )

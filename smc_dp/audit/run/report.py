@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocols.errors import ProtocolError
-from smc_dp.audit.run.check import Check, CheckOutcome, failed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, unfinished
 from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.work import MORE_TIME, Allowance, TakesTooLongError
 from smc_dp.errors import InputError
 
 
@@ -20,8 +21,9 @@ class Finding:
     outcome: CheckOutcome
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Plain values for JSON. `party` is a name only where the identity is known from elsewhere."""
         check, outcome = self.check, self.outcome
+        culprit = outcome.culprit
         return {
             "group": check.group,
             "check": check.name,
@@ -29,7 +31,8 @@ class Finding:
             "status": outcome.status,
             "detail": outcome.detail,
             "line": outcome.line,
-            "party": outcome.party,
+            "party": culprit.name if culprit is not None and culprit.pinned else None,
+            "pinned": None if culprit is None else culprit.pinned,
         }
 
 
@@ -42,8 +45,13 @@ class AuditReport:
 
     @property
     def passed(self) -> bool:
-        """Whether no check failed."""
-        return all(f.outcome.status != "failed" for f in self.findings)
+        """Whether no check failed, and none was given up because it took too long."""
+        return all(f.outcome.status != "failed" and f.outcome.finished for f in self.findings)
+
+    @property
+    def unfinished(self) -> tuple[str, ...]:
+        """The checks that were given up."""
+        return tuple(f.check.name for f in self.findings if not f.outcome.finished)
 
     @property
     def first_fault(self) -> Finding | None:
@@ -59,20 +67,41 @@ class AuditReport:
             "run": self.run,
             "passed": self.passed,
             "first_fault": first.as_dict() if first else None,
+            "unfinished": list(self.unfinished),
             "findings": [f.as_dict() for f in self.findings],
         }
 
 
 def audit_evidence(
-    evidence: Evidence, checks: Sequence[Check], progress: Callable[[str], None] | None = None
+    evidence: Evidence,
+    checks: Sequence[Check],
+    progress: Callable[[str], None] | None = None,
+    allowance: Allowance | None = None,
 ) -> AuditReport:
-    """Run every check; a check that cannot work with the evidence has failed, for honest evidence never does that."""
-    findings = []
+    """Run every check; a check that cannot work with the evidence has failed, for honest evidence never does that.
+
+    Where the record's lines do not hang together nothing that is costly is done: it would only be about lines that
+    anybody can have written.
+    """
+    allowed = Allowance() if allowance is None else allowance
+    findings: list[Finding] = []
     for check in checks:
         if progress:
             progress(f"{check.group}: {check.name}")
-        findings.append(Finding(check, _outcome(check, evidence)))
+        loose = [f.check.name for f in findings if f.check.work == "lines" and not f.outcome.holds]
+        if check.is_costly and loose:
+            outcome = not_possible(f"the lines of the record do not hang together: see {', '.join(loose)}")
+        else:
+            outcome = _bounded(check, evidence, allowed)
+        findings.append(Finding(check, outcome))
     return AuditReport(str(evidence.folder), tuple(findings))
+
+
+def _bounded(check: Check, evidence: Evidence, allowed: Allowance) -> CheckOutcome:
+    try:
+        return (allowed.exempt if check.of_code else allowed.spend)(lambda: _outcome(check, evidence))
+    except TakesTooLongError:
+        return unfinished(f"not finished: an audit may use {allowed.seconds:g} s of processor time; {MORE_TIME}")
 
 
 def _outcome(check: Check, evidence: Evidence) -> CheckOutcome:

@@ -38,13 +38,17 @@ def _verdict(report: AuditReport, width: int) -> Iterator[str]:
     if first := report.first_fault:
         where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the record"
         yield f"FAILED: {first.check.name}{where}: {_found(first.outcome)}"
+    elif report.unfinished:
+        given_up = ", ".join(report.unfinished)
+        yield f"NOT FINISHED: {given_up} would take too long, so that nothing is known of them; no other check failed."
     else:
         yield "PASSED: no check failed. An audit can refute what a run claims; it proves none of it."
 
 
 def _found(outcome: CheckOutcome) -> str:
-    who = "" if outcome.party is None else f" [{one_line(outcome.party)}]"
-    return one_line(outcome.detail) + who
+    culprit = outcome.culprit
+    who = f" [{one_line(culprit.name)}]" if culprit is not None and culprit.pinned else ""
+    return one_line(outcome.detail) + who  # the holder of a key that nobody vouches for stands in the detail
 
 
 def _hanging(text: str, width: int, first: str, rest: int) -> list[str]:

@@ -160,6 +160,8 @@ def test_nothing_half_written_remains(tmp_path, monkeypatch):
         ("release.json", ["parameters", "parties"], ["north"], "parties: wanted at least 2"),
         ("release.json", ["parameters"], {}, "parameters: wanted center"),
         ("release.json", ["privacy"], [], "privacy: wanted an object"),
+        ("release.json", ["privacy", "mu"], True, "privacy: wanted numbers for epsilon and delta, got true or false"),
+        ("release.json", ["privacy", "mu"], 0.5, "privacy: mu is there for kind 'zcdp' alone"),
         ("release.json", ["insecure"], [1], "insecure: wanted texts"),
     ],
 )
@@ -275,3 +277,11 @@ def test_no_value_anywhere_does_anything_but_load_or_be_refused(tmp_path, data, 
         for path, content in original.items():
             path.write_bytes(content)
     assert said is None or str(folder) in said
+
+
+def test_a_release_of_before_mu_was_stated_is_read(tmp_path):
+    made = written(tmp_path / "run")
+    document = json.loads((tmp_path / "run" / "release.json").read_text())
+    assert document["privacy"].pop("mu", 0) is None  # stated, and null
+    (tmp_path / "run" / "release.json").write_text(json.dumps(document))
+    assert run_folder.read(tmp_path / "run").privacy == made.privacy

@@ -11,6 +11,7 @@ import pytest
 from support.audited import toy_run
 
 from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from smc_dp.audit.run.conformity import CHECKS
 from smc_dp.audit.run.evidence import load
@@ -29,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_keys_are_private_and_the_public_file_is_what_an_audit_reads(folder: Path) -> None:
-    assert sorted(p.name for p in folder.iterdir()) == ["1.key", "2.key", "3.key", "identities.json"]
+    assert sorted(p.name for p in folder.iterdir()) == ["charlie.key", "identities.json", "north-0.key", "north-1.key"]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(p.stat().st_mode) for p in folder.glob("*.key")} == {0o600}
     found = identities.load(folder)
@@ -77,14 +78,14 @@ def test_names_must_be_those_of_the_run(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("1.key", b""),
-        ("1.key", b"zz" * 32),
-        ("1.key", b"AB" * 32),
-        ("1.key", b"ab " * 21 + b"a"),
-        ("1.key", b"ab" * 40),
-        ("1.key", b"\xff" * 64),
-        ("1.key", b"ab" * 32),
-        ("1.key", None),
+        ("north-0.key", b""),
+        ("north-0.key", b"zz" * 32),
+        ("north-0.key", b"AB" * 32),
+        ("north-0.key", b"ab " * 21 + b"a"),
+        ("north-0.key", b"ab" * 40),
+        ("north-0.key", b"\xff" * 64),
+        ("north-0.key", b"ab" * 32),
+        ("north-0.key", None),
         ("4.key", b"cd" * 32),
         ("identities.json", None),
         ("identities.json", b"{}"),
@@ -111,7 +112,7 @@ def test_two_names_cannot_share_a_key(folder: Path) -> None:
     public = json.loads((folder / "identities.json").read_text())
     public["north-1"] = public["north-0"]
     (folder / "identities.json").write_text(json.dumps(public))
-    (folder / "2.key").unlink()
+    (folder / "north-1.key").unlink()
     with pytest.raises(InputError, match="no key of north-0, or it shares one"):
         identities.load(folder)
 
@@ -119,10 +120,10 @@ def test_two_names_cannot_share_a_key(folder: Path) -> None:
 def test_keys_that_others_can_read_are_warned_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["identities", "show", str(folder)]) == 0
     assert capsys.readouterr().err == ""
-    (folder / "2.key").chmod(0o640)
+    (folder / "north-1.key").chmod(0o640)
     assert main(["identities", "show", str(folder)]) == 0
     printed = capsys.readouterr()
-    assert printed.err == f"warning: {folder}/2.key: others than its owner may read this secret key\n"
+    assert printed.err == f"warning: {folder}/north-1.key: others than its owner may read this secret key\n"
     assert len(printed.out.splitlines()) == 3
 
 
@@ -153,3 +154,29 @@ def test_a_run_signs_with_them(
     assert main(["run", *options, "--out", "other"]) == 2
     assert "hospital-3 does not take part in the run" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()
+
+
+# One participant's own.
+
+
+def test_one_name_makes_a_private_key_and_a_line_to_hand_over_and_writes_over_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["identities", "new", "north"]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"north.key", "north.pub"}
+    secret, line = ((tmp_path / name).read_text().split() for name in ("north.key", "north.pub"))
+    assert line == ["north", Identity(bytes.fromhex(secret[0])).public.hex()]
+    assert stat.S_IMODE((tmp_path / "north.key").stat().st_mode) == 0o600
+    out = capsys.readouterr().out
+    assert line[1] in out
+    assert secret[0] not in out
+    for left in ("north.key", "north.pub"):  # either of them is enough to refuse, and is left as it is
+        kept = {path.name: path.read_text() for path in tmp_path.iterdir()}
+        assert main(["identities", "new", "north"]) == 2
+        assert f"{min(kept)}: exists already" in capsys.readouterr().err
+        assert {path.name: path.read_text() for path in tmp_path.iterdir()} == kept
+        (tmp_path / left).unlink()
+    for name in ("../north", "north pole", ""):
+        assert main(["identities", "new", name]) == 2
+        assert list(tmp_path.iterdir()) == []

@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from support.audited import agreement, hospitals
 from support.clear import in_the_clear
+from support.mutants import OF_THE_RUN
 
 from protocols.arithmetic.rng import Stream
 from smc_dp import Federation, InputError, Rows, Target, aggregation, audit_run, predict, run_protocol
+from smc_dp.audit.run import checks
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.ledger.history import Limit
@@ -47,6 +49,12 @@ def write(path: Path, n: int, seed: int, label: bool = True) -> Path:
             age = int(rng.integers(0, 100))
             out.writerow([age, rng.choice(["f", "m"]), *(["yes" if age > 50 else "no"] if label else [])])
     return path
+
+
+@pytest.fixture(autouse=True)
+def of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is the same whatever the run is has tests of its own, and takes ten seconds."""
+    monkeypatch.setattr(checks, "CHECKS", OF_THE_RUN)
 
 
 def test_a_federation_goes_in_and_what_comes_out_can_be_audited_and_used(tmp_path: Path) -> None:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from smc_dp.audit.run.check import Check, CheckOutcome
+from smc_dp.audit.run.check import Check, CheckOutcome, Work
 from smc_dp.audit.run.conformity import conversation, links, publication, session
-from smc_dp.audit.run.conformity.conversation import beside_schedule
+from smc_dp.audit.run.conformity.conversation import Given, beside_schedule
 from smc_dp.audit.run.evidence import Evidence
 
 
-def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Check:
-    return Check("conformity", name, asks, run)
+def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome], work: Work = "little") -> Check:
+    return Check("conformity", name, asks, run, work)
+
+
+def _scheduled(name: str, asks: str, run: Callable[[Given], CheckOutcome]) -> Check:
+    return _check(name, asks, beside_schedule(run), "much")
 
 
 LINKS: tuple[Check, ...] = (
-    _check("schema", "Is every line written exactly as a record writes it?", links.schema),
-    _check("hash-chain", "Does each line continue the digest of the line before?", links.hash_chain),
-    _check("participants", "Is every message between participants of the session?", links.participants),
-    _check("sender-chain", "Does each message continue its sender's own chain and count?", links.sender_chain),
-    _check("signatures", "Has each participant signed all that it sent?", links.signatures),
+    _check("schema", "Is every line written exactly as a record writes it?", links.schema, "lines"),
+    _check("hash-chain", "Does each line continue the digest of the line before?", links.hash_chain, "lines"),
+    _check("participants", "Is every message between participants of the session?", links.participants, "lines"),
+    _check("sender-chain", "Does each message continue its sender's own chain and count?", links.sender_chain, "lines"),
+    _check("signatures", "Has each participant signed all that it sent?", links.signatures, "lines"),
 )
 SESSION: tuple[Check, ...] = (
     _check("session", "Is the session the one that its protocol, parameters and identities give?", session.session),
@@ -28,16 +32,23 @@ SESSION: tuple[Check, ...] = (
     _check("sizes", "Is every message as long as the public parameters say?", session.sizes),
 )
 CONVERSATION: tuple[Check, ...] = (
-    _check("order", "Did everybody send what its role sends, in that order?", beside_schedule(conversation.order)),
-    _check("rounds", "Was nothing sent before what it follows from?", conversation.rounds),
-    _check("completeness", "Is nothing missing and nothing there twice?", beside_schedule(conversation.completeness)),
-    _check("headers", "Do headers tell nothing about data or coins?", beside_schedule(conversation.headers)),
+    _check(
+        "order", "Did everybody send what its role sends, in that order?", beside_schedule(conversation.order), "much"
+    ),
+    _check("rounds", "Was nothing sent before what it follows from?", conversation.rounds, "much"),
+    _check(
+        "completeness",
+        "Is nothing missing and nothing there twice?",
+        beside_schedule(conversation.completeness),
+        "much",
+    ),
+    _scheduled("headers", "Do headers tell nothing about data or coins?", conversation.headers),
 )
 PUBLICATION: tuple[Check, ...] = (
     _check("files", "Are the files those whose digests the release states?", publication.files),
     _check("shares", "Are the shares those that the participants published?", publication.shares),
     _check("release", "Are the released weights the sum of the shares?", publication.release),
     _check("agreed", "Did everybody agree on what the release states?", publication.agreement),
-    _check("cost", "Is the stated cost that of the record?", publication.cost),
+    _check("cost", "Is the stated cost that of the record?", publication.cost, "much"),
 )
 CHECKS: tuple[Check, ...] = (*LINKS, *SESSION, *CONVERSATION, *PUBLICATION)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from protocols.runtime.envelope import Envelope
-from smc_dp.audit.run.blame import blamed
+from smc_dp.audit.run.blame import deviates
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.conformity.schedule import Causes, Schedule, body_bytes, learn, places, walk
 from smc_dp.audit.run.evidence import Evidence
@@ -68,9 +68,12 @@ def given_up(evidence: Evidence) -> CheckOutcome:
 
 
 def order(given: Given) -> CheckOutcome:
-    """Each participant's messages are those of its role, one after the other, as far as the record goes."""
+    """Each participant's messages are those of its role, one after the other, as far as the record goes.
+
+    Headers alone name nobody: who was told something else may be right to send something else.
+    """
     for n, text in sorted(_disorders(given)):
-        return failed(text, n, blamed(given.evidence, n))
+        return failed(text, n, deviates(given.evidence, n))
     return passed(f"{len(given.evidence.envelopes)} messages, each the next one of its sender's role")
 
 

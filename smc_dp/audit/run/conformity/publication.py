@@ -8,20 +8,21 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from protocols.errors import DecodeError
-from protocols.runtime import message as messages
-from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, signed_payload
+from protocols.runtime.channel import GREETING
+from protocols.runtime.desk import KEYS
 from protocols.runtime.network import LINKS, Traffic, traffic
 from smc_dp.audit.run.blame import gone
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
-from smc_dp.audit.run.evidence import MAX_BYTES, Evidence
+from smc_dp.audit.run.conformity.schedule import learn
+from smc_dp.audit.run.evidence import MAX_JSON_BYTES, Evidence
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
-from smc_dp.run.agreement import REASONS
-from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT, opened
+from smc_dp.run.binding import agreement_fault, published, share_fault
+from smc_dp.run.folder import NOT_PUBLIC, RELEASE, SHARES, TIMINGS, TRANSCRIPT, opened
 
 _COUNTED = tuple(field.name for field in fields(Traffic))
 _COST = {*_COUNTED, "seconds", "by_stage"}
+_SECONDS = f"seconds in {TIMINGS}"
 
 
 def files(evidence: Evidence) -> CheckOutcome:
@@ -46,23 +47,15 @@ def shares(evidence: Evidence) -> CheckOutcome:
     ring_bits = hygiene.ring_bits(evidence.session.parameters)
     if evidence.shares.get("modulus") != str(1 << ring_bits):
         return failed(f"modulus: wanted 2**{ring_bits}, got {shown(evidence.shares.get('modulus'))}")
-    published = {
-        e.sender: (n, e) for n, e in evidence.envelopes.items() if e.is_public and e.kind not in (HELLO, STAGE_END)
-    }
-    if evidence.absences and not published:
+    said = published(evidence.envelopes.items())
+    if evidence.absences and not said:
         return not_possible("letters were given up, and nobody published anything")
-    names = [name for name in evidence.session.names if name in published or name not in gone(evidence)]
+    names = [name for name in evidence.session.names if name in said or name not in gone(evidence)]
     reading.keys("shares", stated, set(names))
     for name in names:
-        if name not in published:
-            return failed(f"the record holds no share of {name}")
-        line, envelope = published[name]
-        try:
-            signed = [str(y) for y in _published(evidence, envelope)]
-        except DecodeError as error:
-            return failed(f"what the record has as the share of {name} is none: {error}", line)
-        if stated[name] != signed:
-            return failed(f"the shares of {name} in {SHARES} are not those that were published as its own", line)
+        line, envelope = said.get(name, (None, None))
+        if fault := share_fault(evidence.session, name, stated[name], envelope):
+            return failed(fault, line)
     return passed(f"{len(names)} shares of {len(stated[names[0]])} numbers, as they were published")
 
 
@@ -77,22 +70,8 @@ def release(evidence: Evidence) -> CheckOutcome:
 def agreement(evidence: Evidence) -> CheckOutcome:
     """The session is bound to parameters, bounds and grid of the release and to the marks, and both state the same."""
     found = opened(dict(evidence.release), dict(evidence.shares))
-    head, parameters = evidence.head, evidence.session.parameters
-    stated = parameters.as_dict()
-    said = {field.name: stated[field.name] for field in fields(parameters)} | {
-        "topology": head["topology"],
-        "protocol": head["protocol"],
-    }
-    for name, value in said.items():
-        got = found.parameters.get(name)
-        if type(got) is not type(value) or got != value:
-            return failed(f"{name}: line 0 has {shown(value)}, the release {shown(got)}", 0)
-    marks = head["insecure"]
-    if not isinstance(marks, list) or list(found.insecure) != [REASONS[mark] for mark in REASONS if mark in marks]:
-        return failed("insecure: the release gives other reasons than the marks on line 0", 0)
-    if found.agreement.digest != stated["agreed"]:
-        what = "the parameters, bounds and marks of the release and the grid of its shares"
-        return failed(f"the session was not bound to {what}", 0)
+    if fault := agreement_fault(found, evidence.head, evidence.session):
+        return failed(fault, 0)
     columns = len(found.bounds.columns)
     return passed(f"{len(found.parameters)} parameters, the bounds of {columns} columns, the grid and the marks")
 
@@ -100,7 +79,8 @@ def agreement(evidence: Evidence) -> CheckOutcome:
 def cost(evidence: Evidence) -> CheckOutcome:
     """The messages, bytes and rounds in timings.json are those of the record, as a whole and stage by stage.
 
-    Rounds are counted from what messages state, which `rounds` looks at. Seconds are what each site says of itself.
+    Rounds are counted from what messages state, which `rounds` looks at. Seconds are what each site says of itself, but
+    they are no less than none, and stand in the stages and with the roles that the protocol's own code has.
     """
     content = _timings(evidence)
     if content is None:
@@ -111,9 +91,11 @@ def cost(evidence: Evidence) -> CheckOutcome:
         raise InputError(f"link: wanted one of {', '.join(LINKS)}, got {shown(link)}")
     topology = evidence.head["topology"]
     found = traffic(evidence.envelopes.values(), evidence.session, LINKS[link], topology)
-    reading.keys(TIMINGS, stated, _COST)
-    reading.numbers("seconds", [stated["seconds"]])
-    if fault := _stages_fault(reading.items("by_stage", stated["by_stage"]), found):
+    reading.keys(TIMINGS, stated, _COST, {NOT_PUBLIC})
+    reading.text(NOT_PUBLIC, stated.get(NOT_PUBLIC, ""))
+    _refuse_negative(reading.numbers(_SECONDS, [stated["seconds"]]))
+    stages = [_stage(stage) for stage in reading.items("by_stage", stated["by_stage"])]
+    if fault := _stages_fault(stages, found) or _roles_fault(stages, evidence):
         return failed(fault)
     total = {name: sum(getattr(stage, name) for stage in found.values()) for name in _COUNTED}
     for name, value in total.items():
@@ -123,10 +105,10 @@ def cost(evidence: Evidence) -> CheckOutcome:
     return passed(f"{counted}, in {len(found)} stages; seconds are what each site says of itself")
 
 
-def _stages_fault(stated: list[Any], found: Mapping[str, Traffic]) -> str | None:
+def _stages_fault(stated: list[dict[str, Any]], found: Mapping[str, Traffic]) -> str | None:
     """What is wrong with the figures of a stage; one with seconds alone has no messages."""
     named: set[str] = set()
-    for stage in map(_stage, stated):
+    for stage in stated:
         if stage["stage"] in named:
             return f"by_stage: {shown(stage['stage'])} stands there twice"
         named.add(stage["stage"])
@@ -139,26 +121,45 @@ def _stages_fault(stated: list[Any], found: Mapping[str, Traffic]) -> str | None
     return None if missing is None else f"by_stage: {TIMINGS} has no stage {shown(missing)}, the record has"
 
 
+def _roles_fault(stated: list[dict[str, Any]], evidence: Evidence) -> str | None:
+    """What is wrong with the stages and with the roles that say how long they took.
+
+    Where somebody went on without a letter, nobody knows which roles came how far: then any role may be in any stage of
+    the record, and need not be.
+    """
+    names, there = evidence.session.names, {(s["stage"], role) for s in stated for role in s["seconds"]}
+    if strangers := sorted({role for _, role in there} - set(names)):
+        return f"by_stage: {TIMINGS} has seconds of {shown(strangers[0])}, who does not take part"
+    schedule = None if evidence.absences else learn(evidence.protocol, evidence.session.parameters, len(evidence.lines))
+    if schedule is None:
+        known = {e.stage for e in evidence.envelopes.values()} | {GREETING, KEYS}
+    else:
+        known = {stage for stage, _ in schedule.stages}
+    if unknown := next((s["stage"] for s in stated if s["stage"] not in known), None):
+        return f"by_stage: {TIMINGS} has a stage {shown(unknown)}, the protocol has none"
+    if schedule is not None:
+        for stage, role in sorted(there - schedule.stages):
+            return f"by_stage: {TIMINGS} has seconds of {role} in {stage}, where its role never is"
+        for stage, role in sorted(schedule.always - there):
+            return f"by_stage: {TIMINGS} has no seconds of {role} in {stage}, where its role is"
+    return None
+
+
 def _stage(stage: Any) -> dict[str, Any]:
     """What timings.json states of one stage; raises InputError unless it has the shape of that."""
     found = reading.mapping("by_stage", stage)
     reading.keys("by_stage", found, (_COST - {"by_stage"}) | {"stage"})
-    reading.numbers("seconds", list(reading.mapping("seconds", found["seconds"]).values()))
+    _refuse_negative(reading.numbers(_SECONDS, list(reading.mapping(_SECONDS, found["seconds"]).values())))
     if not isinstance(found["stage"], str) or any(type(found[name]) is not int for name in _COUNTED):
         raise InputError("by_stage: wanted a name and whole numbers of messages, bytes and rounds")
     return found
 
 
-def _published(evidence: Evidence, envelope: Envelope) -> tuple[int, ...]:
-    """The numbers in a published message; raises `DecodeError` when it is none that this participant may publish."""
-    session = evidence.session
-    kind = session.kinds.get(envelope.kind)
-    if kind is None or not kind.route.allows(session.kind(envelope.sender), messages.PUBLIC):
-        raise DecodeError(f"{shown(envelope.kind)} is not published in this protocol")
-    read: Any = messages.decode(kind, signed_payload(envelope), session.layout, {})
-    return tuple(read.y)
+def _refuse_negative(seconds: list[float]) -> None:
+    if below := next((value for value in seconds if value < 0), None):
+        raise InputError(f"{_SECONDS}: wanted at least 0, got {below}")
 
 
 def _timings(evidence: Evidence) -> bytes | None:
     present = os.path.lexists(evidence.folder / TIMINGS)
-    return reading.read_file(evidence.folder / TIMINGS, MAX_BYTES) if present else None
+    return reading.read_file(evidence.folder / TIMINGS, MAX_JSON_BYTES) if present else None

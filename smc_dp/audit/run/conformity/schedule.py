@@ -22,9 +22,10 @@ from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime import message as messages
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
-from protocols.runtime.message import Kind
+from protocols.runtime.message import PARTY, Kind
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.audit.run.conformity.toy_run import Move, Script, Scripts, ToyRun
+from smc_dp.audit.run.conformity.toy_role import Move
+from smc_dp.audit.run.conformity.toy_run import Script, Scripts, ToyRun
 from smc_dp.errors import shown
 
 _UNLIKELY = 1000  # one over the probability that a secret permutation is drawn alike in all toy runs
@@ -44,13 +45,16 @@ class Schedule:
     """`scripts`: what each role sends and reads, in its order, without the free kinds. `rounds`: its causal depth.
 
     `free` maps the kinds whose headers differ between runs to the most that one sender sent of them; `places` are
-    where they stood. `runs`: from how many toy runs all this was learnt.
+    where they stood. `stages`: each stage with each role that was in it in some run, and `always` those in all runs.
+    `runs`: from how many toy runs all this was learnt.
     """
 
     scripts: Scripts
     rounds: int
     free: Mapping[str, int]
     places: frozenset[Place]
+    stages: frozenset[tuple[str, str]]
+    always: frozenset[tuple[str, str]]
     runs: int
 
     def sends(self, name: str) -> list[Move]:
@@ -190,9 +194,11 @@ def _learn(name: str, version: int, parameters: Any, most: int) -> Schedule | No
 def from_toy_runs(protocol: Protocol, parameters: Any, most: int) -> Schedule | None:
     """The same without memory; None when the protocol sends more than `most` messages."""
     toy = protocol.model.toy(parameters)
-    wanted = next(r for r in count(2) if factorial(len(toy.parties)) ** (r - 1) >= _UNLIKELY)
-    if len(toy.parties) > most:  # the greetings alone
+    parties = [*protocol.program.participants(toy).values()].count(PARTY)
+    if parties > most:  # the greetings alone
         return None
+    orders = factorial(parties)  # of one party alone there is nothing to put in another order
+    wanted = next(r for r in count(2) if orders == 1 or orders ** (r - 1) >= _UNLIKELY)
     runs: list[ToyRun] = []
     for number in range(wanted):
         runs.append(ToyRun(protocol, toy, number))
@@ -203,8 +209,9 @@ def from_toy_runs(protocol: Protocol, parameters: Any, most: int) -> Schedule | 
     if any(scripts != common[0] for scripts in common):
         raise LocalError(f"{protocol.program.name}: its messages have no order that all toy runs have in common")
     seen = frozenset(place for run in runs for place in _stood(run, free))
-    posted = dict(enumerate(runs[0].sent_by_all))
-    return Schedule(common[0], walk(common[0], free, posted).rounds, free, seen, wanted)
+    stages = [run.stages for run in runs]
+    some, every = frozenset().union(*stages), stages[0].intersection(*stages)
+    return Schedule(common[0], runs[0].rounds, free, seen, some, every, wanted)
 
 
 def _free(runs: Sequence[Scripts]) -> dict[str, int]:

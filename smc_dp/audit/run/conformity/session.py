@@ -16,6 +16,9 @@ from smc_dp.audit.run.conformity.schedule import body_bytes
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import shown
 from smc_dp.run.agreement import AS_PRINTED, SEEDED, TEST_KEYS
+from smc_dp.run.binding import session_fault
+
+_NAMED = 5  # no more than so many names in a sentence
 
 
 def session(evidence: Evidence) -> CheckOutcome:
@@ -24,8 +27,8 @@ def session(evidence: Evidence) -> CheckOutcome:
     Topology and marks stand beside the session; the digest `agreed` in its parameters binds it to them.
     """
     head, described = evidence.head, evidence.session
-    if head["session"] != described.id.hex():
-        return failed("the session id is not that of the stated protocol, parameters, identities and nonce", 0)
+    if fault := session_fault(head, described):
+        return failed(fault, 0)
     if len(set(described.identities.values())) < len(described.identities):
         return failed("identities: one key belongs to two participants", 0)
     if head["topology"] not in TOPOLOGIES:
@@ -48,7 +51,7 @@ def session(evidence: Evidence) -> CheckOutcome:
 
 
 def identities(evidence: Evidence) -> CheckOutcome:
-    """Every participant's identity is the one that is known from elsewhere."""
+    """Every participant's identity is the one that is known from elsewhere, and who is known from there takes part."""
     if evidence.pinned is None:
         return not_possible("no identities were given; signatures hold only for those that line 0 states itself")
     for name, stated in evidence.session.identities.items():
@@ -56,6 +59,9 @@ def identities(evidence: Evidence) -> CheckOutcome:
             return failed(f"no identity of {shown(name)} is known from elsewhere", 0)
         if evidence.pinned[name] != stated:
             return failed(f"line 0 states another identity of {shown(name)} than the one known from elsewhere", 0)
+    if left_out := [shown(name) for name in evidence.pinned if name not in evidence.session.identities]:
+        more = f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
+        return failed(f"{', '.join(left_out[:_NAMED])}{more} known from elsewhere did not take part", 0)
     return passed(f"{len(evidence.session.identities)} identities are those known from elsewhere")
 
 

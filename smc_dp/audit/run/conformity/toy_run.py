@@ -2,120 +2,67 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.identity import Identity
-from protocols.crypto.sealing import OVERHEAD_BYTES
+from protocols.crypto.identity import PUBLIC_BYTES
 from protocols.errors import StallError
 from protocols.programs import Protocol
-from protocols.runtime.board import Board
-from protocols.runtime.envelope import Envelope
-from protocols.runtime.mailbox import Mail
-from protocols.runtime.message import Message
-from protocols.runtime.process import processes
 from protocols.runtime.session import SESSION_BYTES, Session
-
-
-class Move(NamedTuple):
-    """A role sends to a peer or to everybody, or reads a letter of a peer; `size` is that of the body.
-
-    Greetings are sent like all else, but read by nobody: whoever starts has those of its peers before it.
-    """
-
-    sends: bool
-    peer: str
-    kind: str
-    stage: str
-    size: int
-
+from smc_dp.audit.run.conformity.toy_role import Move, Post, ToyRole
 
 Script: TypeAlias = tuple[Move, ...]
 Scripts: TypeAlias = Mapping[str, Script]
 
 
 class ToyRun:
-    """One execution at toy size, and its observer; its data and coins follow from its number, and protect nothing."""
+    """One execution at toy size; its data and coins follow from its number, and protect nothing."""
 
     def __init__(self, protocol: Protocol, toy: Any, number: int) -> None:
         root = Stream.insecure_from_seed(f"toy run {number}")
         drawn = root.fork("inputs")
         inputs = protocol.model.inputs(toy, lambda _, bits: drawn.bits(bits))
-        own = {name: root.fork(f"participant {j}") for j, name in enumerate(inputs)}
-        identities = {name: Identity.generate(rng.fork("identity")) for name, rng in own.items()}
-        pinned = {name: identity.public for name, identity in identities.items()}
-        self.session = Session(protocol.program, toy, pinned, root.fork("nonce").bytes(SESSION_BYTES))
-        seeds = {name: rng.fork("seed") for name, rng in own.items()}
-        self.sent_by_all: list[Envelope] = []
-        self._moves: dict[str, list[Move]] = {name: [] for name in self.session.names}
-        self._mail: dict[str, deque[Envelope]] = {name: deque() for name in self.session.names}
-        self._board = Board(self.session)
-        self._roles = processes(self.session, identities, seeds, inputs, self._board.greetings, self)
+        identities = {name: root.fork(f"identity {j}").bytes(PUBLIC_BYTES) for j, name in enumerate(inputs)}
+        self.session = Session(protocol.program, toy, identities, root.fork("nonce").bytes(SESSION_BYTES))
+        self._post = Post(self.session)
+        names = enumerate(self.session.names)
+        seeds = {name: root.fork(f"participant {j}") for j, name in names}
+        self._roles = [ToyRole(name, self._post, seeds[name], inputs[name]) for name in self.session.names]
+
+    @property
+    def rounds(self) -> int:
+        """How many causal steps there were."""
+        return self._post.rounds
 
     @property
     def scripts(self) -> dict[str, Script]:
         """What each role did, in its order."""
-        return {name: tuple(moves) for name, moves in self._moves.items()}
+        return {role.name: tuple(role.moves) for role in self._roles}
+
+    @property
+    def stages(self) -> frozenset[tuple[str, str]]:
+        """Each stage with each role that was in it; keys are made in a stage of their own."""
+        return frozenset((stage, role.name) for role in self._roles for stage in role.stages)
 
     def finish(self, most: int) -> bool:
         """Run to the end, unless more than `most` messages are sent: then False. Raises `StallError` for a deadlock."""
-        roles = self._roles.values()
         try:
-            while any(role.end is None for role in roles):
+            while not all(role.done for role in self._roles):
                 before = self._happened
-                for role in roles:
-                    self._deliver(role.name)
+                for role in self._roles:
                     role.advance()
-                    if len(self.sent_by_all) > most:
+                    if self._post.sent > most:
                         return False
                 if self._happened == before:
-                    raise StallError({role.name: role.waiting for role in roles if role.waiting})
-            for role in roles:
-                if not role.done:
-                    raise StallError({role.name: role.why})
+                    raise StallError({role.name: role.waiting for role in self._roles if not role.done})
+            for role in self._roles:
                 role.release()
         finally:
-            for role in roles:
+            for role in self._roles:
                 role.close()
-            self._roles = {}
-        return len(self.sent_by_all) <= most
+        return self._post.sent <= most
 
     @property
     def _happened(self) -> int:
-        return sum(len(moves) for moves in self._moves.values())
-
-    def _deliver(self, name: str) -> None:
-        mail = self._mail[name]
-        while mail:
-            self._roles[name].deliver(mail.popleft())
-
-    # The observer of every process.
-
-    def stage(self, name: str, stage: str) -> None:
-        """Not looked at."""
-
-    def posted(self, name: str, to: str, message: Message) -> None:
-        """Not looked at."""
-
-    def started(self, name: str) -> None:
-        """Not looked at."""
-
-    def sent(self, envelope: Envelope) -> None:
-        """A role posts an envelope."""
-        if envelope.is_public:
-            self._board.post(envelope)
-        else:
-            self._mail[envelope.to].append(envelope)
-        self.sent_by_all.append(envelope)
-        move = Move(True, envelope.to, envelope.kind, envelope.stage, len(envelope.body))
-        self._moves[envelope.sender].append(move)
-
-    def consumed(self, receiver: str, mail: Mail) -> None:
-        """A role takes a letter out of its mail."""
-        size = len(mail.payload) + OVERHEAD_BYTES
-        self._moves[receiver].append(Move(False, mail.sender, mail.kind, mail.stage, size))
-
-    def read(self, receiver: str, mail: Mail, message: Message) -> None:
-        """Not looked at."""
+        return sum(len(role.moves) + role.done for role in self._roles)

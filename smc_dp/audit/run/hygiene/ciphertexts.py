@@ -11,7 +11,7 @@ from protocols.crypto.paillier import Ciphertext
 from protocols.runtime.message import Key, is_fresh
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
-from smc_dp.audit.run.blame import blamed
+from smc_dp.audit.run.blame import deviates
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
@@ -40,11 +40,11 @@ def units(evidence: Evidence) -> CheckOutcome:
     for letter in opened(evidence):
         kind = letter.envelope.kind
         if letter.fault and (kind, letter.fault.partition(":")[0]) in locked:
-            return failed(f"{kind}.{letter.fault}", letter.line, blamed(evidence, letter.line))
+            return failed(f"{kind}.{letter.fault}", letter.line, deviates(evidence, letter.line))
         for place, c in ciphertexts(letter):
             count += 1
             if not _is_unit(c):
-                return failed(f"{place} is no ciphertext under its key", letter.line, blamed(evidence, letter.line))
+                return failed(f"{place} is no ciphertext under its key", letter.line, deviates(evidence, letter.line))
     return passed(f"{count} ciphertexts are units of their kind; {whose(evidence)}") if count else _NONE
 
 
@@ -82,7 +82,7 @@ def repeats(evidence: Evidence) -> CheckOutcome:
     for letter in _distinct(evidence):
         for place, c in ciphertexts(letter):
             if before := seen.get((c.n, c.value)):
-                return failed(f"{place} holds the ciphertext of {before}", letter.line, blamed(evidence, letter.line))
+                return failed(f"{place} holds the ciphertext of {before}", letter.line, deviates(evidence, letter.line))
             seen[c.n, c.value] = f"{place} on line {letter.line}"
     return passed(f"{len(seen)} ciphertexts, no two alike; {whose(evidence)}") if seen else _NONE
 
@@ -103,10 +103,10 @@ def freshness(evidence: Evidence) -> CheckOutcome:
         for place, c in ciphertexts(letter):
             residue = c.value if isinstance(c, BitCiphertext) else c.value % c.n
             if residue in bare.get(c.n, ()):
-                return failed(f"{place} carries no randomness", letter.line, blamed(evidence, letter.line))
+                return failed(f"{place} carries no randomness", letter.line, deviates(evidence, letter.line))
             value, before = seen.setdefault((c.n, residue), (c.value, f"{place} on line {letter.line}"))
             if value != c.value:
-                return failed(f"{place} has the randomiser of {before}", letter.line, blamed(evidence, letter.line))
+                return failed(f"{place} has the randomiser of {before}", letter.line, deviates(evidence, letter.line))
     for again in evidence.recomputed.values():
         if stale := _stale(again):  # by its program, for which its owner does not answer
             return failed(f"{stale[1]} is sent as it came out of a product or power", stale[0])

@@ -10,7 +10,7 @@ from protocols.runtime.claims import keys_of
 from protocols.runtime.message import Key, Message
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
-from smc_dp.audit.run.blame import blamed, is_held_to, owner
+from smc_dp.audit.run.blame import blamed, deviates
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
@@ -32,24 +32,21 @@ def keys(evidence: Evidence) -> CheckOutcome:
     alike = {(letter.envelope.sender, letter.envelope.kind, letter.payload): letter for letter in reversed(announced)}
     for letter in reversed(alike.values()):
         if fault := _announcement_fault(evidence, letter, bits):
-            return failed(fault, letter.line, blamed(evidence, letter.line))
+            return failed(fault, letter.line, blamed(evidence, letter.line))  # its own, whatever others told it
+        if fault := _other_key(evidence, letter):
+            return failed(fault, letter.line, deviates(evidence, letter.line))
     named: dict[str, Key] = {}
     sound: set[int] = set()  # a key that all parties share is looked at once
     for role, again in evidence.recomputed.items():
         for name, key in again.keys.items():
             if named.setdefault(name, key) != key:
-                return failed(f"{shown(role)} has another key {name} than others whose views were given")
-        if fault := _secret_fault(again, bits, sound):
-            return failed(f"the view of {shown(role)} holds {fault}", None, _held(evidence, role))
+                return failed(f"the view of {shown(role)} has another key {name} than others that were given")
+        if fault := _secret_fault(again, bits, sound):  # nobody is named: its mail may have brought it
+            return failed(f"the view of {shown(role)} holds {fault}")
     if not named:
         return not_possible("no key got as far as these views")
     proofs = sum(_names(letter.message) == {"n", "proof"} for letter in announced)
     return passed(f"keys of {bits} bits: {len(named)}; proofs verified again: {proofs}; {whose(evidence)}")
-
-
-def _held(evidence: Evidence, role: str) -> str | None:
-    """The owner of a view, where what it holds is its own doing: shared keys come by mail."""
-    return owner(evidence, role) if is_held_to(evidence, role) else None
 
 
 def _names(message: Message | None) -> set[str]:
@@ -58,18 +55,24 @@ def _names(message: Message | None) -> set[str]:
 
 def _announcement_fault(evidence: Evidence, letter: Letter, bits: int) -> str | None:
     """What is wrong with a key in a message, which the names of its fields tell; None for other messages."""
-    sender, message, names = letter.envelope.sender, letter.message, _names(letter.message)
+    message, names = letter.message, _names(letter.message)
     if names == {"p", "q"}:
         p, q = (getattr(message, name) for name in ("p", "q"))
         return _assembly_fault(p, q, bits)
     if names not in ({"n", "proof"}, {"n", "g", "h"}):
         return None
-    fault = _comparison_fault(message, bits) if "g" in names else _paillier_fault(evidence, letter, bits)
-    owned = keys_of(evidence.recomputed[sender].view) if sender in evidence.views else {}
-    if fault is None and owned and getattr(message, "n", None) not in owned:
-        # A role that was stopped in its set-up has left none.
-        fault = f"the modulus is not the one in the view of {shown(sender)}"
-    return fault
+    return _comparison_fault(message, bits) if "g" in names else _paillier_fault(evidence, letter, bits)
+
+
+def _other_key(evidence: Evidence, letter: Letter) -> str | None:
+    """Whether an announced key is none of those that its sender has by its view: anybody can write a view."""
+    sender = letter.envelope.sender
+    if _names(letter.message) not in ({"n", "proof"}, {"n", "g", "h"}) or sender not in evidence.views:
+        return None
+    owned = keys_of(evidence.recomputed[sender].view)  # a role that was stopped in its set-up has left none
+    if not owned or getattr(letter.message, "n", None) in owned:
+        return None
+    return f"the modulus is not the one in the view of {shown(sender)}"
 
 
 def _assembly_fault(p: int, q: int, bits: int) -> str | None:

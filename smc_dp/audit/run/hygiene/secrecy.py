@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import combinations
 from math import inf, lgamma, log, log2
 from typing import Any, TypeAlias
 
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from protocols.crypto.paillier import Ciphertext, PrivateKey
 from protocols.runtime.claims import Mask, View, keys_of, public_fields, readings
 from protocols.runtime.opened_mail import Letter
-from smc_dp.audit.run.blame import blamed
+from smc_dp.audit.run.blame import deviates
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
@@ -23,6 +24,7 @@ MIN_SIGMA = 40  # bits of slack below which a mask is none, whatever a protocol 
 CHANCE_BITS = 40  # an honest run fails `masks` with probability below 2**-40
 CANARY_BITS = 21  # and each of the two halves of `canaries` with probability below 2**-21
 DISTINCTIVE_BITS = 32  # a secret shorter than that may equal an index or a bit
+_APART = 3  # coordinates of which differences are looked for
 _TABLE_BITS = 20
 
 
@@ -55,10 +57,10 @@ def masks(evidence: Evidence) -> CheckOutcome:
         for reading in found:
             if reading.value.bit_length() > mask.bits + (mask.hidden is not None):
                 what = f"{mask.place} holds a number longer than its {mask.bits} bits"
-                return failed(what, reading.line, blamed(evidence, reading.line))
+                return failed(what, reading.line, deviates(evidence, reading.line))
         if short := _too_short(mask, found, log2(len(declared))):
             what = f"{mask.place}: {len(short)} of {len(found)} masks are too short for {mask.bits} uniform bits"
-            return failed(what, short[0].line, blamed(evidence, short[0].line))
+            return failed(what, short[0].line, deviates(evidence, short[0].line))
     return passed(f"{count} masked numbers, slack at least {hygiene.sigma} bits; {whose(evidence)}")
 
 
@@ -115,22 +117,20 @@ Numbers: TypeAlias = dict[int, int]  # what somebody read -> the first line wher
 def canaries(evidence: Evidence) -> CheckOutcome:
     """Nobody reads a private number of another participant: plain, negated, or as sum or difference of two readings.
 
-    Of each vector its first distinctive number is looked for; compared numbers among the masked readings, where they
-    would stand in front of random bits. What would turn up by chance too often is not looked for.
+    Of each vector its first and its last distinctive number and the differences of the first three are looked for, or
+    the first one alone where more would turn up by chance; compared numbers among the masked readings, where they would
+    stand in front of random bits. What would turn up by chance too often is not looked for.
     """
     if len(evidence.views) < 2:
         return not_possible("it takes the views of two participants or more to look for one's secrets with the other")
     secrets = list(_secrets(evidence))
     compared = set(evidence.protocol.model.compared(evidence.session.parameters))
-    marked = _first([s for s in secrets if s.name not in compared and _is_distinctive(s)])
+    vectors = _vectors([s for s in secrets if s.name not in compared])
     read = {role: _numbers(evidence, role) for role in evidence.views}
-    chance = -inf
-    for reader, numbers in read.items():
-        others = [s for s in marked if s.owner != reader]
-        if others and numbers:
-            tries = len(others) * (2 * len(numbers) + 3 * len(numbers) ** 2)
-            chance = max(chance, log2(tries) - min(s.bits for s in others) + log2(len(read)))
-    if chance > -CANARY_BITS:
+    marked = _several(vectors)
+    if _chance(marked, read) > -CANARY_BITS:
+        marked = _first(vectors)
+    if _chance(marked, read) > -CANARY_BITS:
         return not_possible("the secrets are too short for the number of readings: chance hits are likely")
     for reader, numbers in read.items():
         for secret, line in _hits(numbers, [s for s in marked if s.owner != reader]):
@@ -179,12 +179,39 @@ def _is_distinctive(secret: _Secret) -> bool:
     return min(secret.value, (1 << secret.bits) - secret.value) >> (DISTINCTIVE_BITS - 1) > 0
 
 
-def _first(secrets: list[_Secret]) -> list[_Secret]:
-    """Of each owner's vectors the first number given."""
-    found: dict[tuple[str, str], _Secret] = {}
+def _vectors(secrets: list[_Secret]) -> list[list[_Secret]]:
+    """Each owner's vectors, coordinate by coordinate."""
+    found: dict[tuple[str, str], list[_Secret]] = {}
     for secret in secrets:
-        found.setdefault((secret.owner, secret.name.partition("(")[0]), secret)
+        found.setdefault((secret.owner, secret.name.partition("(")[0]), []).append(secret)
     return list(found.values())
+
+
+def _first(vectors: list[list[_Secret]]) -> list[_Secret]:
+    """Of each vector the first distinctive number."""
+    return [s for vector in vectors for s in [s for s in vector if _is_distinctive(s)][:1]]
+
+
+def _several(vectors: list[list[_Secret]]) -> list[_Secret]:
+    """The last one too, and differences of coordinates: a mask that is used again hides each of them, and not these."""
+    last = [s for vector in vectors for s in [s for s in vector if _is_distinctive(s)][1:][-1:]]
+    apart = [_apart(a, b) for vector in vectors for a, b in combinations(vector[:_APART], 2)]
+    return [*_first(vectors), *last, *(s for s in apart if _is_distinctive(s))]
+
+
+def _apart(a: _Secret, b: _Secret) -> _Secret:
+    return _Secret(a.owner, f"{a.name} - {b.name}", a.bits, (a.value - b.value) % (1 << a.bits))
+
+
+def _chance(marked: list[_Secret], read: Mapping[str, Numbers]) -> float:
+    """log2 of the probability, at most, that a reader finds one of these by chance."""
+    found = -inf
+    for reader, numbers in read.items():
+        others = [s for s in marked if s.owner != reader]
+        if others and numbers:
+            tries = len(others) * (2 * len(numbers) + 3 * len(numbers) ** 2)
+            found = max(found, log2(tries) - min(s.bits for s in others) + log2(len(read)))
+    return found
 
 
 def _numbers(evidence: Evidence, reader: str) -> Numbers:

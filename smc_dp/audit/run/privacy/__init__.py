@@ -17,7 +17,8 @@ from smc_dp.files import reading
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import logistic_constants
-from smc_dp.run.agreement import AS_PRINTED, REASONS, SEEDED, TEST_KEYS, marked
+from smc_dp.run.agreement import AS_PRINTED, REASONS, SEEDED, TEST_KEYS, marked, with_assumptions
+from smc_dp.run.binding import statement_fault
 from smc_dp.run.folder import RELEASE
 
 _SIZES = tuple(10**k for k in range(8))  # up to the largest size that the calibration knows
@@ -70,19 +71,14 @@ def _short(value: Fraction) -> str:
 def _statement(evidence: Evidence, found: Stated) -> CheckOutcome:
     """The claimed statement against the one that follows, field by field."""
     marks = tuple(mark for mark in REASONS if mark in {*_due(evidence), *_recorded(evidence)})
-    follows = marked(found.method.statement(found.public, found.target, "secure"), marks).as_dict()
-    claimed = reading.mapping("privacy", evidence.release.get("privacy"))
-    for field in (*follows, *claimed):
-        if field not in claimed or field not in follows:
-            return failed(f"privacy: {shown(field)} is {'missing' if field in follows else 'unknown'}")
-        got, wanted = claimed[field], follows[field]
-        if field == "epsilon" and type(got) in (int, float) and wanted is not None:
-            if not abs(Fraction(got) - Fraction(wanted)) <= Fraction(wanted) * _SLACK:
-                word = "below" if got < wanted else "not"
-                return failed(f"privacy: epsilon: the release claims {shown(got)}, {word} the {wanted:g} that follows")
-        elif type(got) is not type(wanted) or got != wanted:
-            return failed(f"privacy: {field}: the release claims {shown(got)}, what follows is {shown(wanted)}")
-    figure = "no epsilon" if follows["epsilon"] is None else f"epsilon {follows['epsilon']:g}, delta 0"
+    made = found.method.statement(found.public, found.target, "secure")
+    protocol = evidence.protocol.program.name
+    follows = marked(with_assumptions(made, protocol, evidence.session.parameters), marks).as_dict()
+    if fault := statement_fault(reading.mapping("privacy", evidence.release.get("privacy")), follows):
+        return failed(fault)
+    figure = (
+        "no epsilon" if follows["epsilon"] is None else f"epsilon {follows['epsilon']:g}, delta {follows['delta']:g}"
+    )
     return passed(f"kind {follows['kind']}, {figure}, and every other field follows from the parameters and the marks")
 
 
@@ -129,6 +125,11 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check("privacy", "statement", "Does the claimed statement follow?", from_parameters(_statement)),
     Check("privacy", "marks", "Does an insecure run say so, in the record and in the release?", _marks),
-    Check("privacy", "noise", "Is the parties' noise as long as its law makes it?", from_parameters(noise)),
+    Check(
+        "privacy",
+        "noise",
+        "Is the parties' noise as long as its law makes it, in no direction?",
+        from_parameters(noise),
+    ),
     Check("privacy", "models", "Is no model longer than training makes it?", from_parameters(models)),
 )

@@ -6,50 +6,90 @@ said in each finding: a party draws its noise and trains its model before the pr
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, isqrt
 from typing import Any
 
+import numpy as np
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 
-from smc_dp.audit.run.blame import owner
+from smc_dp.audit.run.blame import owner, why_nobody
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.privacy import direction
 from smc_dp.audit.run.stated import Stated
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, shown
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
+from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import largest_norm
-from smc_dp.run.folder import agreed
+from smc_dp.run.folder import SIMULATED, agreed
 
-TAIL = 1e-9  # two-sided, for the noise of one party and for that of all given parties together
+TAIL = 1e-9  # for the length and for the direction of one party's noise, and for those of all given parties together
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """The noise in a view, in grid units, its law, and the model beside it: zeros where there is none."""
+
+    eta: tuple[int, ...]
+    law: KNorm | DiscreteLaplace
+    model: direction.Vectors
 
 
 def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
-    """The length of each party's noise, and of all of it, within the quantiles of its exact law."""
+    """Each party's noise, and all of it: as long as its exact law has it, and pointing nowhere."""
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
         return not_possible("no view of a party was given, and noise is nowhere else to be seen")
-    lengths, slacks = [], []
+    drawn = []
     for name, view in views.items():
-        measured = _length(view.inputs, found)
-        if measured is None:
-            return failed("the view holds no size and noise as they could be", party=_held(evidence, name))
-        if not _plausible(*measured, found.public.dimension):
-            return failed("the noise is shorter or longer than its declared law allows", party=_held(evidence, name))
-        lengths.append(measured[0])
-        slacks.append(measured[1])
+        mine = _drawn(view.inputs, found)
+        if mine is None:
+            return _told(evidence, name, "the view holds no size and noise as they could be")
+        if wrong := _wrong(mine):
+            return _told(evidence, name, f"the noise {wrong}")
+        drawn.append(mine)
+    lengths, slacks = zip(*map(_length, drawn), strict=True)
     total = found.public.dimension * len(views)
     if not _plausible(sum(lengths), sum(slacks), total):
         return failed("the noise of all given parties together is shorter or longer than its declared law allows")
+    if _all_point(drawn):
+        return failed("the noise of all given parties together points somewhere, as its declared law hardly ever does")
     low, high = _limits(total)
     power = gammainc(total, max(0.0, 2 * (low - sum(slacks)))) + gammaincc(total, 2 * (high + sum(slacks)))
     return passed(
         f"{_counted('noise vector', len(views))} as long as {found.noise(1).name} noise for the stated sizes is, alone "
-        f"and added up; false alarms below {(len(views) + 1) * TAIL:.1g}, half the noise in all of them would be "
-        f"noticed with probability {power:.2g}; its length alone is looked at: whether it was drawn at "
-        "random, and whether a size is the true one, a run does not show"
+        f"and added up, {_said_of_directions(drawn)}; false alarms below {2 * (len(views) + 1) * TAIL:.1g}, half the "
+        f"noise in all of them would be noticed with probability {power:.2g}; whether it was drawn at random, and "
+        "whether a size is the true one, a run does not show"
+    )
+
+
+def _wrong(mine: _Drawn) -> str | None:
+    if not _plausible(*_length(mine), mine.law.dimension):
+        return "is shorter or longer than its declared law allows"
+    fine = mine.law.scale >= direction.COARSE
+    if fine and direction.one_points(direction.normal_scores(mine.eta, mine.law), mine.model) < TAIL:
+        return "points somewhere, as its declared law hardly ever does"
+    return None
+
+
+def _all_point(drawn: list[_Drawn]) -> bool:
+    if len(drawn) < 2 or any(mine.law.scale < direction.COARSE for mine in drawn):
+        return False
+    scores = np.array([direction.normal_scores(mine.eta, mine.law) for mine in drawn])
+    return direction.all_point(scores, np.array([mine.model for mine in drawn])) < TAIL
+
+
+def _said_of_directions(drawn: list[_Drawn]) -> str:
+    if any(mine.law.scale < direction.COARSE for mine in drawn):
+        return "too short on this grid for its directions to be looked at"
+    return (
+        "and pointing no more than chance does along one axis, all ones, the owner's model, fixed vectors, each other, "
+        "by its signs or by how even it is"
     )
 
 
@@ -69,23 +109,30 @@ def models(evidence: Evidence, found: Stated) -> CheckOutcome:
     for name, view in views.items():
         mine = _input(view.inputs)
         if mine is None or len(mine.w) != found.public.dimension or any(type(x) is not int for x in mine.w):
-            return failed("the view holds no model as it could be", party=_held(evidence, name))
+            return _told(evidence, name, "the view holds no model as it could be")
         if sum(grid.lift(x) ** 2 for x in mine.w) > most**2:
             said = f"the model is longer than training on any rows makes it, {float(longest):.4g}"
-            return failed(said, party=_held(evidence, name))
+            return _told(evidence, name, said)
     return passed(
         f"{_counted('model', len(views))}, none longer than {float(longest):.4g}, as training on whatever "
         "rows makes them; whether they were trained, and trained on rows alone, a run does not show"
     )
 
 
-def _held(evidence: Evidence, name: str) -> str | None:
-    """The owner of a view, if it had agreed on what the release states of the method: a release is anybody's word."""
+def _told(evidence: Evidence, name: str, what: str) -> CheckOutcome:
+    """What is wrong with the inputs in a view: its owner is named if it signed the view, and had agreed on what the
+    release states of the method, for a release is anybody's word.
+    """
+    said = f"in the view of {shown(name)}: {what}"
+    if why := why_nobody(evidence, name):
+        return failed(f"{said}; {why}")
     try:
-        stated = agreed(evidence.release, evidence.shares).digest
+        simulated = {name: evidence.release["parameters"][name] for name in SIMULATED}
+        stated = agreed(evidence.release, evidence.shares).bound(simulated)
     except (InputError, KeyError):
-        return None
-    return owner(evidence, name) if stated == evidence.session.parameters.as_dict().get("agreed") else None
+        return failed(said)
+    is_agreed = stated == evidence.session.parameters.as_dict().get("agreed")
+    return failed(said, culprit=owner(evidence, name) if is_agreed else None)
 
 
 def _counted(what: str, number: int) -> str:
@@ -98,25 +145,32 @@ def _input(inputs: tuple[Any, ...]) -> Any:
     return mine if all(isinstance(getattr(mine, name, None), list | tuple) for name in ("w", "eta")) else None
 
 
-def _length(inputs: tuple[Any, ...], found: Stated) -> tuple[float, float] | None:
-    """The noise's length over its scale, and by how much rounding may have changed it; None when it is no noise."""
+def _drawn(inputs: tuple[Any, ...], found: Stated) -> _Drawn | None:
+    """The noise that a view holds; None when it is no noise."""
     mine = _input(inputs)
     if mine is None:
         return None
-    grid, bits = found.grid, found.grid.ring_bits
-    if len(mine.eta) != found.public.dimension or any(type(x) is not int or x.bit_length() > bits for x in mine.eta):
+    grid, bits, d = found.grid, found.grid.ring_bits, found.public.dimension
+    if len(mine.eta) != d or any(type(x) is not int or x.bit_length() > bits for x in mine.eta):
         return None
     n = getattr(mine, "n", None)
     if type(n) is not int or not 1 <= n <= LARGEST_N:
         return None
     eta = mine.eta if found.method.as_printed else [grid.lift(x) for x in mine.eta]  # printed noise is not in the ring
-    law = found.noise(n)
+    is_model = len(mine.w) == d and all(type(x) is int for x in mine.w)
+    model = np.array([float(grid.lift(x)) for x in mine.w]) if is_model else np.zeros(d)
+    return _Drawn(tuple(eta), found.noise(n), model)
+
+
+def _length(mine: _Drawn) -> tuple[float, float]:
+    """The noise's length over its scale, and by how much rounding may have changed it."""
+    law, d = mine.law, mine.law.dimension
     if law.name == "knorm":
         # round(Y) is within sqrt(d)/2 of Y, whose length over the scale is Gamma(d); isqrt takes less than 1.
-        rounding = ceil_sqrt(found.public.dimension) + 1
-        return float(isqrt(sum(x * x for x in eta)) / law.scale), float(rounding / law.scale)
+        rounding = ceil_sqrt(d) + 1
+        return float(isqrt(sum(x * x for x in mine.eta)) / law.scale), float(rounding / law.scale)
     # P(|y| >= m) lies between q**m and q**(m-1), q = e**(-1/scale): an exponential variable but for 1 a coordinate.
-    return float(sum(map(abs, eta)) / law.scale), float(found.public.dimension / law.scale)
+    return float(sum(map(abs, mine.eta)) / law.scale), float(d / law.scale)
 
 
 def _limits(shape: int) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
 from protocols.runtime.transcript import ABSENT
 from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.conformity import conversation
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.run.agreement import SEEDED, TEST_KEYS
@@ -149,7 +150,6 @@ MUTANTS: dict[str, tuple[Make, str]] = {
     "mark that counts below zero": (line(read=-1), "schema"),
     "mark that counts in words": (line(read="0"), "schema"),
     "mark of a text that is none": (line(stage="\ud800"), "schema"),
-    "round that nobody can have reached": (record(late), "rounds"),
     "letter flipped": (lambda made, folder: record(_flipped)(made, folder), "sender-chain"),
     "signature flipped": (lambda made, folder: record(_unsigned)(made, folder), "signatures"),
 }
@@ -170,6 +170,13 @@ def test_what_is_wrong_with_a_mark_is_found_and_nobody_is_named(name: str, gone:
     assert found[check].status == "failed", {n: o.detail for n, o in failed(found).items()}
     assert "cannot be worked with" not in found[check].detail
     assert {o.party for o in failed(found).values()} == {None}
+
+
+def test_a_round_that_nobody_can_have_reached_is_found_without_a_schedule(gone: Folders, tmp_path: Path) -> None:
+    """Asked for alone: beside lines that do not hang together an audit asks for nothing of the kind."""
+    found = conversation.rounds(load(f.forge(gone.run, tmp_path / "late", late)))
+    assert (found.status, found.party) == ("failed", None)
+    assert conversation.rounds(gone.evidence()).status == "not possible"
 
 
 def test_a_mark_put_into_an_honest_record_excuses_nobody(tmp_path: Path) -> None:

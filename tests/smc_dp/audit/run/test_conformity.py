@@ -92,7 +92,7 @@ def test_free_messages_of_the_printed_protocol_stand_where_they_may(printed: Fol
     later = f.move(i, record.place("PrintedSlot", sender))
     found = failures(load(f.forge(printed.run, tmp_path / "later", later, f.resigned(OWN))))
     assert "where its role sends none" in found["order"].detail
-    assert found["order"].party == sender
+    assert found["order"].party is None, "by headers alone: what others told it may be why"
     found = failures(load(f.forge(printed.run, tmp_path / "twice", f.duplicate(i), f.resigned(OWN))))
     assert f"2 messages PrintedShare from {sender}, wanted at most 1" in found["completeness"].detail
 
@@ -365,6 +365,18 @@ def test_identities_known_from_elsewhere_are_held_against_the_record(honest: Fol
     assert P2 in other["identities"].detail
     missing = failures(replace(evidence, pinned={P1: OWN[P1].public}))
     assert list(missing) == ["identities"]
+
+
+def test_whoever_is_known_from_elsewhere_must_have_taken_part(honest: Folders) -> None:
+    """The honest run beside the keys of more people than took part: each is named, as far as a sentence has room."""
+    evidence = pinned(honest.evidence(views=False), south=STRANGER)
+    found = failures(evidence)
+    assert list(found) == ["identities"]
+    assert found["identities"].detail == "'south' known from elsewhere did not take part"
+    assert found["identities"].party is None
+    many = failures(pinned(evidence, **{f"south-{i}": STRANGER for i in range(9)}))["identities"].detail
+    assert many.startswith("'south-0', ")
+    assert many.endswith("'south-4' and 4 more known from elsewhere did not take part")
 
 
 def test_a_record_made_by_strangers_passes_without_identities_and_fails_with_them(

@@ -11,6 +11,7 @@ from math import comb, log2
 from typing import Any
 
 import pytest
+from broken import curator_coin_twins as coins
 from broken import pathak_mutants as mutants
 from broken.liars import LIES, P1, P2, C, Lie, swapped
 from broken.paillier_twins import admit_any_unit
@@ -29,6 +30,7 @@ from protocols.pathak2010.messages import Blinded, Half, Indicator, Reshare, Sha
 from protocols.runtime import message as messages
 from protocols.runtime.claims import Mask
 from protocols.runtime.envelope import HELLO
+from protocols.runtime.session import Program
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.hygiene import CHECKS, secrecy
 from smc_dp.audit.run.report import audit_evidence
@@ -96,6 +98,12 @@ def mutant(name: str) -> Callable[[], Evidence]:
     """Two weights, and noise of eta = 2**60 or so."""
     noise = [[(1 << 60) + 12345 + j, -(1 << 59) - 777 * j] for j in range(3)]
     return lambda: evidence_of(replace(trial([10, 20, 30], 2, noise=noise), program=getattr(mutants, name)).setup)
+
+
+def again(program: Program) -> Callable[[], Evidence]:
+    """Four weights, their noise of 2**60 or so in two packs, and coins that are used again."""
+    noise = [[((1 << 56) + 12345 + j) * (i * i + i + 1) for i in range(4)] for j in range(3)]
+    return lambda: evidence_of(replace(trial([10, 20, 30], 4, noise=noise), program=program).setup)
 
 
 def edited(change: Callable[[Evidence], Evidence]) -> Callable[[], Evidence]:
@@ -250,6 +258,13 @@ TWINS: dict[str, tuple[str, str, Callable[[], Evidence]]] = {
     "sizes unshared": ("canaries", "n_. of 'P.' stands in what 'charlie' read", mutant("SIZES_UNSHARED")),
     "weights unshared": ("canaries", "w_.\\(1\\) of 'P.' stands in what", mutant("WEIGHTS_UNSHARED")),
     "noise unmasked": ("canaries", "eta_1\\(1\\) of 'P1' stands in what 'charlie' read", mutant("NO_MASK")),
+    "one share for all coordinates": (
+        "canaries",
+        "w_..1. - w_..2. of 'P.' stands",
+        again(coins.SHARES_FOR_ALL),
+    ),
+    "one mask for all coordinates": ("canaries", "eta_1.1. - eta_1.2. of 'P1' stands", again(coins.MASK_FOR_ALL)),
+    "the second pack is not masked": ("canaries", "eta_1.4. of 'P1' stands", again(coins.MASK_OF_ONE_PACK)),
     "weights in two shares for one": ("canaries", "w_2\\(1\\) of 'P2' stands in what 'P1' read", two_for_one),
 }
 

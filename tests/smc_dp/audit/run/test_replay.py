@@ -37,10 +37,13 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
+SETUP = trial([10, 20, 30], 2).setup
+
+
 @cache
 def honest() -> Evidence:
     """Three parties with different sizes; nobody lies."""
-    return evidence_of(trial([10, 20, 30], 2).setup)
+    return evidence_of(SETUP)
 
 
 # Honest runs.
@@ -61,6 +64,7 @@ def test_one_view_is_enough_for_its_own_messages(name: str) -> None:
     found = outcomes(only(honest(), name))
     assert {n: found[n].status for n in NAMES} == dict.fromkeys(NAMES, "passed")
     assert all(repr(name) in found[n].detail for n in NAMES)
+    assert "1 of 1 signed by their owners" in found["view-agrees"].detail
     assert "needs those of all parties" in found["result"].detail
 
 
@@ -79,7 +83,13 @@ Change = Callable[[Evidence], Evidence]
 
 
 def view(name: str, change: Callable[[RecordedView], RecordedView]) -> Change:
-    return lambda e: replace(e, views={**e.views, name: change(e.views[name])})
+    """Its owner hands over another view than its own, and signs it."""
+
+    def changed(e: Evidence) -> Evidence:
+        other = change(e.views[name]).signed(e.session, SETUP.identities[name])
+        return replace(e, views={**e.views, name: other})
+
+    return changed
 
 
 def line(chosen: Callable[[Envelope], bool], change: Callable[[Envelope], Envelope]) -> Change:
@@ -220,10 +230,16 @@ def test_a_malformed_message_that_its_sender_signed_is_its_senders() -> None:
     evidence = lying(C, Indicator, LIES_OF_ALL["indicator non-unit"].twist)
     verdict = settle(evidence, refused(evidence))
     assert verdict.party == C
-    assert verdict.sentence == "'charlie' is wrong: it signed this, and the program refuses it."
+    assert verdict.sentence == (
+        "'charlie' is wrong: it signed this, the program refuses it, and on the view that it signed its program sends "
+        "something else."
+    )
     alone = settle(only(evidence, "P1"), verdict.line)
-    assert alone.party == C
-    assert "unless its view shows" in alone.sentence
+    assert alone.party is None
+    assert alone.sentence == (
+        "What others told 'charlie' may be the reason, which only a view that it signed and the record bears out could "
+        "show, so nobody can be named."
+    )
 
 
 def test_a_malformed_message_that_nobody_signed_may_be_its_readers() -> None:
@@ -248,7 +264,7 @@ def test_a_seal_that_broke_on_the_way_is_nobodys() -> None:
     assert "charlie" not in verdict.sentence
     cleared = settle(evidence, verdict.line)
     assert cleared.party is None
-    assert "'charlie' sent another message here" in cleared.sentence
+    assert "On the view of 'charlie' its program sends another message here" in cleared.sentence
     found = outcomes(evidence)
     failures = {name: found[name] for name in NAMES}
     assert {(o.status, o.line, o.party) for o in failures.values()} == {("failed", verdict.line, None)}
@@ -258,7 +274,7 @@ def test_other_coins_than_those_that_greeted_are_the_owners() -> None:
     evidence = only(CHANGED["coins altered, disputed"][1](honest()), "P3")
     verdict = settle(evidence, refused(evidence))
     assert verdict.party == "P3"
-    assert "its coins are not those behind the key that it signed" in verdict.sentence
+    assert "the coins in the view of 'P3' are not those behind the key that it signed" in verdict.sentence
 
 
 def test_an_altered_greeting_is_nobodys() -> None:
@@ -285,6 +301,10 @@ def test_whoever_was_told_something_else_is_not_to_blame_when_its_view_shows_tha
     verdict = settle(evidence, at)
     assert verdict.party is None
     assert "different things" in verdict.sentence
+    misled, reader = evidence.envelopes[at].sender, evidence.envelopes[at].to
+    assert misled != C
+    for given in ((reader,), (reader, C)):  # without the view that would show it, nobody is named for it all the same
+        assert settle(only(evidence, *given), at).party is None
     assert outcomes(evidence, "messages-recomputed")["messages-recomputed"].party == C
     assert outcomes(evidence, "keys")["keys"].status == "failed"
 

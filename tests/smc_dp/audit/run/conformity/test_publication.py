@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support import forgeries as f
 from support.audited import Folders, long_term, toy_run
+from support.mutants import audit
 
 from smc_dp.audit.run import conformity
 from smc_dp.audit.run.check import CheckOutcome
@@ -59,6 +60,8 @@ def test_an_honest_folder_passes_every_check(options: dict[str, Any], tmp_path: 
 
 def test_without_timings_the_cost_cannot_be_checked(honest: Folders, tmp_path: Path) -> None:
     run = f.with_text(honest.run, tmp_path / "run", (honest.run / "transcript.jsonl").read_text())
+    unmarked = f.edited(run, tmp_path / "earlier", TIMINGS, lambda d: d.pop("not_for_publication"))
+    assert outcomes(unmarked)["cost"].status == "passed"  # earlier versions wrote none
     (run / TIMINGS).unlink()
     found = outcomes(run)
     assert found["cost"].status == "not possible"
@@ -100,6 +103,11 @@ def moved(stages: list[Document], figure: str) -> None:
     stages[last][figure] -= 1
 
 
+def in_stage(i: int, change: Callable[[dict[str, float]], Any]) -> Callable[[Document], Any]:
+    """The seconds of a stage changed; the second stage is that of the keys, and has no messages."""
+    return lambda document: change(document["by_stage"][i]["seconds"])
+
+
 # file, change, whether release.json then states the new digest, the checks that fail: these and no others
 MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "another weight": (RELEASE, weight, True, {"release", "agreed"}),
@@ -137,9 +145,20 @@ MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "rounds of another stage": (TIMINGS, lambda d: moved(d["by_stage"], "rounds"), True, {"cost"}),
     "stage renamed": (TIMINGS, lambda d: d["by_stage"][0].update(stage="x"), True, {"cost"}),
     "stage twice": (TIMINGS, lambda d: d["by_stage"].append(d["by_stage"][0]), True, {"cost"}),
+    "why it is no text": (TIMINGS, put(not_for_publication=["x"]), True, {"cost"}),
+    "another field": (TIMINGS, put(accuracy=0.9), True, {"cost"}),
     "no stages": (TIMINGS, put(by_stage=[]), True, {"cost"}),
     "stage that is none": (TIMINGS, lambda d: d["by_stage"].append(5), True, {"cost"}),
     "seconds that are none": (TIMINGS, put(seconds="fast"), True, {"cost"}),
+    "less than no seconds": (TIMINGS, put(seconds=-1.0), True, {"cost"}),
+    "less than no seconds of a role": (TIMINGS, in_stage(0, lambda of: of.update({P1: -1e-9})), True, {"cost"}),
+    "seconds of a stranger": (TIMINGS, in_stage(0, lambda of: of.update(stranger=1.0)), True, {"cost"}),
+    "no seconds of a role": (TIMINGS, in_stage(-1, lambda of: of.pop(P2)), True, {"cost"}),
+    "seconds of a role that made no keys": (TIMINGS, in_stage(1, lambda of: of.update({P2: 1.0})), True, {"cost"}),
+    "a stage without messages that is none": (
+        TIMINGS, lambda d: d["by_stage"].append({**d["by_stage"][1], "stage": "x"}), True, {"cost"},
+    ),
+    "a stage without messages left out": (TIMINGS, lambda d: d["by_stage"].pop(1), True, {"cost"}),
     "unknown figure": (TIMINGS, put(note="x"), True, {"cost"}),
     "another epsilon": (RELEASE, parameter(epsilon="1/2"), True, {"agreed"}),
     "another lambda": (RELEASE, parameter(**{"lambda": "1/5"}), True, {"agreed"}),
@@ -165,6 +184,16 @@ MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
 def test_an_altered_folder_fails_these_checks_and_no_others(name: str, honest: Folders, tmp_path: Path) -> None:
     file, change, redigest, wanted = MUTANTS[name]
     assert failed(f.edited(honest.run, tmp_path / "altered", file, change, redigest=redigest)) == wanted
+
+
+@pytest.mark.parametrize("name", ["less than no seconds", "less than no seconds of a role"])
+def test_seconds_in_a_file_are_not_taken_for_the_option(name: str, honest: Folders, tmp_path: Path) -> None:
+    file, change, redigest, _ = MUTANTS[name]
+    verdict = audit(str(f.edited(honest.run, tmp_path / "altered", file, change, redigest=redigest)))
+    assert verdict.code == 1
+    said = " ".join(verdict.out.split())
+    assert "seconds in timings.json: wanted at least 0, got -1" in said
+    assert "--seconds" not in said
 
 
 def test_every_check_has_mutants_of_its_own() -> None:

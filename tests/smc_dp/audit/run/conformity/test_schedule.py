@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 import pytest
+from support.full_toy_run import FullToyRun
 from support.sessions import PRINTED, PROGRAM, Setup, setup, with_roles
 
 from protocols.arithmetic.rng import Stream
+from protocols.comparison.parameters import Comparisons
 from protocols.errors import LocalError, StallError
 from protocols.pathak2010 import ideal
 from protocols.programs import PROTOCOLS, Protocol
@@ -16,6 +18,7 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY, Message, message, public
 from protocols.runtime.network import LINKS, traffic
 from protocols.runtime.session import Program
+from smc_dp.audit.run.conformity import schedule as schedules
 from smc_dp.audit.run.conformity.schedule import Schedule, body_bytes, from_toy_runs, learn, walk
 
 HARDENED = PROTOCOLS[PROGRAM.name]
@@ -42,6 +45,34 @@ def test_what_is_learnt_is_what_real_roles_send(K: int, comparison: str) -> None
         assert walk(found.scripts, found.free, run) == (found.rounds, None, "")
         stages = traffic(run.values(), made.session, LINKS["none"], "mesh")
         assert found.rounds == sum(stage.rounds for stage in stages.values())
+
+
+SMALL = [(2, "tournament"), (4, "all-pairs")]
+LARGE = [(K, "tournament") for K in (3, 5, 6, 7, 8, 11, 16, 23)] + [(K, "all-pairs") for K in (2, 3, 8)]
+
+
+def same_as_of_processes(program: str, K: int, comparison: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    p = Comparisons(K, 4, 512) if program == "comparison" else setup(K, 2, comparison).session.parameters
+    learnt = from_toy_runs(PROTOCOLS[program], p, 100_000)
+    monkeypatch.setattr(schedules, "ToyRun", FullToyRun)
+    assert learnt is not None
+    assert from_toy_runs(PROTOCOLS[program], p, 100_000) == learnt
+
+
+@pytest.mark.parametrize("program", PROTOCOLS)
+@pytest.mark.parametrize(("K", "comparison"), SMALL)
+def test_roles_alone_hold_the_conversation_of_whole_processes(
+    program: str, K: int, comparison: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scripts, rounds, free kinds, places and stages are those of a run with every seal and signature."""
+    same_as_of_processes(program, K, comparison, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROTOCOLS)
+@pytest.mark.parametrize(("K", "comparison"), LARGE)
+def test_roles_alone_hold_it_among_many(program: str, K: int, comparison: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    same_as_of_processes(program, K, comparison, monkeypatch)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -93,12 +124,16 @@ class Phrase(Message):
     word: Annotated[int, public("bit")]
 
 
-def talking(stage: Any) -> Protocol:
-    """The hardened protocol with one stage before it, which is given the size."""
+def talking(stage: Any, last: bool = False) -> Protocol:
+    """The hardened protocol with one stage before it, or after it, which is given the size."""
 
     async def party(me: Endpoint, p: Any, mine: Any) -> Any:
-        await me.stage(stage, mine.n)
-        return await PROGRAM.roles[PARTY](me, p, mine)
+        if not last:
+            await me.stage(stage, mine.n)
+        result = await PROGRAM.roles[PARTY](me, p, mine)
+        if last:
+            await me.stage(stage, mine.n)
+        return result
 
     program: Program = replace(with_roles(PROGRAM, party=party), kinds=(*PROGRAM.kinds, Word, Phrase))
     return Protocol(program, ideal.MODEL, None, HARDENED.limits)
@@ -142,3 +177,24 @@ async def waiting_in_vain(me: Endpoint, n: int) -> None:
 def test_a_protocol_that_never_ends_is_given_up() -> None:
     with pytest.raises(StallError, match="Word from P2"):
         schedule(setup(3, 1), talking(waiting_in_vain))
+
+
+async def answering_too_often(me: Endpoint, n: int) -> None:
+    """Everybody says two words to everybody, who reads one."""
+    me.broadcast(me.others, Word(0))
+    me.broadcast(me.others, Word(1))
+    await me.gather(me.others, Word)
+
+
+async def answering_with_another_word(me: Endpoint, n: int) -> None:
+    """Everybody waits for another kind than is sent."""
+    me.broadcast(me.others, Phrase(0))
+    await me.gather(me.others, Word)
+
+
+def test_roles_that_do_not_fit_together_are_no_protocol() -> None:
+    made = setup(3, 1)
+    with pytest.raises(LocalError, match="which wanted nothing more"):
+        schedule(made, talking(answering_too_often, last=True))
+    with pytest.raises(LocalError, match=r"sent Phrase to P\d, wanted Word"):
+        schedule(made, talking(answering_with_another_word))

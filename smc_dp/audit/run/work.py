@@ -1,0 +1,82 @@
+"""How much processor time an audit may use, whatever a stranger wrote into what it looks at.
+
+A signal comes after that time, wherever the program then is; a number that is just being raised to a power is finished
+first. Signals reach the main thread of a program alone, and Windows has none of this kind: there nothing is bounded.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
+from typing import Any, NoReturn, TypeVar
+
+SECONDS = 40.0
+"""Of a whole audit; what is known of the protocol's code alone does not count."""
+MORE_TIME = "`seconds` allows more"
+_SHARE = 2  # a single check may use one half
+_AGAIN = 0.1  # seconds until the next signal, should the first one come where nobody hears it
+
+T = TypeVar("T")
+
+
+class TakesTooLongError(BaseException):
+    """The time is over. No error of the program, so that nothing but its own handler takes it for one."""
+
+
+class Allowance:
+    """Processor seconds that may be used in all, from now on."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self.seconds = seconds
+        self._end = time.process_time() + seconds
+        self._exempt = 0.0
+
+    def spend(self, work: Callable[[], T]) -> T:
+        """What comes out of this work; raises `TakesTooLongError` after half of all, or when nothing is left."""
+        left = self._end + self._exempt - time.process_time()
+        if left <= 0:
+            raise TakesTooLongError
+        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+            return work()
+        before, told = signal.signal(signal.SIGPROF, _end), sys.unraisablehook
+        sys.unraisablehook = partial(_unheard, told)
+        try:
+            signal.setitimer(signal.ITIMER_PROF, min(left, self.seconds / _SHARE), _AGAIN)
+            return work()
+        finally:
+            _stopped(before)
+            sys.unraisablehook = told
+
+    def exempt(self, work: Callable[[], T]) -> T:
+        """The same for work that no stranger can make longer: it takes what it takes."""
+        before = time.process_time()
+        try:
+            return work()
+        finally:
+            self._exempt += time.process_time() - before
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    raise TakesTooLongError
+
+
+def _unheard(told: Callable[[Any], Any], lost: Any) -> None:
+    """Where Python can raise nothing, as while an object goes, it would print the error; the next signal is heard."""
+    if lost.exc_type is not TakesTooLongError:
+        told(lost)
+
+
+def _stopped(before: Any) -> None:
+    """No more signals, and whoever heard them before hears them again."""
+    while True:
+        try:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)
+            return
+        except TakesTooLongError:  # one more came in between
+            continue

@@ -1,0 +1,153 @@
+"""A release held against the record beside it: what anybody can check before using it, without running an audit.
+
+The shares are those that stand signed in the record, the session in which they were signed is bound to all that the
+release states, and the privacy statement is the one that follows. Whose identities signed, and whether the conversation
+was the protocol's, an audit says.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from protocols.errors import DecodeError
+from protocols.runtime.envelope import Envelope, is_signed
+from protocols.runtime.session import Session
+from protocols.runtime.transcript import read_envelope
+from smc_dp.errors import InputError, one_line
+from smc_dp.files import reading
+from smc_dp.privacy.output import GRID
+from smc_dp.run import binding
+from smc_dp.run.folder import (
+    RELEASE,
+    SHARES,
+    TIMINGS,
+    TRANSCRIPT,
+    PublishedRelease,
+    beside,
+    opened,
+    read,
+    read_document,
+    stated,
+)
+from smc_dp.run.line_zero import read_head, read_session
+
+_LONGEST_LINE = 1 << 27  # bytes: twice the longest envelope
+_MOST_PUBLIC = 64  # lines for everybody of each participant: far more than any protocol here has stages
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A release, and what was missing to hold it against its record, in words; None where nothing was."""
+
+    release: PublishedRelease
+    unaudited: str | None
+
+
+@dataclass(frozen=True)
+class Record:
+    """Line 0 of a record, the session that it describes, and the shares that stand signed there, by name."""
+
+    head: Mapping[str, Any]
+    session: Session
+    shares: Mapping[str, Envelope]
+
+
+def checked(folder: Path) -> Checked:
+    """The release in a folder, held against whatever lies beside it.
+
+    Raises InputError, naming the field, for what is malformed and for what contradicts the record. Without a record
+    nothing is known but that the weights are the sum of the shares, and without shares not even that.
+    """
+    document = read_document(folder)
+    missing = [name for name in (SHARES, TRANSCRIPT) if not os.path.lexists(folder / name)]
+    unaudited = f"{folder} has no {' and no '.join(missing)}" if missing else None
+    if missing == [TRANSCRIPT]:
+        return Checked(read(folder), unaudited)
+    try:
+        found = stated(document) if TRANSCRIPT in missing else _beside_record(folder, document, SHARES in missing)
+    except InputError as error:
+        raise InputError(f"run folder {folder}: {error}") from None
+    return Checked(found, unaudited)
+
+
+def _beside_record(folder: Path, document: dict[str, Any], no_shares: bool) -> PublishedRelease:
+    """The release, once it has been seen to be what the record says; of the record's own shares if there are no others.
+
+    Raises InputError when it is not.
+    """
+    record = read_record(beside(folder, document, TRANSCRIPT))
+    if os.path.lexists(folder / TIMINGS):
+        beside(folder, document, TIMINGS)
+    shares = _shares(record) if no_shares else reading.parse_object(beside(folder, document, SHARES), SHARES)
+    found = opened(document, shares)
+    if fault := next(filter(None, _faults(found, shares["shares"], record)), None):
+        raise InputError(f"{RELEASE} and {TRANSCRIPT} differ: {fault}")
+    return found
+
+
+def _faults(found: PublishedRelease, shares: Mapping[str, Any], record: Record) -> Iterator[str | None]:
+    yield binding.session_fault(record.head, record.session)
+    yield binding.agreement_fault(found, record.head, record.session)
+    for name in record.session.names:
+        yield binding.share_fault(record.session, name, shares.get(name), record.shares.get(name))
+    yield binding.statement_fault(found.privacy, found.agreement.statement.as_dict())
+
+
+def _shares(record: Record) -> dict[str, Any]:
+    """What shares.json would hold; InputError where somebody published none."""
+    try:
+        numbers = {name: binding.share_numbers(record.session, e) for name, e in record.shares.items()}
+    except DecodeError as error:
+        raise InputError(f"{TRANSCRIPT}: what somebody published is no share: {error}") from None
+    modulus = str(1 << record.session.parameters.ring_bits)
+    texts = {name: [str(y) for y in share] for name, share in numbers.items()}
+    return {"modulus": modulus, "fraction_bits": GRID.fraction_bits, "shares": texts}
+
+
+def read_record(content: bytes) -> Record:
+    """Line 0 of a record, and what was published and signed in it; InputError for what cannot be that."""
+    head = read_head(_line(content, 0), TRANSCRIPT)
+    _, session = read_session(head, f"{TRANSCRIPT} line 0")
+    shares = {name: e for name, (_, e) in binding.published(_for_everybody(content, session)).items()}
+    for name, envelope in shares.items():
+        if name not in session.identities or not is_signed(session.identities[name], envelope):
+            raise InputError(f"{TRANSCRIPT}: what was published for {name[:100]!r} does not have its signature")
+    return Record(head, session, shares)
+
+
+def _for_everybody(content: bytes, session: Session) -> Iterator[tuple[int, Envelope]]:
+    """Messages for everybody, with their lines; other lines are not even parsed, for a record may be long."""
+    end, number = content.find(b"\n"), 0
+    for _ in range(_MOST_PUBLIC * len(session.names)):
+        found = content.find(binding.FOR_EVERYBODY, end) if end >= 0 else -1
+        if found < 0:
+            return
+        start = content.rfind(b"\n", 0, found) + 1
+        number += content.count(b"\n", end, start)  # from the last one on: a record may be long
+        line = _line(content, start)
+        end = start + len(line)
+        yield number, _envelope(session, line, f"{TRANSCRIPT} line {number}")
+    raise InputError(f"{TRANSCRIPT}: has more messages for everybody than a run of {len(session.names)}")
+
+
+def _line(content: bytes, start: int) -> bytes:
+    """The line that begins here, without its end."""
+    end = content.find(b"\n", start, start + _LONGEST_LINE)
+    if end < 0 and len(content) - start > _LONGEST_LINE:
+        raise InputError(f"{TRANSCRIPT}: has a line longer than {_LONGEST_LINE} bytes")
+    return content[start : end if end >= 0 else len(content)]
+
+
+def _envelope(session: Session, line: bytes, where: str) -> Envelope:
+    try:
+        made = read_envelope(session.id, reading.parse_object(line, where))
+        made.encode()  # no integer and no text that CBOR cannot hold
+    except InputError:
+        raise
+    except (ArithmeticError, ValueError) as error:
+        raise InputError(f"{where}: {one_line(str(error))}") from None
+    return made

@@ -1,0 +1,32 @@
+"""What of a run folder may be published: what everybody needs and what an auditor needs, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from smc_dp.errors import InputError
+from smc_dp.files import reading
+from smc_dp.files.writing import is_empty, write_folder
+from smc_dp.run.checked import checked
+from smc_dp.run.folder import RELEASE, SHARES, TRANSCRIPT
+
+PUBLIC = (RELEASE, SHARES, TRANSCRIPT)
+"""The files that may be published; whatever else lies in a run folder stays there."""
+
+
+def publish(run: Path, to: Path) -> None:
+    """Copy what may be published of a run into the folder `to`, which is then there whole or not at all.
+
+    Raises InputError, and copies nothing, when `to` holds anything or lies in the run folder (or that in it), and when
+    the run is not whole or its release contradicts its record.
+    """
+    if os.path.lexists(to) and not is_empty(to):
+        raise InputError(f"to: {to} is not an empty folder, wanted a new or an empty one")
+    here, there = run.resolve(), to.resolve()
+    if here == there or here in there.parents or there in here.parents:
+        raise InputError(f"to: wanted a folder that lies apart from {run}, got {to}")
+    if unaudited := checked(run).unaudited:
+        raise InputError(f"run folder {run}: wanted a whole run, but {unaudited}")
+    contents = {name: [reading.read_file(run / name)] for name in PUBLIC}
+    write_folder(to, contents, 0o777, in_place_of_empty=True)
