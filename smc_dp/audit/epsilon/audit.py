@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.bounds import EpsilonMeasure, EventPlan, HockeyStickMeasure, Worlds, choose_event, measured
+from smc_dp.audit.epsilon.canary import Reach
 from smc_dp.audit.epsilon.case import Case, Tick
+from smc_dp.audit.epsilon.gaussian import FIRST, MuMeasure, choose_curve, claimed_mu
+from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.audit.epsilon.renyi import choose_cells
 from smc_dp.privacy.statement import PrivacyStatement
 
-Figure: TypeAlias = Literal["epsilon", "delta", "rho"]
-TESTS = ("clopper-pearson", "last digits", "hockey-stick", "renyi", "one run")
-_MOST_CANARIES = 2000
-"""In one run: enough to come within a tenth of an epsilon of 1."""
+Figure: TypeAlias = Literal["epsilon", "delta", "rho", "mu"]
+TESTS = ("clopper-pearson", "last digits", "hockey-stick", "renyi", "gaussian dp", "f-dp curve", "one run")
+_MOST_CANARIES: Mapping[Figure, int] = MappingProxyType({"epsilon": 2000, "mu": 20_000})
+"""In one run: enough to come within a tenth of an epsilon of 1; more would not add much to what is shown of mu."""
 
 
 @dataclass(frozen=True)
 class EpsilonFinding:
     """One test: its lower bound on the figure, which a claim that is true exceeds but for the chance that was allowed.
 
-    claimed: None where nothing is claimed. draws: from each neighbour, half of them to choose an event and half to
-    judge by; of `one run` the canaries. inside: how many of the draws that judge lie in the event, in one world and the
-    other, where there is one event.
+    claimed: None where nothing is claimed. draws: from each neighbour, half of them (a fifth where the figure is mu) to
+    choose an event and the others to judge by; of `one run` the canaries. inside: how many of the draws that judge lie
+    in the event, in one world and the other, where there is one event.
     """
 
     test: str
@@ -55,6 +59,7 @@ class Audited:
     claim: PrivacyStatement
     alpha: float
     findings: tuple[EpsilonFinding, ...]
+    reach: Reach | None = None
 
     @property
     def refuted(self) -> bool:
@@ -65,28 +70,35 @@ class Audited:
         """Plain values for JSON."""
         fields = {"name": self.name, "neighbours": self.neighbours, "claim": self.claim.as_dict()}
         findings = [finding.as_dict() for finding in self.findings]
-        return {**fields, "alpha": self.alpha, "findings": findings, "refuted": self.refuted}
+        reach = None if self.reach is None else self.reach.as_dict()
+        return {**fields, "alpha": self.alpha, "reach": reach, "findings": findings, "refuted": self.refuted}
 
 
 def audit_mechanism(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick = lambda _: None) -> Audited:
     """Draw so often from each neighbour and run all tests, each wrong with a chance of at most alpha."""
-    return Audited(case.name, case.neighbours, case.claim, alpha, tuple(_findings(case, trials, alpha, rng, tick)))
-
-
-def canaries_of(trials: int) -> int:
-    """How many canaries the one run has beside so many draws."""
-    return min(trials, _MOST_CANARIES)
+    findings = tuple(_findings(case, trials, alpha, rng, tick))
+    return Audited(case.name, case.neighbours, case.claim, alpha, findings, case.reach)
 
 
 def _findings(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick) -> Iterator[EpsilonFinding]:
-    outputs = case.outputs(0, trials, rng, tick), case.outputs(1, trials, rng, tick)
+    outputs = case.both(trials, rng, tick)
     for name, figure, claimed, worlds, choose in _tests(case, outputs, alpha):
-        result = measured(worlds, choose)
+        result = measured(worlds, choose, FIRST if figure == "mu" else 0.5)
         yield EpsilonFinding(name, figure, result.bound, claimed, trials, result.inside)
-    if case.canaries is not None and case.claim.kind == "pure":
-        number = canaries_of(trials)
-        bound = case.canaries(number, rng).epsilon_at_least(alpha)
-        yield EpsilonFinding(TESTS[4], "epsilon", bound, case.claim.epsilon, number)
+    if case.canaries is not None:
+        yield from _one_run(case.claim, case.canaries, trials, alpha, rng)
+
+
+def _one_run(
+    claim: PrivacyStatement, canaries: Callable[[int, Stream], Canaries], trials: int, alpha: float, rng: Stream
+) -> Iterator[EpsilonFinding]:
+    mu = claimed_mu(claim)
+    if mu is not None:
+        found = canaries(min(trials, _MOST_CANARIES["mu"]), rng)
+        yield EpsilonFinding(TESTS[6], "mu", found.mu_at_least(alpha), mu, len(found.bits))
+    elif claim.kind == "pure":
+        found = canaries(min(trials, _MOST_CANARIES["epsilon"]), rng)
+        yield EpsilonFinding(TESTS[6], "epsilon", found.epsilon_at_least(alpha), claim.epsilon, len(found.bits))
 
 
 def _tests(
@@ -102,3 +114,6 @@ def _tests(
         yield TESTS[2], "delta", claim.delta, where, partial(choose_event, measure=stick)
     if claim.rho is not None:
         yield TESTS[3], "rho", claim.rho, where, partial(choose_cells, alpha=alpha)
+    if (mu := claimed_mu(claim)) is not None:
+        yield TESTS[4], "mu", mu, where, partial(choose_event, measure=MuMeasure(alpha))
+        yield TESTS[5], "mu", mu, where, partial(choose_curve, alpha=alpha)

@@ -1,7 +1,7 @@
-"""Bounds from one event: it is chosen on half of the draws, and the other half says how likely it is in each world.
+"""Bounds from one event: it is chosen on some of the draws, and the others say how likely it is in each world.
 
 A world is one of two neighbouring data sets, known by the scores that an attacker gives to its outputs: an array
-(scores, draws). What is chosen on the first half is fixed before the second is looked at, so that among any number of
+(scores, draws). What is chosen on the first part is fixed before the second is looked at, so that among any number of
 events there is nothing to correct for; the limits of Clopper and Pearson (1934) hold for draws of any distribution.
 """
 
@@ -37,7 +37,7 @@ class Measure(Protocol):
 
 
 class EventPlan(Protocol):
-    """What the first half decided: into which cells the outputs fall, and what the numbers in them prove."""
+    """What the first part decided: into which cells the outputs fall, and what the numbers in them prove."""
 
     def counts(self, worlds: Worlds) -> tuple[Counts, Counts]:
         """How many draws fall into each cell, for the likelier world and the other: (cells,) each."""
@@ -153,11 +153,11 @@ def quantiles(values: Array, number: int) -> Array:
     return taken
 
 
-def halves(worlds: Worlds) -> tuple[Worlds, Worlds]:
-    """The draws to choose by, and those to judge by."""
-    half = worlds[0].shape[1] // 2
+def parts(worlds: Worlds, share: float) -> tuple[Worlds, Worlds]:
+    """The draws to choose by, which are this share of them, and those to judge by."""
     first, second = worlds
-    return (first[:, :half], second[:, :half]), (first[:, half : 2 * half], second[:, half : 2 * half])
+    cut = int(first.shape[1] * share)
+    return (first[:, :cut], second[:, :cut]), (first[:, cut:], second[:, cut:])
 
 
 @dataclass(frozen=True)
@@ -174,9 +174,9 @@ class Judged:
         return (int(self.first[0]), int(self.second[0])) if len(self.first) == 2 else None
 
 
-def measured(worlds: Worlds, choose: Callable[[Worlds], EventPlan]) -> Judged:
-    """Choose on the first half of the draws, measure on the second."""
-    to_choose, to_judge = halves(worlds)
+def measured(worlds: Worlds, choose: Callable[[Worlds], EventPlan], share: float = 0.5) -> Judged:
+    """Choose on the first draws, this share of them, and measure on the others."""
+    to_choose, to_judge = parts(worlds, share)
     plan = choose(to_choose)
     first, second = plan.counts(to_judge)
     return Judged(plan.bound(first, second), first, second)

@@ -12,7 +12,8 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
 from smc_dp.audit.epsilon import scores
 from smc_dp.audit.epsilon.bounds import Worlds
-from smc_dp.audit.epsilon.one_run import Guesses
+from smc_dp.audit.epsilon.canary import Reach
+from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.methods.neighbours import Score
 from smc_dp.privacy.statement import PrivacyStatement
 
@@ -26,9 +27,11 @@ _BLOCK = 500  # draws between two ticks
 class Case:
     """One mechanism with two neighbours, 0 and 1, that move it as far as is known.
 
-    draw: one output of a neighbour, (width,). centres: what both would be without noise. canaries: one run with so many
-    secret bits, where there is such a thing. whole: outputs are integers. scale: of the noise, where a sampler in
-    floats could have made it. own_scores: more that an attacker of this mechanism would look at.
+    draw: one output of a neighbour, (width,). centres: what both would be without noise. noise: what is added to
+    either, where that is known; then the same draws serve both neighbours. canaries: one run with so many secret bits,
+    where there is such a thing. whole: outputs are integers. scale: of the noise, where a sampler in floats could have
+    made it. own_scores: more that an attacker of this mechanism would look at. reach: of neighbours that were searched
+    for.
     """
 
     name: str
@@ -36,19 +39,27 @@ class Case:
     claim: PrivacyStatement
     centres: tuple[Array, Array]
     draw: Callable[[int, Stream], Array]
-    canaries: Callable[[int, Stream], Guesses] | None = None
+    noise: Callable[[Stream], Array] | None = None
+    canaries: Callable[[int, Stream], Canaries] | None = None
     whole: bool = False
     scale: float | None = None
     own_scores: tuple[Score, ...] = ()
+    reach: Reach | None = None
+
+    def both(self, trials: int, rng: Stream, tick: Tick) -> tuple[Array, Array]:
+        """Outputs of both neighbours: (trials, width) each, independent within each of them.
+
+        Every limit is about one neighbour, and holds whether or not its draws have to do with those of the other.
+        """
+        noise = self.noise
+        if noise is None:
+            return self.outputs(0, trials, rng, tick), self.outputs(1, trials, rng, tick)
+        drawn = _repeated(lambda: noise(rng), trials, lambda more: tick(2 * more))
+        return drawn + self.centres[0], drawn + self.centres[1]
 
     def outputs(self, world: int, trials: int, rng: Stream, tick: Tick) -> Array:
         """Independent draws: (trials, width)."""
-        drawn = []
-        for i in range(trials):
-            drawn.append(self.draw(world, rng))
-            if (i + 1) % _BLOCK == 0 or i + 1 == trials:
-                tick(i % _BLOCK + 1)
-        return np.array(drawn)
+        return _repeated(lambda: self.draw(world, rng), trials, tick)
 
     def where(self, outputs: tuple[Array, Array]) -> Worlds:
         """Scores by the places of the outputs."""
@@ -69,3 +80,12 @@ class Case:
             return None
         first, second = (np.concatenate(found) for found in kinds)
         return first, second
+
+
+def _repeated(draw: Callable[[], Array], trials: int, tick: Tick) -> Array:
+    drawn = []
+    for i in range(trials):
+        drawn.append(draw())
+        if (i + 1) % _BLOCK == 0 or i + 1 == trials:
+            tick(i % _BLOCK + 1)
+    return np.array(drawn)

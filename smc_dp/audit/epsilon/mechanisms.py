@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -10,13 +11,13 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.case import Case
-from smc_dp.audit.epsilon.one_run import Guesses, guess
+from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.audit.epsilon.twins import ExponentialRadius, FloatSampler, Multiples, TwinName, TwinSampler
 from smc_dp.errors import InputError
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import Law
+from smc_dp.privacy.output import Calibrated, Law, gaussian, stated
 from smc_dp.privacy.statement import PrivacyStatement, round_up
-from smc_dp.privacy.target import NoiseName, Target, epsilon_for
+from smc_dp.privacy.target import NoiseName, Target
 
 SENSITIVITY = (1 << 20) + 1
 """In whole units, of both norms; it has a remainder modulo every small prime, or residues would tell nothing."""
@@ -30,7 +31,13 @@ MECHANISMS: Mapping[NoiseName, str] = MappingProxyType(
 )
 _DIMENSIONS = (1, 2)
 _OF_TWIN: Mapping[TwinName, tuple[NoiseName, int]] = MappingProxyType(
-    {"exponential-radius": ("knorm", 2), "float-sampler": ("laplace", 1), "k-times-integer": ("knorm", 1)}
+    {
+        "exponential-radius": ("knorm", 2),
+        "float-sampler": ("laplace", 1),
+        "k-times-integer": ("knorm", 1),
+        "half-variance": ("gauss", 1),
+        "half-sensitivity": ("gauss", 1),
+    }
 )
 
 
@@ -48,7 +55,7 @@ def cases(target: Target, twin: TwinName | None = None) -> list[Case]:
 def law_of(target: Target, dimension: int) -> Law:
     """The noise for vectors of this dimension that move by SENSITIVITY."""
     if target.noise == "gauss":
-        return DiscreteGaussian(dimension, SENSITIVITY**2 / (2 * target.rho))
+        return gaussian(target, dimension, SENSITIVITY).law
     scale = SENSITIVITY / target.wanted
     return KNorm(dimension, scale) if target.noise == "knorm" else DiscreteLaplace(dimension, scale)
 
@@ -57,15 +64,13 @@ def claim_of(law: Law, target: Target, sensitivity: int = SENSITIVITY) -> Privac
     """What this law gives to the vector."""
     who = "anyone who sees the vector with noise"
     if isinstance(law, DiscreteGaussian):
-        rho = law.rho(sensitivity)
-        implied = round_up(target.wanted if rho <= target.rho else epsilon_for(rho, target.delta))
-        return PrivacyStatement("zcdp", implied, round_up(target.delta), "record", "replace", who, (), round_up(rho))
+        return stated(Calibrated(law, sensitivity), target, "record", "replace", who)
     return PrivacyStatement("pure", round_up(law.epsilon(sensitivity)), 0.0, "record", "replace", who, ())
 
 
 def _case(target: Target, dimension: int, twin: TwinName | None) -> Case:
     claimed = law_of(target, dimension)
-    drawn = law_of(twice(target), dimension) if twin == "half-noise" else claimed
+    drawn = _drawn(target, dimension, twin)
     noise = _sampler(drawn, twin)
     centres = (np.zeros(dimension), np.eye(dimension)[0] * SENSITIVITY)
 
@@ -78,10 +83,22 @@ def _case(target: Target, dimension: int, twin: TwinName | None) -> Case:
         claim_of(claimed, target),
         centres,
         draw,
-        canaries=_canaries(drawn) if isinstance(drawn, DiscreteLaplace) and twin != "float-sampler" else None,
+        noise,
+        canaries=None if isinstance(drawn, KNorm) or twin == "float-sampler" else _canaries(drawn),
         whole=twin != "float-sampler",
         scale=float(claimed.scale) if isinstance(claimed, DiscreteLaplace) else None,
     )
+
+
+def _drawn(target: Target, dimension: int, twin: TwinName | None) -> Law:
+    if twin == "half-noise":
+        return law_of(twice(target), dimension)
+    if twin == "half-sensitivity":
+        return gaussian(target, dimension, SENSITIVITY // 2).law
+    law = law_of(target, dimension)
+    if twin == "half-variance" and isinstance(law, DiscreteGaussian):
+        return DiscreteGaussian(dimension, law.variance / 2)
+    return law
 
 
 def _sampler(law: Law, twin: TwinName | None) -> TwinSampler:
@@ -94,12 +111,12 @@ def _sampler(law: Law, twin: TwinName | None) -> TwinSampler:
     return lambda rng: np.array(law.sample(rng), dtype=np.float64)
 
 
-def _canaries(law: DiscreteLaplace) -> Callable[[int, Stream], Guesses]:
-    def run(number: int, rng: Stream) -> Guesses:
+def _canaries(law: DiscreteLaplace | DiscreteGaussian) -> Callable[[int, Stream], Canaries]:
+    def run(number: int, rng: Stream) -> Canaries:
         """One vector, each coordinate of which is 0 or SENSITIVITY by a record of its own."""
         bits = np.array([rng.bits(1) for _ in range(number)])
-        noise = np.array(DiscreteLaplace(number, law.scale).sample(rng), dtype=np.float64)
-        return guess(bits + noise / SENSITIVITY, bits)
+        noise = np.array(replace(law, dimension=number).sample(rng), dtype=np.float64)
+        return Canaries(bits + noise / SENSITIVITY, bits)
 
     return run
 

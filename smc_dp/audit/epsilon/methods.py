@@ -8,10 +8,11 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
+from smc_dp.audit.epsilon import canary
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import twice
 from smc_dp.audit.epsilon.neighbours import pair
-from smc_dp.audit.epsilon.one_run import Guesses, guess
+from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.audit.epsilon.twins import TwinName
 from smc_dp.data.federation import Rows
 from smc_dp.errors import InputError
@@ -28,12 +29,15 @@ _PROBE = Rows(np.ones((1, 1)), np.array([1]))
 """What is asked where only answers are released."""
 
 
-def case(name: str, target: Target, twin: TwinName | None = None) -> Case:
-    """The method with this target, or with the noise for twice its epsilon; InputError for what it does not have."""
+def case(name: str, target: Target, twin: TwinName | None = None, searched: NeighbourPair | None = None) -> Case:
+    """The method with this target, or with the noise for twice its epsilon; InputError for what it does not have.
+
+    searched: neighbours to take in place of the method's own.
+    """
     if twin not in (None, "half-noise"):
         raise InputError(f"twin: {twin} is a twin of a mechanism, {name} has half-noise only")
     method = find(name)
-    found = pair(name, target.calibration)
+    found = searched or pair(name, target.calibration)
     if not method.calibrations:
         target = Target(None)
     trained = tuple(found.method.train(federation) for federation in found.worlds)
@@ -45,14 +49,16 @@ def case(name: str, target: Target, twin: TwinName | None = None) -> Case:
     title = name if target.epsilon is None else f"{name}, {target.calibration} {target.noise}"
     if target.calibration == "paper":
         title += f" (nominal epsilon {float(target.wanted):g})"
+    centres = published(trained[0], without, nobody)[0], published(trained[1], without, nobody)[0]
     return Case(
         title + (f": {twin}" if twin else ""),
         found.text,
         claim,
-        (published(trained[0], without, nobody)[0], published(trained[1], without, nobody)[0]),
+        centres,
         lambda world, rng: published(trained[world], drawn, rng)[0],
-        canaries=_canaries(found, found.parties, drawn) if found.parties and target.noise != "gauss" else None,
+        canaries=_canaries(name, found, drawn),
         own_scores=found.own_scores,
+        reach=canary.reach(name, searched, target.noise, centres) if searched else None,
     )
 
 
@@ -73,15 +79,44 @@ def published(trained: Trained, target: Target, rng: Stream) -> Array:
     return np.array([[model.accuracy(_PROBE)]])
 
 
-def _canaries(found: NeighbourPair, parties: Parties, target: Target) -> Callable[[int, Stream], Guesses]:
+def _canaries(name: str, found: NeighbourPair, target: Target) -> Callable[[int, Stream], Canaries] | None:
+    if found.parties:
+        return _of_parties(found, found.parties, target)
+    # A vector with independent coordinates; a label that changes is no record more or less.
+    if found.worlds[0].public.dimension > 1 and target.noise == "gauss" and name != "wsum_ar":
+        return _of_axes(name, found, target)
+    return None
+
+
+def _of_parties(found: NeighbourPair, parties: Parties, target: Target) -> Callable[[int, Stream], Canaries]:
     # What the attacker knows beforehand: both ends without noise. Nothing of it depends on the secret bits.
     zero, one = published(found.method.train(parties([0, 1])), Target(None), Stream.from_system())
     apart = one - zero
 
-    def run(number: int, rng: Stream) -> Guesses:
+    def run(number: int, rng: Stream) -> Canaries:
         """One release of so many parties, each with one bit in its rows."""
         bits = [rng.bits(1) for _ in range(number)]
         noisy = published(found.method.train(parties(bits)), target, rng)
-        return guess((noisy - zero) @ apart / (apart @ apart), np.array(bits))
+        return Canaries((noisy - zero) @ apart / (apart @ apart), np.array(bits))
+
+    return run
+
+
+def _of_axes(name: str, found: NeighbourPair, target: Target) -> Callable[[int, Stream], Canaries]:
+    d = found.worlds[0].public.dimension
+
+    def weights(bits: list[int], wanted: Target, rng: Stream) -> Array:
+        trained = found.method.train(canary.orthogonal(name, found.method, bits))
+        both = published(trained, wanted, rng)[0].reshape(2, d)
+        apart: Array = both[1] - both[0]
+        return apart
+
+    zero, one = (weights([bit] * d, Target(None), Stream.from_system()) for bit in (0, 1))
+
+    def run(number: int, rng: Stream) -> Canaries:
+        """As many releases as it takes, with a canary for each dimension: no bit is in two of them."""
+        bits = np.array([[rng.bits(1) for _ in range(d)] for _ in range(-(-number // d))])
+        noisy = np.array([weights(row.tolist(), target, rng) for row in bits])
+        return Canaries(((noisy - zero) / (one - zero)).ravel(), bits.ravel())
 
     return run

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.epsilon import mechanisms, methods, protocol
+from smc_dp.audit.epsilon import canary, mechanisms, methods, protocol
 from smc_dp.audit.epsilon.case import Case
+from smc_dp.audit.epsilon.gaussian import claimed_mu
 from smc_dp.audit.epsilon.mechanisms import MECHANISMS
 from smc_dp.audit.epsilon.twins import TwinName
 from smc_dp.errors import InputError, shown
@@ -18,8 +19,10 @@ from smc_dp.methods.registry import METHODS
 from smc_dp.privacy.target import HIGHEST, Calibration, NoiseName, Target
 
 ALL = "all"
-FEWEST, MOST = 60, 20_000
-_PILOT = 10
+FEWEST, MOST = 60, 200_000
+_PILOT, _PILOT_SECONDS = 10, 0.03
+FOR_MU = 150_000, 10_000
+"""Draws from a law of Gaussian noise: to come to 0.8 of mu at epsilon 1, and to catch half the noise; a few seconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,8 @@ class Request:
     noise: NoiseName | None = None
     twin: TwinName | None = None
     through_protocol: bool = False
+    dimension: int | None = None
+    lam: float | None = None
 
     def __post_init__(self) -> None:
         if self.method not in (ALL, *METHODS, *MECHANISMS):
@@ -53,6 +58,13 @@ class Request:
             raise InputError(f"calibration, noise: {self.method} is a law of noise by itself")
         if self.method in METHODS and not METHODS[self.method].calibrations and (self.calibration or self.noise):
             raise InputError(f"calibration, noise: {self.method} adds no noise")
+        if self.dimension is None and self.lam is not None:
+            raise InputError("lambda: wanted a `dimension` with it; without one neighbours have a lambda of their own")
+        if self.dimension is not None and self.method not in canary.SEARCHED:
+            known = ", ".join(canary.SEARCHED)
+            raise InputError(f"dimension: a canary is searched for {known} only, got {self.method}")
+        if self.dimension is not None and self.through_protocol:
+            raise InputError("dimension: not through the protocol, which is audited at d = 1")
         if self.method == ALL and self.twin not in (None, "half-noise"):
             raise InputError(f"twin: {self.twin} is a twin of one mechanism, wanted its name")
 
@@ -79,10 +91,13 @@ def _of(name: str, request: Request) -> Iterator[Planned]:
         if request.twin is None:
             yield Planned(methods.case(name, Target(None)), None)
         return
+    searched = None
+    if request.dimension is not None:
+        searched = canary.searched(name, request.lam or canary.DEFAULT_LAMBDA, request.dimension)
     for target in _targets(name, request):
-        case = methods.case(name, target, request.twin)
+        case = methods.case(name, target, request.twin, searched)
         claims = case.claim.kind != "none"
-        half = methods.case(name, target, "half-noise") if claims and not request.twin else None
+        half = methods.case(name, target, "half-noise", searched) if claims and not request.twin else None
         yield Planned(case, half)
 
 
@@ -101,21 +116,34 @@ def _targets(name: str, request: Request) -> Iterator[Target]:
     return (Target(request.epsilon, calibration, noise) for calibration, noise in chosen)
 
 
-def affordable(plans: list[Planned], seconds: float, repeats: int, rng: Stream) -> int:
-    """How many draws from each neighbour all cases can have in about so much time of the processor: FEWEST to MOST.
-
-    repeats: how often half the noise, where it is planned, is audited beside one audit of the case itself.
+def affordable(plans: list[Planned], seconds: float, repeats: int, rng: Stream) -> tuple[int, int]:
+    """How many draws from each neighbour there can be in about so much time of the processor, FEWEST to MOST: in an
+    audit of each case, and in one of half its noise, which is repeated so often. Both kinds take half of the time.
     """
     own = sum(_seconds(plan.case, rng) for plan in plans)
     of_half = sum(_seconds(plan.half, rng) for plan in plans if plan.half is not None)
-    return int(max(FEWEST, min(MOST, seconds / (own + repeats * of_half))))
+    if not of_half:
+        return _between(seconds / own), FEWEST
+    found = _between(seconds / 2 / own), _between(seconds / 2 / repeats / of_half)
+    if all(plan.case.noise is not None and claimed_mu(plan.case.claim) is not None for plan in plans):
+        return max(found[0], FOR_MU[0]), max(found[1], FOR_MU[1])
+    return found
+
+
+def _between(draws: float) -> int:
+    return int(max(FEWEST, min(MOST, draws)))
 
 
 def _seconds(case: Case, rng: Stream) -> float:
     """Of a draw from each neighbour, and of a canary."""
+    case.both(1, rng, lambda _: None)  # what is only done once
+    start, done = time.process_time(), 0
+    while not done or time.process_time() - start < _PILOT_SECONDS:
+        case.both(_PILOT, rng, lambda _: None)
+        done += _PILOT
+    found = (time.process_time() - start) / done
+    if case.canaries is None:
+        return found
     start = time.process_time()
-    for i in range(2 * _PILOT):
-        case.draw(i % 2, rng)
-    if case.canaries is not None:
-        case.canaries(_PILOT, rng)
-    return (time.process_time() - start) / _PILOT
+    told = case.canaries(_PILOT, rng)  # a run may have more of them than that
+    return found + (time.process_time() - start) / len(told.bits)

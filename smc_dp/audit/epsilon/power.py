@@ -14,11 +14,12 @@ from smc_dp.audit.epsilon.case import Case, Tick
 
 @dataclass(frozen=True)
 class Power:
-    """In how many repeats of an audit the claim was contradicted."""
+    """In how many repeats of an audit, with so many draws from each neighbour, the claim was contradicted."""
 
     caught: int
     repeats: int
     confidence: float
+    draws: int
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -27,7 +28,8 @@ class Power:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"caught": self.caught, "repeats": self.repeats, "interval": list(self.interval)}
+        figures = {"caught": self.caught, "repeats": self.repeats, "draws": self.draws}
+        return {**figures, "interval": list(self.interval)}
 
 
 @dataclass(frozen=True)
@@ -64,15 +66,24 @@ class Twin:
 
 @dataclass(frozen=True)
 class Effort:
-    """trials: draws from each neighbour in one audit. alpha: for each test to be wrong. repeats: for a power."""
+    """trials: draws from each neighbour in one audit. alpha: for each test to be wrong. repeats: for a power.
+
+    of_half: draws in an audit of half the noise; else as many. Of fewer the power is that of fewer, which is less.
+    """
 
     trials: int
     alpha: float
     repeats: int
     confidence: float
+    of_half: int | None = None
+
+    @property
+    def for_half(self) -> Effort:
+        """The effort of each audit of half the noise."""
+        return replace(self, trials=self.of_half or self.trials, of_half=None)
 
     def draws(self, audits: int) -> int:
-        """How many of them `tick` will hear of."""
+        """How many `tick` will hear of."""
         return 2 * self.trials * audits
 
 
@@ -83,6 +94,7 @@ def with_power(
     audited = audit_mechanism(case, effort.trials, effort.alpha, rng, tick)
     if half is None:
         return MeasuredPower(audited, {})
+    effort = effort.for_half
     runs = _runs(replace(half, claim=case.claim), effort, rng, tick)
     refuting = [{finding.test for finding in run.findings if finding.refutes} for run in runs]
     of_test = {f.test: _power(sum(f.test in tests for tests in refuting), effort) for f in audited.findings}
@@ -100,7 +112,7 @@ def _runs(case: Case, effort: Effort, rng: Stream, tick: Tick) -> list[Audited]:
 
 
 def _power(caught: int, effort: Effort) -> Power:
-    return Power(caught, effort.repeats, effort.confidence)
+    return Power(caught, effort.repeats, effort.confidence, effort.trials)
 
 
 def _plain(power: Power | None) -> dict[str, Any] | None:

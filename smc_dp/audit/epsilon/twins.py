@@ -17,13 +17,17 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
 from smc_dp.privacy.noise import KNorm
 
-TwinName: TypeAlias = Literal["half-noise", "exponential-radius", "float-sampler", "k-times-integer"]
+TwinName: TypeAlias = Literal[
+    "half-noise", "exponential-radius", "float-sampler", "k-times-integer", "half-variance", "half-sensitivity"
+]
 
 ABOUT: Mapping[TwinName, str] = MappingProxyType(
     {
         "half-noise": "the noise that belongs to twice the epsilon that is claimed",
         "exponential-radius": "K-norm noise whose length is drawn from an exponential law, not from Gamma(d)",
         "float-sampler": "Laplace noise in floats, added without a grid",
+        "half-variance": "Gaussian noise whose scale is wrong by the root of 2",
+        "half-sensitivity": "Gaussian noise made for half of what neighbours move the vector by",
         "k-times-integer": "whole noise multiplied by the number of parties, as the printed protocol does",
     }
 )

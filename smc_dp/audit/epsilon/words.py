@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from decimal import ROUND_FLOOR, Context
 
 from smc_dp.audit.epsilon.audit import Audited, EpsilonFinding
+from smc_dp.audit.epsilon.gaussian import claimed_mu
 from smc_dp.audit.epsilon.power import MeasuredPower, Power, Twin
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
 
-_FIGURE = {"epsilon": "epsilon", "delta": "delta at it", "rho": "rho"}
+_FIGURE = {"epsilon": "epsilon", "delta": "delta at it", "rho": "rho", "mu": "mu"}
 
 
 LEGEND = (
@@ -46,7 +47,7 @@ def chance(power: Power) -> str:
     """The power of all tests together."""
     low, high = power.interval
     return (
-        f"caught in {power.caught} of {power.repeats} such audits: "
+        f"caught in {power.caught} of {power.repeats} audits with {power.draws} draws: "
         f"power {low:.2f} to {high:.2f} with confidence {power.confidence:g}"
     )
 
@@ -54,6 +55,8 @@ def chance(power: Power) -> str:
 def _head(audited: Audited) -> Iterator[str]:
     yield f"{audited.name}: claims {claim(audited.claim)}"
     yield f"  neighbours: {audited.neighbours}"
+    if audited.reach is not None:
+        yield f"  {audited.reach.text}"
 
 
 def claim(statement: PrivacyStatement) -> str:
@@ -65,6 +68,8 @@ def claim(statement: PrivacyStatement) -> str:
         figures += f", delta {statement.delta:g}"
     if statement.rho is not None:
         figures += f", rho {short_figure(statement.rho)}"
+    if (mu := claimed_mu(statement)) is not None:
+        figures += f", mu {short_figure(mu)}"
     return f"{statement.kind} {figures} (one {statement.unit}, {statement.adjacency})"
 
 

@@ -16,7 +16,7 @@ from smc_dp.audit.epsilon import mechanisms, scores
 from smc_dp.audit.epsilon.audit import TESTS, Audited, audit_mechanism
 from smc_dp.audit.epsilon.bounds import EpsilonMeasure, choose_event, measured
 from smc_dp.audit.epsilon.case import Case
-from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, cases, law_of
+from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, cases, claim_of, law_of
 from smc_dp.audit.epsilon.power import Effort, of_twin, with_power
 from smc_dp.audit.epsilon.twins import ABOUT, FloatSampler, Multiples, TwinName
 from smc_dp.data.federation import Public, Rows
@@ -24,6 +24,7 @@ from smc_dp.errors import InputError
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
+from smc_dp.privacy.output import GRID, proven
 from smc_dp.privacy.target import NoiseName, Target
 
 ALPHA = 0.002  # of each test: all of a case hold with probability 0.99
@@ -52,7 +53,7 @@ def test_our_noise_is_not_refuted(noise: NoiseName) -> None:
     for place in (0, 1):
         audited = found(noise, place, None, 2000 if noise == "laplace" else 600)
         assert not audited.refuted
-        own = {"knorm": set(), "laplace": {"one run"}, "gauss": {"renyi"}}[noise]
+        own = {"knorm": set(), "laplace": {"one run"}, "gauss": set(TESTS[3:])}[noise]
         assert {finding.test for finding in audited.findings} == {*TESTS[:3], *own}
 
 
@@ -80,9 +81,36 @@ def test_twins_are_refuted(noise: NoiseName, twin: TwinName, trials: int, tests:
 
 
 @pytest.mark.slow
-def test_half_of_gaussian_noise_is_refuted_by_the_divergence_alone() -> None:
+def test_half_of_gaussian_noise_is_refuted_by_the_divergence_and_by_mu() -> None:
     audited = found("gauss", 0, "half-noise", 20_000)
-    assert [finding.test for finding in audited.findings if finding.refutes] == ["renyi"]
+    assert {finding.test for finding in audited.findings if finding.refutes} >= {"renyi", "gaussian dp", "f-dp curve"}
+
+
+def test_half_of_gaussian_noise_is_refuted_by_one_threshold_in_few_draws() -> None:
+    audited = audit_mechanism(cases(target("gauss"), "half-noise")[0], 8000, ALPHA, rng("half"))
+    assert {finding.test for finding in audited.findings if finding.refutes} == {"gaussian dp", "f-dp curve"}
+
+
+@pytest.mark.slow
+def test_half_of_gaussian_noise_is_refuted_in_every_audit() -> None:
+    """Of ten with as many draws as the command has for each; so is noise for half the sensitivity."""
+    for i in range(10):
+        twin: TwinName = "half-sensitivity" if i % 2 else "half-noise"
+        audited = audit_mechanism(cases(target("gauss"), twin)[0], 10_000, ALPHA, rng(f"{twin} {i}"))
+        assert {finding.test for finding in audited.findings if finding.refutes} >= {"gaussian dp"}
+
+
+@pytest.mark.slow
+def test_a_scale_that_is_wrong_by_a_root_is_refuted_and_the_true_mu_is_approached() -> None:
+    """With as many draws as the command makes in its own time: above 0.8 of mu, and never above mu."""
+    assert "gaussian dp" in {f.test for f in found("gauss", 0, "half-variance", 100_000).findings if f.refutes}
+    for place in (0, 1):
+        audited = found("gauss", place, None, 100_000)
+        assert not audited.refuted
+        claimed = next(f.claimed for f in audited.findings if f.figure == "mu")
+        assert claimed is not None
+        assert bound(audited, "gaussian dp") > 0.8 * claimed
+        assert bound(audited, "f-dp curve") > 0.7 * claimed
 
 
 def test_half_of_gaussian_noise_for_a_large_epsilon_is_refuted_in_few_draws() -> None:
@@ -90,7 +118,7 @@ def test_half_of_gaussian_noise_for_a_large_epsilon_is_refuted_in_few_draws() ->
     for twin, refuted in expected.items():
         case = cases(target("gauss", 4), twin)[0]
         findings = audit_mechanism(case, 3000, ALPHA, rng(f"large {twin}")).findings
-        assert next(f.refutes for f in findings if f.test == "renyi") == refuted
+        assert next(f.refutes for f in findings if f.test == "gaussian dp") == refuted
 
 
 @pytest.mark.slow
@@ -159,7 +187,8 @@ def test_progress_hears_of_every_draw() -> None:
 def test_a_twin_of_another_law_is_bad_input() -> None:
     with pytest.raises(InputError, match=r"^twin: float-sampler is a twin of laplace, got knorm"):
         cases(target(), "float-sampler")
-    assert set(ABOUT) == {"half-noise", "exponential-radius", "float-sampler", "k-times-integer"}
+    others = {"exponential-radius", "float-sampler", "k-times-integer", "half-variance", "half-sensitivity"}
+    assert set(ABOUT) == {"half-noise", *others}
 
 
 def indicators(case: Case, world: int, draws: int) -> Array:
@@ -252,6 +281,8 @@ def test_the_laws_move_by_the_sensitivity_exactly() -> None:
     for noise in mechanisms.MECHANISMS:
         law = law_of(target(noise), 2)
         if isinstance(law, DiscreteGaussian):
-            assert isclose(float(law.rho(SENSITIVITY)), float(target(noise).rho))
+            assert isclose(float(law.mu_squared(SENSITIVITY)), float(target(noise).mu ** 2))
+            assert law == proven(target(noise), 2, Fraction(SENSITIVITY - 2, 1 << GRID.fraction_bits)).law
+            assert claim_of(law, target(noise)).epsilon == 1
         else:
             assert law.epsilon(SENSITIVITY) == 1
