@@ -12,7 +12,7 @@ from typing import Any
 
 import jinja2
 
-from smc_dp.compare import charts, results
+from smc_dp.compare import charts, guarantee, results
 from smc_dp.compare.results import Trial, summary
 from smc_dp.compare.runner import ExperimentGrid
 from smc_dp.compare.study import ClaimVerdict, Point, Study, judge_claim, judge_number, point_of
@@ -24,6 +24,7 @@ _CHANGED = {
     "addremove": "one record, added or removed",
     "party": "all records of a party",
 }
+_NARROW = 900  # pixels of a page that shows the narrow pictures
 _LIBRARIES = ("smc-dp", "numpy", "scipy", "scikit-learn", "joblib", "matplotlib")
 
 
@@ -32,13 +33,17 @@ def write(study: Study, grid: ExperimentGrid, folder: Path, seconds: float) -> P
     images = []
     (folder / "figures").mkdir(exist_ok=True)
     for number, panel in enumerate(study.panels, start=1):
-        png = charts.draw(panel, study, grid.trials)
-        if png is not None:
-            results.write(folder / "figures" / f"{number:02d}.png", png)
-            images.append({"data": base64.b64encode(png).decode(), "alt": panel.title})
+        wide, narrow = (charts.draw(panel, study, grid.trials, form) for form in (charts.WIDE, charts.NARROW))
+        if wide is not None and narrow is not None:
+            results.write(folder / "figures" / f"{number:02d}.png", wide)
+            images.append({"wide": _text(wide), "narrow": _text(narrow), "alt": panel.title})
     page = folder / "index.html"
     results.write(page, render(study, grid, images, seconds).encode())
     return page
+
+
+def _text(png: bytes) -> str:
+    return base64.b64encode(png).decode()
 
 
 def render(study: Study, grid: ExperimentGrid, images: Sequence[dict[str, str]], seconds: float) -> str:
@@ -49,6 +54,7 @@ def render(study: Study, grid: ExperimentGrid, images: Sequence[dict[str, str]],
     return environment.get_template("page.html.j2").render(
         study=study,
         images=images,
+        narrow=_NARROW,
         verdicts=verdicts(study, grid.trials),
         failures=[{"where": where(f), "why": f["failure"]} for f in grid.failures],
         guarantees=guarantees(grid.statements),
@@ -76,7 +82,7 @@ def where(failure: dict[str, Any]) -> str:
 
 
 def means(trials: Sequence[Trial]) -> list[dict[str, Any]]:
-    """A row for each setting, method, calibration and epsilon, in the order of the trials."""
+    """A row for each setting, method, calibration and epsilon asked for, in the order of the trials."""
     rows = []
     by_point: dict[Point, list[Trial]] = {}
     for trial in trials:
@@ -85,7 +91,7 @@ def means(trials: Sequence[Trial]) -> list[dict[str, Any]]:
         rows.append(
             {
                 **{"setting": point.setting, "method": point.method, "calibration": point.calibration},
-                **{"epsilon": _infinite(point.epsilon), "n": len(some)},
+                **{"epsilon": _infinite(point.epsilon), **_guaranteed(some), "n": len(some)},
                 **{name: _spread(some, name) for name in ("accuracy", "auc", "seconds")},
             }
         )
@@ -97,6 +103,13 @@ def _spread(trials: Sequence[Trial], measure: str) -> str:
     if math.isnan(found.mean):
         return ""
     return f"{found.mean:.3f} ± {found.deviation:.3f}" if found.n > 1 else f"{found.mean:.3f}"
+
+
+def _guaranteed(trials: Sequence[Trial]) -> dict[str, str]:
+    """The worst of these releases; nothing where one of them guarantees nothing."""
+    found = guarantee.worst(trials)
+    epsilon, delta = ("", "") if found is None else (guarantee.short(found.epsilon), f"{found.delta:g}")
+    return {"guaranteed_epsilon": epsilon, "guaranteed_delta": delta}
 
 
 def _infinite(epsilon: float) -> str:
@@ -140,8 +153,9 @@ def _given(statement: dict[str, Any]) -> str:
     if statement["kind"] == "none":
         return "nothing"
     delta = f", delta = {statement['delta']:g}" if statement["delta"] else ""
-    rho = f" (zCDP, rho = {statement['rho']:.3g})" if statement["rho"] else ""
-    return f"epsilon = {statement['epsilon']:.4g}{delta}{rho}"
+    mu = f", mu = {statement['mu']:.3g}" if statement.get("mu") else ""
+    rho = f" (zCDP, rho = {statement['rho']:.3g}{mu})" if statement["rho"] else ""
+    return f"epsilon = {guarantee.short(statement['epsilon'])}{delta}{rho}"
 
 
 def _notes(study: Study) -> list[str]:

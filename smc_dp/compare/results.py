@@ -24,6 +24,7 @@ class Trial:
 
     epsilon: as asked, infinite without noise. delta: as asked where the noise is Gaussian, else 0. repeat: counts deals
     of the rows and draws of the noise. auc: nan where it is not defined. seconds: training and release, testing apart.
+    guaranteed_epsilon, guaranteed_delta: of the release's statement, None where it guarantees nothing.
     """
 
     dataset: str
@@ -35,6 +36,8 @@ class Trial:
     accuracy: float
     auc: float
     seconds: float
+    guaranteed_epsilon: float | None = None
+    guaranteed_delta: float | None = None
 
 
 COLUMNS = tuple(field.name for field in fields(Trial))
@@ -50,13 +53,25 @@ class Summary:
 
 
 def to_csv(trials: Iterable[Trial]) -> bytes:
-    """A table with a header, sorted; epsilon `inf` for no noise."""
+    """A table with a header, sorted; epsilon `inf` for no noise, an empty field for no guarantee.
+
+    Guarantees are written to the last digit, since fewer could flatter.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for trial in sorted(trials, key=lambda t: (t.dataset, t.method, t.calibration, t.epsilon, t.repeat)):
-        writer.writerow([f"{v:.12g}" if isinstance(v, float) else v for v in astuple(trial)])
+        *shown, epsilon, delta = astuple(trial)
+        writer.writerow([f"{v:.12g}" if isinstance(v, float) else v for v in shown] + [_exact(epsilon), _exact(delta)])
     return text.getvalue().encode()
+
+
+def _exact(figure: float | None) -> str:
+    return "" if figure is None else repr(figure).removesuffix(".0")
+
+
+def _figure(text: str) -> float | None:
+    return float(text) if text else None
 
 
 def from_csv(content: bytes, where: str) -> list[Trial]:
@@ -66,7 +81,12 @@ def from_csv(content: bytes, where: str) -> list[Trial]:
         raise InputError(f"{where}: is not a table of results")
     try:
         return [
-            Trial(r[0], r[1], r[2], float(r[3]), float(r[4]), int(r[5]), float(r[6]), float(r[7]), float(r[8]))
+            Trial(
+                *(r[0], r[1], r[2]),
+                *(float(r[3]), float(r[4]), int(r[5])),
+                *(float(r[6]), float(r[7]), float(r[8])),
+                *(_figure(r[9]), _figure(r[10])),
+            )
             for r in rows[1:]
         ]
     except (ValueError, IndexError) as error:

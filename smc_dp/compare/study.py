@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from smc_dp.compare import guarantee
+from smc_dp.compare.guarantee import GridGuarantee
 from smc_dp.compare.plan import GridPlan
 from smc_dp.compare.results import Summary, Trial, summary
 
@@ -23,7 +25,7 @@ MEASURES = {"accuracy": "test accuracy", "error": "test error", "auc": "area und
 
 @dataclass(frozen=True)
 class Point:
-    """One place on one curve: names as in the results, epsilon infinite without noise."""
+    """One place on one curve: names as in the results, epsilon as asked, infinite without noise."""
 
     setting: str
     method: str
@@ -137,7 +139,9 @@ def judge_number(stated: PaperFigure, trials: Sequence[Trial]) -> ClaimVerdict:
     answer: Literal["yes", "no", "open"] = "yes" if abs(measured.mean - stated.value) <= stated.within else "no"
     if measured.n < _FEWEST:
         answer = "open"
-    return ClaimVerdict(stated.quotation, paper, f"{stated.point.setting}: {in_words(measured)}", answer)
+    finite = stated.point.epsilon < math.inf
+    at_epsilon = f", {guarantee.asked_and_given(stated.point.epsilon, guarantee.worst(found))}" if finite else ""
+    return ClaimVerdict(stated.quotation, paper, f"{stated.point.setting}{at_epsilon}: {in_words(measured)}", answer)
 
 
 def judge_claim(claim: PaperClaim, trials: Sequence[Trial]) -> ClaimVerdict:
@@ -148,11 +152,12 @@ def judge_claim(claim: PaperClaim, trials: Sequence[Trial]) -> ClaimVerdict:
         return ClaimVerdict(claim.quotation, paper, "did not run", "no data")
     means = [(summary(first, claim.measure), summary(second, claim.measure)) for first, second in pairs]
     answers = [_better(a, b, claim) for a, b in means]
-    places = zip(claim.pairs, means, strict=True)
-    here = "; ".join(f"{_where(pair)}: {a.mean:.3f} and {b.mean:.3f}" for pair, (a, b) in places)
+    given = [(guarantee.worst(first), guarantee.worst(second)) for first, second in pairs]
+    places = zip(claim.pairs, given, means, strict=True)
+    here = "; ".join(f"{_where(pair, found)}: {a.mean:.3f} and {b.mean:.3f}" for pair, found, (a, b) in places)
     if len(pairs) > _MOST_SHOWN:
         here = ", ".join(f"{answer} at {answers.count(answer)}" for answer in dict.fromkeys(answers))
-        here += f" of {len(pairs)} places"
+        here += f" of {len(pairs)} places: {_ranges(given)}"
     return ClaimVerdict(claim.quotation, paper, here, next(a for a in ("no", "open", "yes") if a in answers))
 
 
@@ -162,25 +167,35 @@ def in_words(value: Summary) -> str:
     return f"{value.mean:.3f} ({spread}n = {value.n})"
 
 
-def _where(pair: tuple[Point, Point]) -> str:
+def _where(pair: tuple[Point, Point], given: tuple[GridGuarantee | None, GridGuarantee | None]) -> str:
     """What the two means are of; what is the same for both is said once."""
-    first, second = pair
-    same = {
-        "setting": first.setting == second.setting,
-        "method": (first.method, first.calibration) == (second.method, second.calibration),
-        "epsilon": first.epsilon == second.epsilon,
-    }
-    once = [_part(first, name) for name, is_same in same.items() if is_same]
-    each = [", ".join(p for n, is_same in same.items() if not is_same and (p := _part(x, n))) for x in pair]
-    return ", ".join([part for part in once if part] + ([" and ".join(each)] if any(each) else []))
+    first, second = (_parts(point, found) for point, found in zip(pair, given, strict=True))
+    once = [part for part, other in zip(first, second, strict=True) if part == other and part]
+    apart = [(part, other) for part, other in zip(first, second, strict=True) if part != other]
+    each = [", ".join(part for part in side if part) for side in zip(*apart, strict=True)]
+    return ", ".join([*once, *([" and ".join(each)] if each else [])])
 
 
-def _part(point: Point, name: str) -> str:
-    if name == "setting":
-        return point.setting
-    if name == "method":
-        return point.method if point.calibration == "none" else f"{point.method} ({point.calibration})"
-    return "" if point.calibration == "none" else f"ε = {point.epsilon:g}" if point.epsilon < math.inf else "no noise"
+def _parts(point: Point, found: GridGuarantee | None) -> tuple[str, str, str]:
+    """Setting, method and epsilon of a point, the last empty for a baseline."""
+    if point.calibration == "none":
+        return point.setting, point.method, ""
+    return point.setting, f"{point.method} ({point.calibration})", guarantee.asked_and_given(point.epsilon, found)
+
+
+def _ranges(given: Sequence[tuple[GridGuarantee | None, GridGuarantee | None]]) -> str:
+    """What the releases on either side of a claim of many places guarantee."""
+    first, second = (_range(side) for side in zip(*given, strict=True))
+    return f"{first} on both sides" if first == second else f"{first} against {second}"
+
+
+def _range(given: Sequence[GridGuarantee | None]) -> str:
+    private = sorted(found.epsilon for found in given if found is not None)
+    if not private:
+        return "nothing guaranteed"
+    low, high = guarantee.short(private[0]), guarantee.short(private[-1])
+    words = f"guaranteed ε = {low}" + (f" to {high}" if high != low else "")
+    return words if len(private) == len(given) else words + " or nothing"
 
 
 def _better(first: Summary, second: Summary, claim: PaperClaim) -> Literal["yes", "no", "open"]:

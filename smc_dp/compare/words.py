@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,11 @@ from smc_dp.compare.study import ClaimVerdict
 from smc_dp.errors import one_line
 
 _MOST_SHOWN = 20  # of the failed cells
+
+
+def means(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of a table of means, with headings of two lines where one would be wide."""
+    return [{name.replace("guaranteed_", "guaranteed\n"): value for name, value in row.items()} for row in rows]
 
 
 def claims(verdicts: Sequence[ClaimVerdict]) -> Iterator[str]:

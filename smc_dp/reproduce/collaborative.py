@@ -188,7 +188,7 @@ def _each(names: tuple[str, ...], measure: MeasureName) -> tuple[Panel, ...]:
 def _over(data: str, settings: Sequence[GridSetting], axis: str, places: tuple[float, ...]) -> tuple[Panel, ...]:
     names = tuple(s.name for s in settings)
     return tuple(
-        Panel(f"{data}: ε = 0.8, noise as {words}", names, "setting", "error", (), (kind,), (), axis, places)
+        Panel(f"{data}: ε = 0.8 asked, noise as {words}", names, "setting", "error", (), (kind,), (), axis, places)
         for kind, words in _KINDS.items()
     )
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from types import MappingProxyType
 
 from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting
 from smc_dp.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
@@ -13,6 +15,8 @@ from smc_dp.privacy.target import Calibration
 
 _LAMBDA = (("lam", 1e-4),)
 _EPSILONS = (None, Fraction(10), Fraction(1), Fraction(1, 10), Fraction(1, 100))  # 1/epsilon = 0, .1, 1, 10, 100
+_SAME = {"soft": Fraction(1), "vote": Fraction(392, 5), "avg": Fraction(157)}
+"""What to ask of the printed noise between 1000 parties for a guarantee of no less than 1, and at most 1 % more."""
 _DRAWS = 10  # times 10 deals of the rows: the paper's 100 trials of private methods
 _REPEATS = 10
 
@@ -24,8 +28,9 @@ _NOISE = (
 )
 _PRINTED = (
     "Curves marked paper have the noise of the paper's algorithms, curves marked proven what can be proved to be "
-    "enough. soft_ss (noise on the statistic through which soft labels enter) and avg_clip (averages of clipped "
-    "weights) are not in the paper. They give the ε asked for, and with a secure sum neither would need the paper's "
+    "enough; both stand at the ε that is guaranteed, and what the paper says of an ε is judged at that ε as asked. "
+    "soft_ss (noise on the statistic through which soft labels enter) and avg_clip (averages of clipped weights) are "
+    "not in the paper. They give the ε asked for, and with a secure sum neither would need the paper's "
     "trusted entity."
 )
 _AUXILIARY = (
@@ -35,9 +40,12 @@ _AUXILIARY = (
 )
 
 
-def _entries() -> tuple[GridEntry, ...]:
+def _entries(more: Mapping[str, Fraction] = MappingProxyType({})) -> tuple[GridEntry, ...]:
+    """`more`: an epsilon of a printed method that the others do not run at."""
+
     def private(name: str, calibration: Calibration) -> GridEntry:
-        return GridEntry(name, name, calibration, _EPSILONS, options=_LAMBDA, draws=_DRAWS)
+        own = {more[name]} - {*_EPSILONS} if calibration == "paper" and name in more else set()
+        return GridEntry(name, name, calibration, (*_EPSILONS, *own), options=_LAMBDA, draws=_DRAWS)
 
     return (
         GridEntry("batch", "batch", None, (None,), options=_LAMBDA),
@@ -73,11 +81,11 @@ def figure2() -> Study:
     return Study(
         "hamm-fig2",
         "Hamm, Cao and Belkin 2016, Figure 2: activity recognition",
-        "Test accuracy of ensembles of 1000 parties with 6 rows each, against the privacy level 1/ε, on six "
-        "activities.",
+        "Test accuracy of ensembles of 1000 parties with 6 rows each, against the guaranteed privacy level "
+        "1/ε, on six activities.",
         GridPlan(
             (GridSetting(name, "har", deal), GridSetting(likely, "har", replace(deal, bias=1.0, radius="largest"))),
-            _entries(),
+            _entries(_SAME),
             _REPEATS,
         ),
         _panels((name, likely)),
@@ -110,6 +118,15 @@ def figure2() -> Study:
                 "accuracy",
                 tuple((Point(name, m, "proven", e), indiv) for m in ("soft_ss", "avg_clip") for e in (10.0, 1.0)),
             ),
+            PaperClaim(
+                "Ours, not the paper's: at a guaranteed ε of 1 soft_ss and avg_clip are better than the printed noise",
+                "accuracy",
+                tuple(
+                    (Point(name, m, "proven", 1.0), Point(name, printed, "paper", float(asked)))
+                    for m in ("soft_ss", "avg_clip")
+                    for printed, asked in _SAME.items()
+                ),
+            ),
         ),
         (
             "The data are partial: 265 of HAR's 561 features, those computed in the time domain. So the accuracies "
@@ -136,8 +153,8 @@ def figure3() -> Study:
     return Study(
         "hamm-fig3",
         "Hamm, Cao and Belkin 2016, Figure 3: network intrusion",
-        "Test accuracy of ensembles of parties with 22 rows each, against the privacy level 1/ε; attacks against "
-        "normal connections.",
+        "Test accuracy of ensembles of parties with 22 rows each, against the guaranteed privacy level 1/ε; attacks "
+        "against normal connections.",
         GridPlan(settings, _entries(), _REPEATS),
         _panels(tuple(names.values())),
         (),

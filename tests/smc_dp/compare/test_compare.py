@@ -378,7 +378,10 @@ def test_sigterm_ends_the_workers_too(tmp_path):
 
 def trial(method: str, epsilon: float, accuracy: float, repeat: int = 0, setting: str = "s", **other) -> Trial:
     calibration = other.get("calibration", "none" if method == "batch" else "proven")
-    return Trial(setting, method, calibration, epsilon, 0.0, repeat, accuracy, 0.5, other.get("seconds", 1.0))
+    given = other.get("given", None if calibration == "none" or epsilon == math.inf else epsilon)
+    guaranteed = (None, None) if given is None else (given, other.get("delta", 0.0))
+    seconds = other.get("seconds", 1.0)
+    return Trial(setting, method, calibration, epsilon, 0.0, repeat, accuracy, 0.5, seconds, *guaranteed)
 
 
 def some_study(**changes) -> Study:
@@ -431,20 +434,20 @@ def test_a_single_trial_decides_nothing():
         assert study.judge_claim(claim, single).answer == "open"
         assert study.judge_claim(claim, [t for t in TRIALS if t.method == "wsum" or t.repeat == 0]).answer == "open"
     assert study.judge_number(stated, single).answer == "open"
-    assert study.judge_number(stated, single).here == "s: 0.800 (n = 1)"
+    assert study.judge_number(stated, single).here == "s, guaranteed ε = 1: 0.800 (n = 1)"
     assert {row["accuracy"] for row in page.means(single)} == {"0.800", "0.900", "0.600", "0.950"}
 
 
 def test_curves_have_the_means_of_their_own_trials():
     lines = {line.label: line for line in charts.curves(Panel("s", ("s",)), some_study(), TRIALS)}
     assert list(lines) == ["wsum", "local", "batch"]
-    assert [(x, round(s.mean, 3)) for x, s in lines["wsum"].points] == [(1.0, 0.81), (math.inf, 0.9)]
+    assert [(x.asked, round(s.mean, 3)) for x, s in lines["wsum"].points] == [(1.0, 0.81), (math.inf, 0.9)]
     assert lines["batch"].is_baseline
     assert not lines["wsum"].is_baseline
     over = Panel("m", ("s", "t"), "setting", places=(3.0, 2.0), methods=("wsum",), epsilons=(1.0,))
     rows = [*TRIALS, trial("wsum", 1.0, 0.5, setting="t")]
     (line,) = charts.curves(over, some_study(), rows)
-    assert [(x, round(s.mean, 3)) for x, s in line.points] == [(2.0, 0.5), (3.0, 0.81)]
+    assert [(x.asked, round(s.mean, 3)) for x, s in line.points] == [(2.0, 0.5), (3.0, 0.81)]
 
 
 @pytest.mark.parametrize("axis", ["epsilon", "inverse epsilon", "setting"])
@@ -533,5 +536,5 @@ def test_the_written_page_holds_its_pictures(tmp_path):
     grid = run(PLAN, tmp_path / "out")
     written = page.write(shown, grid, tmp_path / "out", 1.0).read_text()
     assert (tmp_path / "out" / "figures" / "01.png").read_bytes().startswith(b"\x89PNG")
-    assert written.count("data:image/png;base64,") == 1
+    assert written.count("data:image/png;base64,") == 2  # a wide one, and for narrow screens another
     assert "http" not in written.replace("http-equiv", "")
