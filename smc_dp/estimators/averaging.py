@@ -30,7 +30,8 @@ class AveragingClassifier(FederatedClassifier):
         What sets the scale of the noise: a proof, or what is printed (`prr_mean` and `central` have that). `privacy_`
         states what the printed scale is proved to give at most.
     noise : {"knorm", "laplace", "gauss"}, default="knorm"
-        The law of the noise: `knorm` and `laplace` give pure epsilon, `gauss` gives zCDP that implies (epsilon, delta).
+        The law of the noise: `knorm` and `laplace` give pure epsilon, `gauss` gives zCDP, and (epsilon, delta) by the
+        exact curve of a Gaussian.
     lam : float, default=0.01
         The weight of the regulariser `lam |w|^2` beside the mean log-loss, a pure number from 2^-29 to 1e6. A larger
         one needs less noise, so the default is ten times that of the methods.
@@ -46,6 +47,10 @@ class AveragingClassifier(FederatedClassifier):
     insecure_seed : int or None, default=None
         Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
         fresh noise from the operating system.
+    ledger : path or None, default=None
+        The file of a ledger (`smc-dp ledger init`): each fit is charged before anybody trains, one that would pass the
+        limit is refused, and `privacy_` speaks of all that stands in the ledger, such as all fits of a grid search.
+        None charges nothing, and `privacy_` speaks of one fit.
 
     Attributes
     ----------

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from os import PathLike
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
@@ -20,9 +21,11 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError, shown
+from smc_dp.estimators.charged import Charge, charged
 from smc_dp.estimators.checked import LabelArray, exact_number, number, whole_number
 from smc_dp.estimators.rows import Ball, Parts, federation, joined, known_classes
 from smc_dp.methods.method import Method, check_target
+from smc_dp.methods.model import Release
 from smc_dp.methods.registry import find
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -75,6 +78,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
     bias: float = 1.0
     classes: Sequence[Any] | None = None
     insecure_seed: int | None = None
+    ledger: str | PathLike[str] | None = None
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, parties: npt.ArrayLike | None = None) -> Self:
         """Train, draw noise, keep what is released and nothing else.
@@ -186,13 +190,23 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         return classes
 
     def _release(self, data: Federation, dealt: bool, **settings: Any) -> Self:
-        release = self._method(**settings).train(data).release(self._target(), self._stream())
+        method, target, rng = self._method(**settings), self._target(), self._stream()
+        if self.ledger is None:
+            return self._released(method.train(data).release(target, rng), dealt)
+        if rng.insecure:
+            raise InputError("insecure_seed: wanted None with a ledger: noise that can be guessed has no price")
+        stated = method.statement(data.public, target)
+        with charged(self.ledger, data, self.method, stated, target) as charge:
+            return self._released(method.train(data).release(target, rng), dealt, charge)
+
+    def _released(self, release: Release, dealt: bool, charge: Charge | None = None) -> Self:
         if not isinstance(release.model, Scored):
             raise TypeError(f"{self.method} releases no model that scores rows")
-        more = [(CLASSES_READ, self.classes is None), (DEALT, dealt), (ONE_FIT, True), (REFUSED, True)]
+        more = [(CLASSES_READ, self.classes is None), (DEALT, dealt), (ONE_FIT, charge is None), (REFUSED, True)]
         caveats = (*release.privacy.caveats, *(caveat for caveat, holds in more if holds))
+        privacy = replace(release.privacy, caveats=caveats)
+        self.privacy_: PrivacyStatement = charge.released(release.model, privacy) if charge else privacy
         self.model_: Scored = release.model
-        self.privacy_: PrivacyStatement = replace(release.privacy, caveats=caveats)
         return self
 
     def _rows(self, X: npt.ArrayLike) -> Array:

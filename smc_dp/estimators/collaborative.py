@@ -29,7 +29,8 @@ class CollaborativeClassifier(FederatedClassifier):
         What sets the scale of the noise: a proof, or what is printed (`ofpa` and `ofaa` have that, with noise
         `laplace`; `ofpa` is then not private). `privacy_` states what the printed scale is proved to give at most.
     noise : {"knorm", "laplace", "gauss"}, default="knorm"
-        The law of the noise: `knorm` and `laplace` give pure epsilon, `gauss` gives zCDP that implies (epsilon, delta).
+        The law of the noise: `knorm` and `laplace` give pure epsilon, `gauss` gives zCDP, and (epsilon, delta) by the
+        exact curve of a Gaussian.
         The proven `ofpa` has `knorm` only, the proven `ofaa` all three, `param_laplace` and the printed forms
         `laplace`.
     rounds : int or None, default=None
@@ -48,6 +49,10 @@ class CollaborativeClassifier(FederatedClassifier):
     insecure_seed : int or None, default=None
         Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
         fresh noise from the operating system.
+    ledger : path or None, default=None
+        The file of a ledger (`smc-dp ledger init`): each fit is charged before anybody trains, one that would pass the
+        limit is refused, and `privacy_` speaks of all that stands in the ledger, such as all fits of a grid search.
+        None charges nothing, and `privacy_` speaks of one fit.
 
     Attributes
     ----------

@@ -12,7 +12,9 @@ from smc_dp.arrays import Array
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.checked import number, public_rows
 from smc_dp.methods.hamm2016.ensemble import Learner
+from smc_dp.methods.hamm2016.votes import ONE_ROW, PUBLIC_ROWS
 
+MADE_UP = "The auxiliary rows are 1000 points of the ball, drawn by a public seed: they are nobody's rows."
 _POINTS = 1000
 _POINTS_SEED = 0  # public
 
@@ -42,7 +44,8 @@ class EnsembleClassifier(FederatedClassifier):
         What sets the scale of the noise: a proof, or what is printed (`vote`, `soft`, `soft_aux` and `avg` have that).
         `privacy_` states what the printed scale is proved to give at most.
     noise : {"knorm", "laplace", "gauss"}, default="knorm"
-        The law of the noise: `knorm` and `laplace` give pure epsilon, `gauss` gives zCDP that implies (epsilon, delta).
+        The law of the noise: `knorm` and `laplace` give pure epsilon, `gauss` gives zCDP, and (epsilon, delta) by the
+        exact curve of a Gaussian.
         `soft_ss` has no `laplace`.
     lam : float, default=0.0001
         The weight of the regulariser `(lam/2) |w|^2` beside the mean log-loss, a pure number from 2^-29 to 1e6.
@@ -67,6 +70,10 @@ class EnsembleClassifier(FederatedClassifier):
     insecure_seed : int or None, default=None
         Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
         fresh noise from the operating system.
+    ledger : path or None, default=None
+        The file of a ledger (`smc-dp ledger init`): each fit is charged before anybody trains, one that would pass the
+        limit is refused, and `privacy_` speaks of all that stands in the ledger, such as all fits of a grid search.
+        None charges nothing, and `privacy_` speaks of one fit.
 
     Attributes
     ----------
@@ -135,7 +142,11 @@ class EnsembleClassifier(FederatedClassifier):
         """
         data = self._federation(X, y, parties)
         public = self.ball_.rows(self._auxiliary(auxiliary))
-        return self._release(replace(data, unlabelled=public), parties is None)
+        self._release(replace(data, unlabelled=public), parties is None)
+        if auxiliary is None:
+            of_others = (caveat for caveat in self.privacy_.caveats if caveat not in (PUBLIC_ROWS, *ONE_ROW))
+            self.privacy_ = replace(self.privacy_, caveats=(MADE_UP, *of_others))
+        return self
 
     def _settings(self) -> dict[str, Any]:
         optional = {"lam_global": self.lam_global, "clip": self.clip}

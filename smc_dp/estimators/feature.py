@@ -55,6 +55,10 @@ class FeatureMethodClassifier(FederatedClassifier):
     insecure_seed : int or None, default=None
         Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
         fresh noise from the operating system.
+    ledger : path or None, default=None
+        The file of a ledger (`smc-dp ledger init`): each fit is charged before anybody trains, one that would pass the
+        limit is refused, and `privacy_` speaks of all that stands in the ledger, such as all fits of a grid search.
+        None charges nothing, and `privacy_` speaks of one fit.
 
     Attributes
     ----------

@@ -13,10 +13,12 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array, IntArray
 from smc_dp.errors import InputError, shown
 
 _TOLD = 120  # characters of what an error says
+_STATE_BITS = 32  # of a random state in scikit-learn
 
 Predictor: TypeAlias = Callable[[Array], npt.ArrayLike]
 """The class numbers (N,) that a fitted classifier predicts for rows (N, d)."""
@@ -42,8 +44,10 @@ def fit_all(
     """One predictor for each party: one learner for all, or several of mixed kinds, which the parties take in turn.
 
     parties: X: (n, d) and y: (n,), class numbers. names: what to call each party in a message. A scikit-learn learner
-    is cloned for each party and keeps its `random_state`. A party with one class is the learner's business. Raises
-    InputError naming the party whose learner raises, with what it raised, and for no or too many learners.
+    is cloned for each party; where a `random_state` of it is None, each clone gets one of its own, so that no two
+    parties share numpy's global generator. A party with one class has nothing to learn, which many learners refuse: it
+    votes for that class whatever its learner, so that no refusal tells of its rows. Raises InputError naming the party
+    whose learner raises, with what it raised, and for no or too many learners.
     """
     given: Any = learners  # a text is a sequence too, and no learner
     each = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
@@ -90,12 +94,12 @@ def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
         raise InputError(
             f"{name}: learner: wanted a scikit-learn classifier or a function of (X, y), got {shown(learner)}"
         )
+    if (y == y[0]).all():
+        return _constant(int(y[0]))
     predictor: Any
     try:
         if hasattr(learner, "fit"):
-            from sklearn.base import clone  # a second that a command without such learners need not wait
-
-            predictor = clone(learner).fit(X.copy(), y.copy()).predict
+            predictor = _own_clone(learner).fit(X.copy(), y.copy()).predict
         else:
             predictor = learner(X.copy(), y.copy())
     except Exception as error:
@@ -104,6 +108,20 @@ def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
         raise InputError(f"{name}: learner: wanted a function that predicts, got {shown(predictor)}")
     checked: Predictor = predictor
     return checked
+
+
+def _constant(label: int) -> Predictor:
+    return lambda X: np.full(len(X), label)
+
+
+def _own_clone(learner: Classifier) -> Any:
+    """The learner again, untrained, with a random state of its own wherever it has none."""
+    from sklearn.base import clone  # a second that a command without such learners need not wait
+
+    own: Any = clone(learner)
+    states = {name: value for name, value in own.get_params().items() if name.rpartition("__")[2] == "random_state"}
+    rng = Stream.from_system()
+    return own.set_params(**{name: rng.bits(_STATE_BITS) for name, value in states.items() if value is None})
 
 
 def _told(error: Exception) -> str:

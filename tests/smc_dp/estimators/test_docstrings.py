@@ -92,7 +92,7 @@ class Reworded(AveragingClassifier):
 
 
 def test_what_is_one_parameter_is_described_in_one_way() -> None:
-    assert described_alike(FAMILIES) == {"epsilon", "delta", "n_parties", "radius", "insecure_seed"}
+    assert described_alike(FAMILIES) == {"epsilon", "delta", "n_parties", "radius", "insecure_seed", "ledger"}
     assert "delta" not in described_alike((*FAMILIES, Reworded))  # the twin
 
 

@@ -6,6 +6,7 @@ import math
 import pickle  # noqa: TID251  # estimators must survive it, and nothing here reads what others wrote
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,9 @@ from smc_dp import (
 from smc_dp.estimators import expected_failed_checks
 from smc_dp.estimators.base import CLASSES_READ, DEALT, ONE_FIT, REFUSED, FederatedClassifier
 from smc_dp.estimators.checked import exact_number
-from smc_dp.estimators.ensemble import points_of_the_ball
+from smc_dp.estimators.ensemble import MADE_UP, points_of_the_ball
 from smc_dp.estimators.rows import Ball, Parts
+from smc_dp.ledger.ledger import Ledger
 from smc_dp.unit_ball import first_outside
 
 FAMILIES = (AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier)
@@ -673,3 +675,75 @@ def test_wrong_input_is_named(name: str) -> None:
         attempt()
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+# Fits that are charged.
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    path = tmp_path / "fits.ledger"
+    Ledger.create(path, Fraction(5)).close()
+    return path
+
+
+def entries(path: Path) -> list[str]:
+    with Ledger.open(path) as ledger:
+        return [entry.state for entry in ledger.history().entries[1:]]
+
+
+def test_one_number_covers_all_fits_of_a_grid_search(book: Path) -> None:
+    search = GridSearchCV(
+        AveragingClassifier(epsilon=0.25, classes=[0, 1], ledger=book), {"lam": [1e-2, 1e-1]}, cv=KFold(3)
+    ).fit(BLOBS, LABELS)
+    stated = search.best_estimator_.privacy_
+    assert (stated.kind, stated.epsilon, stated.delta) == ("pure", 7 * 0.25, 0.0)  # six fits and the last
+    assert "all 7 releases" in stated.caveats[-1]
+    assert "this fit alone has epsilon 0.25" in stated.caveats[-1]
+    assert ONE_FIT not in stated.caveats
+    assert entries(book) == ["reserved", "released"] * 7
+    alone = AveragingClassifier(epsilon=0.25, classes=[0, 1]).fit(BLOBS, LABELS).privacy_  # twin: without a ledger
+    assert alone.epsilon == 0.25
+    assert ONE_FIT in alone.caveats
+
+
+def test_a_fit_that_would_pass_the_limit_is_refused_before_anybody_trains(
+    book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estimator = AveragingClassifier(epsilon=3.0, ledger=str(book)).fit(BLOBS, LABELS)
+    monkeypatch.setattr(METHODS["wsum"], "train", missing("wsum"))
+    with pytest.raises(InputError, match=r"the budget would be passed: spent 3 .* 2 is left"):
+        estimator.fit(BLOBS, LABELS)
+    assert not hasattr(estimator, "privacy_")
+    assert entries(book) == ["reserved", "released"]
+
+
+def test_a_fit_that_fails_costs_nothing(book: Path) -> None:
+    with pytest.raises(InputError, match="its training failed"):
+        EnsembleClassifier("soft", noise="knorm", learner=raising, ledger=book).fit(BLOBS, LABELS, parties=WHO)
+    assert entries(book) == ["reserved", "void"]
+    with pytest.raises(InputError, match=r"^insecure_seed: .*ledger"):
+        AveragingClassifier(insecure_seed=1, ledger=book).fit(BLOBS, LABELS)
+    with pytest.raises(InputError, match="kind: wanted a guarantee that can be charged"):
+        AveragingClassifier(epsilon=math.inf, ledger=book).fit(BLOBS, LABELS)
+    with pytest.raises(InputError, match=r"^ledger: wanted the path of a file"):
+        AveragingClassifier(ledger=5).fit(BLOBS, LABELS)  # type: ignore[arg-type]
+    assert entries(book) == ["reserved", "void"]
+
+
+def test_gaussian_fits_add_up_to_less_than_their_sum(tmp_path: Path) -> None:
+    path = tmp_path / "fits.ledger"
+    Ledger.create(path, Fraction(50), Fraction(1, 10**5)).close()
+    fits = [AveragingClassifier(noise="gauss", ledger=path).fit(BLOBS, LABELS).privacy_ for _ in range(4)]
+    assert fits[-1].kind == "approx"
+    assert 1 < fits[-1].epsilon < 4
+    assert fits[-1].delta <= 1e-5
+
+
+@pytest.mark.parametrize("method", ["soft", "soft_aux", "soft_ss"])
+def test_nobody_is_told_of_auxiliary_rows_that_nobody_gave(method: str) -> None:
+    """Those that are given are public, and the statement says what follows from that."""
+    words = [" ".join(EnsembleClassifier(method).fit(BLOBS, LABELS, parties=WHO, **given).privacy_.caveats)
+             for given in ({}, {"auxiliary": BLOBS[:9]})]  # fmt: skip
+    assert [MADE_UP in said for said in words] == [True, False]
+    assert ["auxiliary row is replaced" in said or "are public" in said for said in words] == [False, True]

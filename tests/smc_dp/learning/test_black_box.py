@@ -98,9 +98,9 @@ def test_a_learner_that_raises_is_named_with_its_party() -> None:
     assert len(told) == 120
     assert str(caught.value) == f"party 2: learner: its training failed with ZeroDivisionError: {told}"
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
-    one_class = [(x, np.zeros_like(y)) for x, y in parties()]
-    with pytest.raises(InputError, match=r"^party 1: learner: its training failed with ValueError: .* 2 classes"):
-        fit_all(LogisticRegression(), one_class, NAMES)
+    endless = [(x + np.inf, y) for x, y in parties()]
+    with pytest.raises(InputError, match=r"^party 1: learner: its training failed with ValueError: .* infinity"):
+        fit_all(LogisticRegression(), endless, NAMES)
 
 
 def test_what_is_no_learner_is_refused() -> None:
@@ -155,3 +155,68 @@ def test_a_predictor_that_raises_is_named_with_its_party() -> None:
     predictors = fit_all([majority, majority, refuses], parties(), NAMES)
     with pytest.raises(InputError, match="party 3: learner: its predictions failed with RuntimeError: out of order"):
         votes_of(predictors, rows(), 3, NAMES)
+
+
+class Picky:
+    """A learner that refuses rows of one class, as most do; it has no parameters."""
+
+    def get_params(self, deep: bool = True) -> dict[str, object]:
+        return {}
+
+    def set_params(self) -> Picky:
+        return self
+
+    def fit(self, X: Array, y: IntArray) -> Picky:
+        if len(set(y.tolist())) == 1:
+            raise ValueError("needs samples of at least 2 classes")
+        return self
+
+    def predict(self, X: Array) -> Array:
+        return np.zeros(len(X))
+
+
+def refusing(X: Array, y: IntArray) -> Predictor:
+    return Picky().fit(X, y).predict
+
+
+@pytest.mark.parametrize("learner", [Picky(), refusing, LogisticRegression()], ids=["class", "function", "sklearn"])
+def test_a_party_with_one_class_votes_for_it_whatever_its_learner_does(learner: object) -> None:
+    data = parties()
+    for only in range(3):
+        data[2] = (data[2][0], np.full(12, only))
+        predictors = fit_all(learner, data, NAMES)  # type: ignore[arg-type]
+        assert answers_of(predictors[2], rows(), 3, "party 3").tolist() == [only] * 25
+    with pytest.raises(ValueError, match="2 classes"):  # twin: the learner by itself
+        learner.fit(*data[2]) if hasattr(learner, "fit") else refusing(*data[2])
+
+
+def drawn(learner: object) -> list[object]:
+    """The random states with which a learner was trained, by party."""
+    states: list[object] = []
+
+    class Noted(DecisionTreeClassifier):
+        def fit(self, X: Array, y: IntArray) -> Noted:
+            states.append(self.random_state)
+            return self
+
+        def predict(self, X: Array) -> Array:
+            return np.zeros(len(X))
+
+    fit_all(make_pipeline(StandardScaler(), Noted(random_state=learner)), parties(), NAMES)
+    return states
+
+
+def test_no_two_parties_share_a_generator() -> None:
+    """Trees that split at random, on the same rows, with numpy's global generator at the same place each time."""
+    states = drawn(None)
+    assert len({*states}) == 4
+    assert drawn(7) == [7] * 4  # what was given is kept
+    alike = [parties()[0]] * 4
+    votes = []
+    for _ in range(2):
+        np.random.seed(5)
+        before = np.random.get_state()[1].tolist()
+        fitted = fit_all(DecisionTreeClassifier(splitter="random"), alike, NAMES)
+        votes.append([answers_of(f, rows(200), 3, "party").tolist() for f in fitted])
+        assert np.random.get_state()[1].tolist() == before
+    assert votes[0] != votes[1]
