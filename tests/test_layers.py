@@ -28,6 +28,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "protocols.comparison": ("ROLE",),
     "protocols.pathak2010": ("ROLE", "protocols.comparison", "protocols.curator"),
     "protocols.comparison.ideal": ("ROLE", "protocols.runtime.claims"),
+    "protocols.comparison.limits": ("protocols.runtime.limits",),
     "protocols.pathak2010.ideal": ("ROLE", "protocols.comparison", "protocols.curator", "protocols.runtime.claims"),
     "protocols.pathak2010.as_printed": (
         *("ROLE", "protocols.comparison", "protocols.curator", "protocols.runtime.claims"),
@@ -40,8 +41,8 @@ TABLE: dict[str, tuple[str, ...]] = {
     "smc_dp.errors": (),
     "smc_dp.unit_ball": ("smc_dp.arrays",),
     "smc_dp.files": ("smc_dp.errors",),
-    "smc_dp.data": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.unit_ball"),
-    "smc_dp.learning": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.unit_ball"),
+    "smc_dp.data": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.files", "smc_dp.unit_ball"),
+    "smc_dp.learning": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.unit_ball", "protocols.arithmetic.rng"),
     "smc_dp.privacy": ("smc_dp.arrays", "smc_dp.errors", "protocols.arithmetic.rng"),
     "smc_dp.aggregation": (
         *("smc_dp.errors", "protocols.arithmetic", "protocols.crypto.identity", "protocols.errors"),
@@ -53,8 +54,8 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("smc_dp.privacy", "smc_dp.unit_ball", "protocols.arithmetic.rng"),
     ),
     "smc_dp.estimators": (
-        *("smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.methods", "smc_dp.privacy"),
-        *("smc_dp.unit_ball", "protocols.arithmetic.rng"),
+        *("smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.ledger", "smc_dp.methods"),
+        *("smc_dp.privacy", "smc_dp.unit_ball", "protocols.arithmetic.rng"),
     ),
     "smc_dp.run": (
         *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.ledger"),
@@ -122,6 +123,7 @@ NEVER_IN_ROLES = {
 # Role files: they move messages and call functions, so that the same file can run over symbols.
 ROLE_FILES = {
     "protocols.comparison.roles",
+    "protocols.comparison.signs",
     *(f"protocols.pathak2010.{name}" for name in ("setup", "stage1", "stage2", "stage3")),
 }
 OPERATORS = (

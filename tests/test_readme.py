@@ -312,3 +312,24 @@ def test_a_block_that_needs_data_waits_for_them() -> None:
     page = "```python needs-data\nx = 1\n```\n1. A step\n   ```python\n   y = 1\n   ```\n"
     assert python_of(page, data=False).strip() == ""
     assert python_of(page, data=True).strip() == "x = 1"
+
+
+def all_tests() -> set[str]:
+    """The names of all tests, and of all files with tests."""
+    found: set[str] = set()
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        found |= {path.stem, *re.findall(r"^(?:async )?def (test_\w+)", path.read_text(encoding="utf-8"), flags=re.M)}
+    return found
+
+
+def unknown_tests(text: str) -> set[str]:
+    return set(re.findall(r"`(test_\w+)(?:\.py)?`", text)) - all_tests()
+
+
+def test_the_tests_that_the_page_names_are_there() -> None:
+    page = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
+    numbers = {number for row in re.findall(r"^\| ([ABPM][\w, ]*) \|", page, flags=re.M) for number in row.split(", ")}
+    wanted = {"M", *(f"{letter}{i}" for letter, last in (("A", 12), ("B", 14), ("P", 8)) for i in range(1, last + 1))}
+    assert numbers == wanted
+    assert unknown_tests(page) == set()
+    assert unknown_tests("`test_of_nothing` and `test_readme.py`") == {"test_of_nothing"}

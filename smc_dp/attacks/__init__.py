@@ -18,6 +18,7 @@ from smc_dp.attacks import (
     link_sender,
     ofpa_record_recovery,
     recover_exponent,
+    remove_noise,
     residues_mod_k,
     strip_noise,
     vote_flip,
@@ -31,6 +32,7 @@ ATTACKS: Mapping[str, MeasuredAttack] = MappingProxyType(
     {
         module.ATTACK.name: module.ATTACK
         for module in (
+            remove_noise,
             strip_noise,
             link_sender,
             recover_exponent,

@@ -2,7 +2,7 @@
 
 import sys
 
-from smc_dp.cli.main import main
+from smc_dp.cli.start import main
 
 if __name__ == "__main__":
     sys.exit(main())

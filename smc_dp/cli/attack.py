@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import sys
-import textwrap
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -21,12 +18,11 @@ if TYPE_CHECKING:
     from smc_dp.attacks.attack import MeasuredAttack
     from smc_dp.attacks.report import AttackReport
 
-_WIDTH = 220  # of a table that is not for a terminal
-
 
 def attack(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="An attack; --list names them.")] = None,
-    all_of_them: Annotated[bool, typer.Option("--list", help="Run every attack and print a table.")] = False,
+    list_them: Annotated[bool, typer.Option("--list", help="Print what attacks there are, and run none.")] = False,
+    all_of_them: Annotated[bool, typer.Option("--all", help="Run every attack and print a table.")] = False,
     trials: Annotated[
         str | None,
         typer.Option(metavar="INTEGER", help="How often each variant is tried [default: enough to decide]."),
@@ -46,17 +42,22 @@ def attack(
 
     \b
     Examples:
+      smc-dp attack --list
       smc-dp attack strip-noise
       smc-dp attack link-sender --trials 100 --key-bits 2048
-      smc-dp attack --list
-      smc-dp attack --list --json
+      smc-dp attack --all
+      smc-dp attack --all --json
     """
     from protocols.arithmetic.rng import Stream
     from smc_dp import attacks
     from smc_dp.attacks.attack import LEAST_TRIALS
 
-    if all_of_them == (name is not None):
-        raise InputError(f"attack: wanted --list or one of {', '.join(attacks.ATTACKS)}")
+    if [list_them, all_of_them, name is not None].count(True) != 1:
+        raise InputError(f"attack: wanted --list, --all or one of {', '.join(attacks.ATTACKS)}")
+    if list_them:
+        refuse({"--trials": trials, "--key-bits": key_bits, "--insecure-seed": insecure_seed}, "--list runs nothing")
+        _list(as_json=as_json)
+        return 0
     chosen = tuple(attacks.ATTACKS.values()) if name is None else (attacks.find(name),)
     if not any(one.uses_keys for one in chosen):
         refuse({"--key-bits": key_bits}, f"{name} uses no keys")
@@ -74,6 +75,19 @@ def attack(
     return 0 if all(report.as_expected for report in reports) else 1
 
 
+def _list(*, as_json: bool) -> None:
+    from smc_dp import attacks
+
+    known = attacks.ATTACKS.values()
+    variants = {one.name: [variant.name for variant in one.variants] for one in known}
+    if as_json:
+        listed = [{"name": one.name, "breaks": one.breaks, "variants": variants[one.name]} for one in known]
+        print(json.dumps({"attacks": listed}))
+    else:
+        rows = [(one.name, one.breaks, "; ".join(variants[one.name])) for one in known]
+        screen.show_table(("attack", "what it breaks", "run against"), rows, (), screen.width())
+
+
 def _measured(one: MeasuredAttack, trials: int | None, key_bits: int, rng: Stream, *, quiet: bool) -> AttackReport:
     from smc_dp import attacks
     from smc_dp.attacks.report import AttackReport
@@ -89,18 +103,17 @@ def _measured(one: MeasuredAttack, trials: int | None, key_bits: int, rng: Strea
 def _show(reports: Sequence[AttackReport], *, told: bool) -> None:
     from smc_dp.attacks.report import HEADINGS, RULE, conditions, rows, story, surprises
 
-    width = shutil.get_terminal_size((_WIDTH, 24)).columns if sys.stdout.isatty() else _WIDTH
     if told:
         for paragraph in story(reports[0].attack, reports[0].key_bits):
-            print(textwrap.fill(paragraph, min(width, 120)))
+            print(screen.fold(paragraph))
         print()
     first = HEADINGS.index("target") if told else 0
     texts = (row[first:] for row in rows(reports))
-    screen.show_table(HEADINGS[first:], texts, ("succeeded", "chance"), width)
+    screen.show_table(HEADINGS[first:], texts, ("succeeded", "chance"), screen.width())
     print()
     if not told:
         for condition in conditions(reports):
-            print(textwrap.fill(condition, min(width, 120), subsequent_indent="    "))
+            print(screen.fold(condition, "    "))
         print()
-    print(textwrap.fill(RULE, min(width, 120)))
+    print(screen.fold(RULE))
     print("\n".join(surprises(reports)) or "Every outcome is the one on record.")

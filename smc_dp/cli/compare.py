@@ -36,7 +36,7 @@ def compare(
     methods: Annotated[str, typer.Option(metavar="NAME,...", help="Methods to compare.")],
     dataset: Annotated[str, typer.Option(metavar="NAME", help="A data set, see `smc-dp data list`.")] = "breast_cancer",
     epsilons: Annotated[
-        str, typer.Option(metavar="NUMBER,...", help="Where to measure; inf is no noise.")
+        str, typer.Option(metavar="NUMBER,...", help="Epsilons to ask for; inf is no noise.")
     ] = "0.1,1,10,inf",
     calibrations: Annotated[
         str,
@@ -83,12 +83,13 @@ def compare(
     """Run methods side by side on one data set, and write results.csv, figures and a page.
 
     Rows are dealt as in the paper that uses the data set, unless options say otherwise. A run that was stopped goes
-    on when the same command names the same folder. Nothing here is a release: it looks at test labels, and budgets
-    add up over epsilons, repeats and draws.
+    on when the same command names the same folder. Epsilons are as asked for; the noise of a paper is proved to give
+    another, or none, and tables, axes and sentences have that beside it. Nothing here is a release: it looks at test
+    labels, and budgets add up over epsilons, repeats and draws.
 
     \b
     Examples:
-      smc-dp compare --methods wsum,prr_mean,local --epsilons 0.1,0.5,1 --out runs/first
+      smc-dp compare --methods wsum,prr_mean,local --lambda 0.1 --out runs/first
       smc-dp compare --dataset har --methods soft,vote,avg,soft_ss,avg_clip,batch,indiv \\
                      --epsilons 0.1,1,10,inf --repeats 10 --data-dir DIR --out runs/har
       smc-dp compare --dataset a9a --methods wsum,prr_mean --calibrations proven,paper \\
@@ -157,8 +158,8 @@ def reproduce(
 
 def _introduction(dataset: str) -> str:
     return (
-        f"Every method on the same deals of the data set {dataset} to parties. Test accuracy against epsilon, mean and "
-        "standard deviation over the repeats; baselines without noise are horizontal lines."
+        f"Every method on the same deals of the data set {dataset} to parties. Test accuracy against the guaranteed "
+        "epsilon, mean and standard deviation over the repeats; baselines without noise are horizontal lines."
     )
 
 
@@ -180,7 +181,7 @@ def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | No
         made = (lambda: print(f"results go to {folder}", file=sys.stderr)) if out is None else None
         grid = runner.run_grid(shown.plan, folder, runner.Source(data_dir, cache), jobs, hear, made)
     written = page.write(shown, grid, folder, time.perf_counter() - start)
-    screen.show_means(page.means(grid.trials))
+    screen.show_means(words.means(page.means(grid.trials)))
     screen.show_lines(words.claims(page.verdicts(shown, grid.trials)))
     print(words.written(folder, written))
     for line in words.failures(grid.failures):

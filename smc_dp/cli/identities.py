@@ -26,15 +26,21 @@ def main() -> None:
 
 
 def new(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make.")],
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="The parties; Charlie gets one too.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[DIR] NAME...", help="One name; or the folder to make and the parties, and Charlie too."
+        ),
+    ],
 ) -> None:
-    """Make a secret key for each party and for Charlie.
+    """Make the secret key of one participant here, or those of all parties and of Charlie in a new folder.
 
-    The folder also gets the public file, for whoever audits runs.
+    One name makes NAME.key, which is SECRET and stays at home, and NAME.pub, one line to hand over. A folder also gets
+    the public file, for whoever audits runs.
 
     \b
     Examples:
+      smc-dp identities new north
       smc-dp identities new identities north south
       smc-dp run --party north=n.csv --party south=s.csv --bounds bounds.toml --identities identities
       smc-dp audit runs/first --identities identities/identities.json
@@ -42,7 +48,13 @@ def new(
     from protocols.arithmetic.rng import Stream
     from smc_dp.run import identities as stored
 
-    _show(stored.create(folder, names, Stream.from_system()))
+    if len(names) == 1:
+        key, handed_over, public = stored.create_one(Path(), names[0], Stream.from_system())
+        _show({names[0]: public})
+        print(f"Public: {handed_over}. SECRET: {key}.")
+        return
+    folder, parties = Path(names[0]), names[1:]
+    _show(stored.create(folder, parties, Stream.from_system()))
     print(f"Public: {folder / stored.PUBLIC_FILE}. SECRET: the files *.key beside it.")
 
 

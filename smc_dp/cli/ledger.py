@@ -30,6 +30,10 @@ def main() -> None:
     The budget is for all releases together, whatever data they were made of, once for each unit and adjacency. A
     reservation without an outcome counts as spent. `smc-dp run --ledgers DIR` keeps one file for each party.
 
+    The same rows have one budget in a folder, whatever the party is called and whatever the bounds are: a run is
+    refused when another ledger there is charged for them. A table is known by all its cells as they were read, so
+    that one cell or row that is changed, added or left out makes another: a guard against accidents, not intent.
+
     A release is charged the epsilon of its statement, which says against whom it holds. A party whose data sets have
     nobody in common may keep a ledger for each.
     """
@@ -177,6 +181,7 @@ def _as_dict(history: History) -> dict[str, Any]:
             **account._asdict(),
             **history.standing(account).as_dict(),
             "data_sets": {name: s.as_dict()["spent"] for name, s in history.by_data_set(account).items()},
+            "data_sets_left_out": history.unshown(account),
         }
         for account in history.charged
     ]

@@ -14,12 +14,25 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from protocols.errors import ProtocolError
-from smc_dp.cli import attack, audit, bench, compare, data, epsilon, identities, ledger, predict, run
+from smc_dp.cli import (
+    attack,
+    audit,
+    bench,
+    compare,
+    completion,
+    data,
+    epsilon,
+    identities,
+    ledger,
+    predict,
+    publish,
+    run,
+)
 from smc_dp.cli.options import Invocation, deferred, in_options
 from smc_dp.errors import InputError, one_line
 
@@ -29,11 +42,39 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-_TERMINATED = 128 + signal.SIGTERM
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"smc-dp {version('smc-dp')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    show_completion: Annotated[
+        str | None, typer.Option(metavar="[SHELL]", help="Print the completion script of a shell [default: this one].")
+    ] = None,
+    install_completion: Annotated[
+        str | None, typer.Option(metavar="[SHELL]", help="Put it where the shell reads it.")
+    ] = None,
+) -> None:
+    for option, value in ((completion.SHOW, show_completion), (completion.INSTALL, install_completion)):
+        if value is not None:  # else `main` would have seen it
+            raise InputError(f"{option}: wanted it alone, before any command")
+
+
+_INTERRUPTED, _TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 _UsageError: Any = typer.BadParameter.__base__  # typer carries its own copy of click, or uses click: either way
 
 app.command()(deferred(run.run))
 app.command()(deferred(predict.predict))
+app.command()(deferred(publish.publish))
 app.command()(deferred(bench.bench))
 app.command()(deferred(audit.audit))
 app.command("audit-epsilon")(deferred(epsilon.audit_epsilon))
@@ -55,7 +96,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         with _terminable():
-            invoked = app(args=arguments, prog_name="smc-dp", standalone_mode=False)
+            if completion.is_asked(arguments):
+                return completion.answer(arguments)
+            completion.prepare()
+            invoked = app(args=arguments, prog_name=completion.PROGRAM, standalone_mode=False)
+            if invoked == _INTERRUPTED:  # what typer makes of Ctrl-C while it reads the options
+                raise KeyboardInterrupt
             if not isinstance(invoked, Invocation):  # after --help
                 return 0
             names = invoked.names()
@@ -71,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(_said(str(error), error))
     except KeyboardInterrupt as error:
         print(_said("interrupted", error), file=sys.stderr)
-        return 130
+        return _INTERRUPTED
     except SystemExit as error:
         if error.code == _TERMINATED:
             print(_said("terminated", error), file=sys.stderr)

@@ -83,7 +83,12 @@ def in_options(message: str, names: Mapping[str, str]) -> str:
     parts = start.split(", ")
     if all(part in names for part in parts):
         start = ", ".join(names[part] for part in parts)
-    return _QUOTED.sub(lambda found: names.get(found[1], found[0]), start + colon + rest)
+    return quoted_in_options(start + colon + rest, names)
+
+
+def quoted_in_options(message: str, names: Mapping[str, str]) -> str:
+    """The message with options for the parameters that it has in backquotes."""
+    return _QUOTED.sub(lambda found: names.get(found[1], found[0]), message)
 
 
 def positive(option: str, text: str, least: Fraction = LOWEST) -> Fraction:

@@ -2,40 +2,80 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from smc_dp.cli.options import AsJson
-from smc_dp.errors import one_line
+from smc_dp.cli.options import AsJson, refuse
+from smc_dp.errors import InputError, one_line
+
+if TYPE_CHECKING:
+    from smc_dp.run.prediction import Predictions
 
 
 def predict(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     data: Annotated[Path, typer.Option(help="CSV or Parquet file of rows to classify.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Write them to a new CSV file, with an id and a score.")
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id", metavar="COLUMN", help="What rows are called in it [default: their number].")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Add the published shares and classify new rows, one class a line.
 
-    The shares must add up to the weights of the release. If the file has the column of classes, the last line
-    is the accuracy.
+    The shares must add up to the weights of the release and be those that were signed in the record, and what
+    was signed must be what the release states: classes, bounds, parameters, privacy. Without a record that is not
+    known, and a line on standard error says so. Whose identities signed, `smc-dp audit` says.
+
+    If the file has the column of classes, the last line is the accuracy. A score is above 0 for the second class.
 
     \b
     Examples:
       smc-dp predict runs/first --data new.csv
+      smc-dp predict runs/first --data new.csv --out predictions.csv --id patient
       smc-dp predict runs/first --data new.parquet --json
     """
     from smc_dp.run import prediction
 
-    found = prediction.predict(run_folder, data)
+    if out is None:
+        refuse({"--id": id_column}, "goes with --out, and none was given")
+    else:
+        refuse({"--out": out if as_json else None}, "does not go with --json")
+    found = prediction.predict(run_folder, data, id_column)
+    if found.unaudited:
+        print(f"not audited: {one_line(found.unaudited)}", file=sys.stderr)
     for reason in found.insecure:
         print(f"warning: this release is insecure: {one_line(reason)}", file=sys.stderr)
     if as_json:
-        print(json.dumps({"predictions": list(found.labels)}))
+        print(json.dumps({"predictions": found.labels, "scores": found.scores, "accuracy": found.accuracy}))
         return
-    print("\n".join(found.labels))
+    if out is None:
+        print("\n".join(found.labels))
+    else:
+        _write(out, found, id_column or "row")
+        print(f"Written to {out}: {len(found.labels)} predictions.")
     if found.accuracy is not None:
         print(f"accuracy {found.accuracy:.3f} on {len(found.labels)} rows")
+
+
+def _write(path: Path, found: Predictions, called: str) -> None:
+    from smc_dp.files.writing import write_file
+
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow((called, "prediction", "score"))
+    rows.writerows(zip(found.ids, found.labels, found.scores, strict=True))
+    try:
+        write_file(path, text.getvalue().encode(), 0o644)
+    except FileExistsError:
+        raise InputError(f"--out: {path} exists already, wanted a new file") from None
+    except OSError as error:
+        raise InputError(f"--out: {path}: cannot be written: {error.strerror}") from None

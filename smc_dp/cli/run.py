@@ -106,6 +106,9 @@ def run(
 ) -> None:
     """Train together and write a run folder.
 
+    All participants must follow the protocol: one party that breaks its rules removes all noise. The party with the
+    fewest records knows the noise; of two parties, it obtains the other's model exactly.
+
     \b
     Examples:
       smc-dp run

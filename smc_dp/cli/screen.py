@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
     from smc_dp.run.simulation import HearProgress
 
 _QUIET_SECONDS = 15.0  # between two plain lines of progress
+_WIDEST = 120  # of prose on a terminal
+_UNFOLDED = 1 << 20
 _MOST_ROWS = 80  # of a table of means on the screen
+_MOST_DRAWN = 2000  # rows that are folded to a width: rich takes a millisecond for each
 
 
 @contextmanager
@@ -121,7 +125,14 @@ def show_lines(lines: Iterable[str]) -> None:
 
 
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[str], width: int) -> None:
-    """Print a table in lines of at most this width, the columns called `numbers` to the right."""
+    """Print a table in lines of at most this width, the columns called `numbers` to the right.
+
+    A table of very many rows is not folded.
+    """
+    rows = list(rows)
+    if len(rows) > _MOST_DRAWN:
+        show_lines(_unfolded(headings, rows, numbers))
+        return
     table = Table(box=None, pad_edge=False)
     for heading in headings:
         table.add_column(heading, justify="right" if heading in numbers else "left")
@@ -130,22 +141,30 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: 
     Console(file=sys.stdout, markup=False, highlight=False, width=width).print(table)
 
 
+def _unfolded(headings: Sequence[str], rows: list[Sequence[str]], numbers: Collection[str]) -> Iterator[str]:
+    lines = [headings, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for cells in lines:
+        placed = zip(headings, cells, widths, strict=True)
+        yield " ".join(c.rjust(n) if name in numbers else c.ljust(n) for name, c, n in placed).rstrip()
+
+
 def show_run(report: Report) -> None:
     """Print the result of a run."""
     from smc_dp.run import words
 
     show_lines(words.warnings(report))
     if report.cost:
-        show_table(words.HEADINGS, words.costs(report.cost), words.HEADINGS[1:], max(100, _width()))
+        show_table(words.HEADINGS, words.costs(report.cost), words.HEADINGS[1:], width())
         show_lines(words.legend(report.simulated))
-    show_lines(words.result(report, _width()))
+    show_lines(words.result(report, width()))
 
 
 def show_audit(report: AuditReport) -> None:
     """Print an audit."""
     from smc_dp.audit.run import words
 
-    show_lines(words.lines(report, max(100, _width())))
+    show_lines(words.lines(report, width()))
 
 
 def show_bench(measured: Bench, greetings: float, start: float | None) -> None:
@@ -153,7 +172,7 @@ def show_bench(measured: Bench, greetings: float, start: float | None) -> None:
     from smc_dp.bench import words
 
     print(words.title(measured))
-    show_table(words.HEADINGS, words.stages(measured), words.HEADINGS[1:], max(100, _width()))
+    show_table(words.HEADINGS, words.stages(measured), words.HEADINGS[1:], width())
     show_lines(words.notes(measured, greetings, start))
 
 
@@ -162,7 +181,7 @@ def show_training(measured: TrainingBench) -> None:
     from smc_dp.bench import words
 
     print(words.TRAINING)
-    show_table(words.TRAINING_HEADINGS, words.parts(measured), words.TRAINING_HEADINGS[1:], max(120, _width()))
+    show_table(words.TRAINING_HEADINGS, words.parts(measured), words.TRAINING_HEADINGS[1:], width())
 
 
 def show_means(rows: Sequence[Mapping[str, object]]) -> None:
@@ -172,15 +191,26 @@ def show_means(rows: Sequence[Mapping[str, object]]) -> None:
     settings = {row["setting"] for row in rows}
     headings = [name for name in rows[0] if name != "setting" or len(settings) > 1]
     texts = ([str(row[heading]) for heading in headings] for row in rows)
-    show_table(headings, texts, set(headings) - {"setting", "method", "calibration"}, max(120, _width()))
+    show_table(headings, texts, set(headings) - {"setting", "method", "calibration"}, width())
 
 
 def show_data(entries: Sequence[CatalogueEntry]) -> None:
     """Print the data sets and their states."""
     from smc_dp.data import words
 
-    show_table(words.HEADINGS, words.rows(entries), words.NUMBERS, max(160, _width()))
+    show_table(words.HEADINGS, words.rows(entries), words.NUMBERS, width())
 
 
-def _width() -> int:
-    return shutil.get_terminal_size().columns
+def width() -> int:
+    """Columns of the terminal; what goes anywhere else is not folded, so that a line of it can be searched for."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _UNFOLDED
+
+
+def prose_width() -> int:
+    """Columns of a paragraph: of the terminal, or 120 where that is wider; elsewhere it is not folded."""
+    return min(width(), _WIDEST) if sys.stdout.isatty() else _UNFOLDED
+
+
+def fold(text: str, rest: str = "") -> str:
+    """A paragraph in lines of the terminal's width, or of 120 where that is wider; lines after the first begin so."""
+    return textwrap.fill(text, prose_width(), subsequent_indent=rest)

@@ -182,6 +182,7 @@ def other_permutation(first: Any, second: Any, *rest: Any) -> Permutation:
 
 
 GUESSES: dict[str, tuple[str, Callable[..., Any]]] = {
+    "remove-noise": ("entered", lambda own: own),
     "strip-noise": ("stripped", lambda S, w, noise, parts: [s + e for s, e in zip(S, noise, strict=True)]),
     "link-sender": ("pi1_of_charlie", other_permutation),
     "recover-exponent": ("noise_of", lambda view, victim, kind: 1234567),
@@ -312,7 +313,7 @@ def test_one_party_flips_every_majority_label_and_moves_soft_ones_by_its_share()
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("nothing", "printed", 20), "attack: wanted one of strip-noise, .*, got 'nothing'"),
+        (("nothing", "printed", 20), "attack: wanted one of remove-noise, .*, got 'nothing'"),
         (("link-sender", "nothing", 20), "variant: link-sender has printed, hardened, got 'nothing'"),
         (("link-sender", "printed", 15), "trials: wanted at least 16, because fewer decide nothing, got 15"),
     ],
@@ -342,14 +343,16 @@ def test_progress_is_told() -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ([], "wanted --list or one of strip-noise"),
-        (["strip-noise", "--list"], "wanted --list or one of strip-noise"),
+        ([], "wanted --list, --all or one of remove-noise"),
+        (["strip-noise", "--all"], "wanted --list, --all or one of remove-noise"),
+        (["--list", "--all"], "wanted --list, --all or one of remove-noise"),
+        (["--list", "--trials", "20"], "--trials: --list runs nothing"),
         (["nothing"], "got 'nothing'"),
         (["vote-flip", "--key-bits", "512"], "--key-bits: vote-flip uses no keys"),
-        (["--list", "--key-bits", "500"], "--key-bits: wanted a multiple of 16"),
-        (["--list", "--trials", "3"], "--trials: wanted at least 16, got 3"),
-        (["--list", "--trials", "many"], "--trials: wanted a whole number"),
-        (["--list", "--insecure-seed", "x"], "--insecure-seed: wanted a whole number"),
+        (["--all", "--key-bits", "500"], "--key-bits: wanted a multiple of 16"),
+        (["--all", "--trials", "3"], "--trials: wanted at least 16, got 3"),
+        (["--all", "--trials", "many"], "--trials: wanted a whole number"),
+        (["--all", "--insecure-seed", "x"], "--insecure-seed: wanted a whole number"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_code_2(
@@ -385,6 +388,19 @@ def test_as_json_it_is_one_object_and_repeats(capsys: pytest.CaptureFixture[str]
     assert outcomes == [("printed", "succeeds", 16, 16), ("proven", "fails", 0, 16)]
 
 
+def test_the_list_names_every_attack_and_runs_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(attacks, "measure", None)
+    assert main(["attack", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert [line.split()[0] for line in lines] == [*attacks.ATTACKS]
+    assert main(["attack", "--list", "--json"]) == 0
+    assert [one["name"] for one in json.loads(capsys.readouterr().out)["attacks"]] == [*attacks.ATTACKS]
+    with pytest.raises(TypeError):  # twin: what runs them all
+        main(["attack", "--all"])
+
+
 def test_an_outcome_that_is_not_expected_is_exit_code_1(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -394,9 +410,9 @@ def test_an_outcome_that_is_not_expected_is_exit_code_1(
     )
     fake = MeasuredAttack("fake", "paper", "step", "flaw.", "who", "what", "then", "always", ("one.",), variants)
     monkeypatch.setattr(attacks, "ATTACKS", MappingProxyType({"fake": fake}))
-    assert main(["attack", "--list", "--insecure-seed", "1", "--trials", "16"]) == 1
+    assert main(["attack", "--all", "--insecure-seed", "1", "--trials", "16"]) == 1
     assert "NOT AS EXPECTED: fake against lost: fails" in capsys.readouterr().out
-    assert main(["attack", "--list", "--trials", "16", "--json"]) == 1
+    assert main(["attack", "--all", "--trials", "16", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert not found["as_expected"]
     assert [one["attack"] for one in found["attacks"]] == ["fake"]
@@ -404,7 +420,7 @@ def test_an_outcome_that_is_not_expected_is_exit_code_1(
 
 @pytest.mark.slow
 def test_the_list_is_measured_and_as_on_record(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["attack", "--list", "--insecure-seed", "7"]) == 0
+    assert main(["attack", "--all", "--insecure-seed", "7"]) == 0
     out, err = capsys.readouterr()
     assert err.count(" against ") == len(PAIRS)
     heading, *cells = [re.split(" {2,}", line.strip()) for line in out.split("\n\n")[0].splitlines()]

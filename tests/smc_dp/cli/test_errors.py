@@ -251,3 +251,18 @@ def test_the_command_itself_says_one_line_and_no_traceback(argv, folder):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_while_options_are_read_is_no_success(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Typer gives an exit code there, where a command that is to be run is expected, and --help gives none."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("typer.core.TyperCommand.parse_args", interrupted)
+        assert main(["run"]) == 130
+    assert capsys.readouterr() == ("", "interrupted\n")
+    assert main(["run", "--help"]) == 0

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
+import shellingham
 import typer
 
 import smc_dp
 from smc_dp.audit.code.matrix import MOST_PARTIES
 from smc_dp.audit.epsilon.twins import ABOUT
 from smc_dp.bench.start import start_seconds
+from smc_dp.cli import completion
 from smc_dp.cli.main import app, main
 from smc_dp.data import datasets
 
@@ -90,3 +94,67 @@ def test_what_help_says_without_looking_is_true(
     monkeypatch.setenv("COLUMNS", "200")
     assert main([command, "--help"]) == 0
     assert words in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"smc-dp {version('smc-dp')}\n"
+
+
+@pytest.mark.parametrize("shell", completion.SHELLS)
+@pytest.mark.parametrize("form", ["apart", "joined", "of the shell"])
+def test_completion_is_shown_with_and_without_a_shells_name(
+    shell: str, form: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shellingham, "detect_shell", lambda: (shell, f"/bin/{shell}"))
+    arguments = {"apart": ["--show-completion", shell], "joined": [f"--show-completion={shell}"]}
+    assert main(arguments.get(form, ["--show-completion"])) == 0
+    shown = capsys.readouterr().out
+    assert "_SMC_DP_COMPLETE" in shown
+    assert {"bash": "COMPREPLY", "zsh": "compdef", "fish": "complete --command"}.get(
+        shell, "Register-Argument"
+    ) in shown
+
+
+def test_a_shell_that_asks_is_answered() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COMP_WORDS": "smc-dp aud", "COMP_CWORD": "1"}
+    environment["_SMC_DP_COMPLETE"] = "complete_bash"
+    done = subprocess.run(
+        [sys.executable, "-m", "smc_dp.cli"], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["audit", "audit-epsilon"]
+
+
+def test_no_shell_or_an_unknown_one_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def nobody() -> None:
+        raise shellingham.ShellDetectionFailure
+
+    monkeypatch.setattr(shellingham, "detect_shell", nobody)
+    monkeypatch.delenv("SHELL", raising=False)
+    for arguments, why in (
+        (["--show-completion"], "which shell this is cannot be told"),
+        (["--show-completion", "csh"], "wanted one of bash, zsh, .* got 'csh'"),
+        (["--install-completion", "bash", "zsh"], "wanted one shell or none"),
+    ):
+        assert main(arguments) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert re.fullmatch(f"error: {arguments[0]}: .*{why}.*\n", err)
+
+
+@pytest.mark.parametrize("started", ["smc_dp.cli.start", "smc_dp.cli"])
+def test_ctrl_c_while_the_command_line_loads_is_one_line(started: str, tmp_path: Path) -> None:
+    """As if the signal came while typer was being imported; the twin begins at what imports it."""
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    code = "import sys; from smc_dp.cli.start import main; sys.exit(main())"
+    twin = "import sys; from smc_dp.cli.main import main; sys.exit(main())"
+    begun = [sys.executable, "-m", started] if started == "smc_dp.cli" else [sys.executable, "-c", code]
+    ended, traced = (
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        for command in (begun, [sys.executable, "-c", twin])
+    )
+    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+    assert "Traceback" in traced.stderr

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import csv
 import json
+import re
 import statistics
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from smc_dp import aggregation
 from smc_dp.aggregation import Cost, Outcome, StageCost
 from smc_dp.cli import screen
 from smc_dp.cli.main import main
+from smc_dp.run.report import Comparison
+from smc_dp.run.words import compared
 
 BOUNDS = """
 [columns]
@@ -93,8 +97,8 @@ def test_json_is_one_object_with_the_announced_keys(folder, capsys):
     assert main(["run", "--json", "--out", "a", "--parties", "3"]) == 0
     report = printed_json(capsys)
     assert list(report) == [
-        "method", "protocol", "parties", "dimension", "calibration", "accuracy", "baselines", "privacy", "cost",
-        "run_dir",
+        "method", "protocol", "parties", "dimension", "calibration", "accuracy", "baselines", "simulation_only",
+        "privacy", "cost", "run_dir",
     ]  # fmt: skip
     assert (report["method"], report["protocol"]) == ("prr_mean", "pathak2010")
     assert (report["parties"], report["dimension"]) == (3, 31)
@@ -102,9 +106,9 @@ def test_json_is_one_object_with_the_announced_keys(folder, capsys):
     assert list(report["baselines"]) == ["individual", "pooled"]
     assert list(report["baselines"]["individual"]) == ["hospital-1", "hospital-2", "hospital-3"]
     assert list(report["privacy"]) == [
-        "kind", "epsilon", "delta", "unit", "adjacency", "adversary", "caveats",
+        "kind", "epsilon", "delta", "unit", "adjacency", "adversary", "caveats", "mu",
     ]  # fmt: skip
-    assert (report["privacy"]["kind"], report["privacy"]["epsilon"]) == ("pure", 1.0)
+    assert (report["privacy"]["kind"], report["privacy"]["epsilon"], report["privacy"]["mu"]) == ("pure", 1.0, None)
     assert list(report["cost"]) == ["seconds", "messages", "bytes", "rounds", "by_stage"]
     assert report["run_dir"] == "a"
     assert (folder / "a" / "shares.json").exists()
@@ -141,7 +145,9 @@ def test_own_files_make_a_release_that_predicts(folder, capsys):
 
     (folder / "new.csv").write_text("sex,age\nf,5\nm,95\n")  # no label, another order
     assert main(["predict", "r", "--data", "new.csv", "--json"]) == 0
-    assert printed_json(capsys) == {"predictions": ["no", "yes"]}
+    found = printed_json(capsys)
+    assert (found["predictions"], found["accuracy"]) == (["no", "yes"], None)
+    assert [score > 0 for score in found["scores"]] == [False, True]
     assert main(["predict", "r", "--data", "new.csv"]) == 0
     assert capsys.readouterr().out == "no\nyes\n"
 
@@ -200,12 +206,54 @@ def test_insecure_runs_are_marked_on_screen_and_in_the_release(flags, kind, reas
         assert f"INSECURE: {reason}." in out
 
 
+def unmarked(document: dict, without_test_rows: dict) -> set[str]:
+    """The fields that depend on rows which no party has, and do not say so."""
+    marked = document["simulation_only"]["fields"]
+    return {name for name in document if document[name] != without_test_rows[name]} - {*marked, "run_dir"}
+
+
+def test_what_needs_everybodys_rows_is_marked_in_the_same_object(folder, capsys):
+    """A run of the same coins without rows to test on tells which figures are made of them."""
+    arguments = [*own_data(folder), "--insecure-seed", "1", "--json"]
+    assert main(["run", *arguments]) == 0
+    document = printed_json(capsys)
+    assert main(["run", *arguments[:-5], *arguments[-3:]]) == 0
+    bare = printed_json(capsys)
+    assert bare["simulation_only"] == document["simulation_only"]
+    assert document["simulation_only"]["fields"] == ["accuracy", "baselines"]
+    assert "everybody's data in one place" in document["simulation_only"]["caveat"]
+    assert "do not publish" in document["simulation_only"]["caveat"]
+    assert set(document["simulation_only"]["fields"]) <= set(document)
+    assert bare["accuracy"] is None
+    assert unmarked(document, bare) == set()
+    more = {"majority": 0.5} | document  # the twin: a figure of the simulation that nobody marked
+    assert unmarked(more, {"majority": None} | bare) == {"majority"}
+
+
+def held(place: Path, report: dict) -> set[str]:
+    """The words and figures of a comparison that stand in any file below this folder."""
+    baselines = report["baselines"]
+    figures = map(repr, (report["accuracy"], baselines["pooled"], *baselines["individual"].values()))
+    words = {"accuracy", "individual", "pooled", "baseline", "simulation_only", *figures}
+    content = b"".join(path.read_bytes() for path in place.rglob("*") if path.is_file())
+    return {word for word in words if word.encode() in content}
+
+
 def test_no_file_of_a_run_holds_a_comparison(folder, capsys):
-    assert main(["run", "--out", "r", "--json"]) == 0
+    assert main(["run", "--out", "r", "--ledgers", "books", "--budget", "3", "--json"]) == 0
     report = printed_json(capsys)
-    content = "".join(path.read_text() for path in (folder / "r").iterdir())
-    for word in ("accuracy", "individual", "pooled", "baseline", str(report["baselines"]["pooled"])):
-        assert word not in content
+    assert len(report["baselines"]["individual"]) == 5
+    assert {path.name for path in folder.iterdir()} == {"r", "books"}
+    assert held(folder, report) == set()
+    (folder / "r" / "more.json").write_text(json.dumps(report["baselines"]))  # the twin
+    assert held(folder, report) >= {"individual", "pooled", repr(report["baselines"]["pooled"])}
+
+
+def test_timings_say_first_that_they_are_not_for_publication(folder):
+    assert main(["run", "--out", "r"]) == 0
+    timings = json.loads((folder / "r" / "timings.json").read_text())
+    assert next(iter(timings)) == "not_for_publication"
+    assert "Seconds depend on secret" in timings["not_for_publication"]
 
 
 def test_the_paper_calibration_states_what_it_really_gives(capsys):
@@ -235,3 +283,67 @@ def test_progress_is_drawn_on_a_terminal_and_plain_elsewhere(capsys, monkeypatch
     out, err = capsys.readouterr()
     assert json.loads(out)["run_dir"] == "r"
     assert "local training" in err
+
+
+def test_predictions_go_to_a_file_with_ids_and_scores_and_accuracy_apart(folder, capsys):
+    assert main(["run", *own_data(folder), "--out", "r", "--json"]) == 0
+    (folder / "new.csv").write_text(csv_text(3, 200))
+    capsys.readouterr()
+    assert main(["predict", "r", "--data", "new.csv", "--json"]) == 0
+    found = printed_json(capsys)
+    for options, called, ids in (
+        (["--out", "a.csv"], "row", [str(i) for i in range(1, 201)]),
+        (["--out", "b.csv", "--id", "id"], "id", [str(i) for i in range(200)]),
+    ):
+        assert main(["predict", "r", "--data", "new.csv", *options]) == 0
+        out = capsys.readouterr().out.splitlines()
+        assert out == [f"Written to {options[1]}: 200 predictions.", f"accuracy {found['accuracy']:.3f} on 200 rows"]
+        heading, *rows = csv.reader((folder / options[1]).read_text().splitlines())
+        assert heading == [called, "prediction", "score"]
+        assert [row[0] for row in rows] == ids
+        assert [row[1] for row in rows] == found["predictions"]
+        assert [float(row[2]) for row in rows] == found["scores"]
+        assert {(float(row[2]) > 0, row[1]) for row in rows} == {(False, "no"), (True, "yes")}
+    for options, why in (
+        (["--out", "a.csv"], "--out: a.csv exists already, wanted a new file"),
+        (["--out", "none/c.csv"], "--out: none/c.csv: cannot be written"),
+        (["--out", "c.csv", "--json"], "--out: does not go with --json"),
+        (["--id", "id"], "--id: goes with --out"),
+        (["--out", "c.csv", "--id", "name"], "column 'name' is missing"),
+    ):
+        assert main(["predict", "r", "--data", "new.csv", *options]) == 2
+        assert why in capsys.readouterr().err
+    assert not (folder / "c.csv").exists()
+
+
+def remarked(out: str) -> tuple[int, list[str]]:
+    """How many parties alone do better, counted from what is printed, and the remarks on it."""
+    released = float(re.search(r"Test accuracy of the release: (\S+)", out)[1])
+    better = sum(float(value) > released for value in re.findall(r" alone +(\S+)", out))
+    return better, [line for line in out.splitlines() if line.startswith("The release is worse than")]
+
+
+def test_a_release_that_parties_could_do_without_says_so(folder, capsys):
+    assert main(["run", *own_data(folder), "--epsilon", "0.001", "--insecure-seed", "4"]) == 0
+    better, remarks = remarked(capsys.readouterr().out)
+    assert better == 2
+    assert remarks[0].startswith("The release is worse than 2 of the parties alone: the smallest party's 300 rows set")
+    as_good = Comparison(0.9, {"north": 0.9, "south": 0.85}, 0.95, 0.6, 300)
+    assert remarked("\n".join(compared(as_good))) == (0, [])
+
+
+def test_only_what_goes_to_a_terminal_is_folded(folder, capsys, monkeypatch):
+    prose = []
+    for terminal in (False, True):
+        monkeypatch.setattr("sys.stdout.isatty", lambda terminal=terminal: terminal, raising=False)
+        monkeypatch.setenv("COLUMNS", "60")
+        assert main(["run", *own_data(folder), "--out", f"r{terminal}"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        prose.append(lines[lines.index("Privacy") + 1 : lines.index("", lines.index("Privacy"))])
+    whole, folded = prose
+    assert len(whole) == 1
+    assert len(folded) > 10
+    assert max(map(len, folded)) <= 60
+    assert " ".join(map(str.strip, folded)) == whole[0].strip()
+    assert main(["run", "--party", "x" * 200]) == 2  # an error is one line wherever it goes
+    assert len(capsys.readouterr().err.splitlines()) == 1

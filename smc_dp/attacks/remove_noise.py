@@ -1,0 +1,54 @@
+"""`remove-noise`: a party that breaks the rules enters no rows and no noise, and the release is the exact sum.
+
+The noise of the release is that of the party with the fewest rows, and both are inputs that nobody checks. So the exact
+sum of all models is what everybody gets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.session import Program
+from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, play, secrets
+
+PARTIES, DIMENSION = 3, 2
+
+
+def entered(own: PartySecret) -> PartySecret:
+    """What the party enters in place of its own size and noise."""
+    return replace(own, n=0, eta=[0] * len(own.w))
+
+
+def _attacked(program: Program) -> Variant:
+    def trial(rng: Stream, key_bits: int) -> bool:
+        honest = secrets(PARTIES, DIMENSION, rng)
+        liar = rng.below(PARTIES)
+        entering = [entered(s) if j == liar else s for j, s in enumerate(honest)]
+        S = play(program, entering, key_bits, rng).lifted
+        return [sum(column) for column in zip(*(s.w for s in honest), strict=True)] == S
+
+    printed = program is PRINTED
+    name = "printed" if printed else "hardened"
+    return Variant(name, "curator protocol", f"the {name} protocol", "succeeds", trial, no_fix_yet=not printed)
+
+
+ATTACK = MeasuredAttack(
+    name="remove-noise",
+    paper="Pathak et al. 2010",
+    step="steps 1.1, 2.3",
+    flaw="The noise of the release is an input of one party, chosen by a size that is an input too.",
+    attacker="any one party, which breaks the rules",
+    takes="nothing but its own inputs",
+    success="what is released, to everybody, is the exact sum of all models",
+    when="always: the party need not be the smallest, and nobody who follows the rules sees it",
+    steps=(
+        "The party states that it has no rows, so that its noise is the one to be selected.",
+        "It enters a noise of zero; or noise that it keeps, if it wants the exact sum for itself alone.",
+        "All follow the protocol from there on. The sum of the published shares has no noise.",
+    ),
+    variants=(_attacked(PRINTED), _attacked(HARDENED)),
+    reading="The function that the protocol computes allows this, so no proof about the protocol rules it out; another "
+    "function does, in which noise is no single party's input.",
+)

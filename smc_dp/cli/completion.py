@@ -1,0 +1,64 @@
+"""Completion in a shell: the script that it needs, for the shell that is named or that the program was started from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from smc_dp.errors import InputError, shown
+
+SHOW, INSTALL = "--show-completion", "--install-completion"
+PROGRAM, VARIABLE = "smc-dp", "_SMC_DP_COMPLETE"
+SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
+
+
+def is_asked(arguments: Sequence[str]) -> bool:
+    """Whether these arguments ask for completion, with or without the name of a shell."""
+    return bool(arguments) and arguments[0].partition("=")[0] in (SHOW, INSTALL)
+
+
+def answer(arguments: Sequence[str]) -> int:
+    """Print the script, or put it where the shell reads it; InputError for a shell that is not known."""
+    option, _, joined = arguments[0].partition("=")
+    named = [joined, *arguments[1:]] if joined else list(arguments[1:])
+    if len(named) > 1:
+        raise InputError(f"{option}: wanted one shell or none, got {shown(' '.join(named))}")
+    shell = named[0] if named else _own_shell(option)
+    if shell not in SHELLS:
+        raise InputError(f"{option}: wanted one of {', '.join(SHELLS)}, got {shown(shell)}")
+    if option == SHOW:
+        print(_typers().get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell))
+        return 0
+    _, path = _typers().install(shell, PROGRAM, VARIABLE)
+    print(f"Installed for {shell} in {path}; it takes effect in the next shell.")
+    return 0
+
+
+def prepare() -> None:
+    """Teach typer the shells, where it is a shell that asks what could come next."""
+    if VARIABLE in os.environ:
+        _typers().completion_init()
+
+
+def _typers() -> Any:
+    """Typer's module; its own options always want the name of a shell, or never, so that they are not used."""
+    import typer.completion
+
+    return typer.completion
+
+
+def _own_shell(option: str) -> str:
+    """The shell in which the program was started; the user's own where that cannot be told."""
+    import shellingham
+
+    try:
+        return str(shellingham.detect_shell()[0])
+    except shellingham.ShellDetectionFailure:
+        name = Path(os.environ.get("SHELL", "")).name
+        if not name:
+            raise InputError(
+                f"{option}: wanted one of {', '.join(SHELLS)}: which shell this is cannot be told"
+            ) from None
+        return name
