@@ -9,14 +9,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypeAlias, Union
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import LocalError
 
-ManyOrOne: TypeAlias = Union[int, "Many"]
 MOST = 1 << 20  # values of one number
 
 
@@ -109,6 +108,9 @@ class Many:
 
     def _asked(self) -> NoReturn:
         raise AskedError(self.axes)
+
+
+ManyOrOne: TypeAlias = int | Many
 
 
 def array(x: ManyOrOne) -> NDArray[np.int64]:
