@@ -58,13 +58,6 @@ class Tape:
         name = f"({x.text})({y.text})"
         return self.products.setdefault(name, Symbol(name, 0, FULL - 1, "product", "", None, (x, y)))
 
-    def top(self, x: Number, length: int) -> Number:
-        """The top bit of a number of this length: a part of it that no form shows."""
-        if not isinstance(x, Form):
-            return x >> (length - 1)
-        name = f"top bit of {x.text}"
-        return Form.of(self.named.setdefault(name, Symbol(name, 0, 1, "part", "", x)))
-
     def digest(self, data: bytes) -> bytes:
         """A hash whose preimage is remembered."""
         made = hashlib.sha256(data).digest()

@@ -14,7 +14,7 @@ from typing import Any, Literal, NoReturn, TypeAlias, Union
 
 from smc_dp.audit.code.symbolic.refusing import Refusing, UndecidedError
 
-FormKind: TypeAlias = Literal["input", "coin", "randomiser", "product", "part"]
+FormKind: TypeAlias = Literal["input", "coin", "randomiser", "product"]
 Number: TypeAlias = Union[int, "Form"]
 
 

@@ -28,15 +28,14 @@ def weakened(view: SymbolicView) -> SymbolicView | None:
     if not added and not ranges:
         return None
     told = SymbolicView(view.trace, view.known, view.facts, [*given, *ranges])
-    carried = (
-        view.trace.carried if ranges else ()
-    )  # a hint on a difference is one on that of what its numbers begin with
+    # A hint on a difference is one on that of what its numbers begin with.
+    carried = view.trace.carried if ranges else ()
     ahead = [plain for whole, plain in carried if told.solve(whole) is not None]
     return SymbolicView(view.trace, view.known, view.facts, [*given, *ranges, *ahead])
 
 
 def _too_short(view: SymbolicView) -> set[Symbol]:
-    """The unknown coins that do not hide what they are added to, and the parts of numbers that no coin hides.
+    """The unknown coins that do not hide what they are added to.
 
     Number after number, a coin that hides the rest of the number is taken out of those that follow by subtracting.
     If there is one for each number, then all numbers together are uniform (nearly, where a coin is just much longer
@@ -51,7 +50,6 @@ def _too_short(view: SymbolicView) -> set[Symbol]:
         hiding = next((s for s in sorted(coins, key=lambda s: s.high) if _hides(s, rest)), None)
         if hiding is None:
             weak.update(coins)
-            weak.update(s for s in rest.terms if s.kind == "part")
         else:
             pivots[hiding] = rest
     return weak
