@@ -135,7 +135,7 @@ def sentence(line: TextLine) -> str:
     for level, words in WORDS:
         names = [_worded(name) for name, shown in line.cells.items() if level in shown.replace("*", "").split("/")]
         if names:
-            parts.append(f"{words} {_listed(names)}")
+            parts.append(f"{words} {listed(names)}")
     if not parts:
         return "Learns nothing about the others."
     more = any("*" in shown for shown in line.cells.values())
@@ -149,7 +149,8 @@ def _worded(name: str) -> str:
     return words.get(name, name if name == SMALLEST or "_" in name else f"the {name}")
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: a, b and c."""
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
@@ -157,17 +158,23 @@ def text(m: Matrix, width: int = UNFOLDED) -> str:
     """The whole matrix as text: the sentences, then the table, which is wider than a screen, then how to read it."""
     found = lines(m)
     columns = [g for g in dict.fromkeys([*GROUPS.values(), *found[0].cells]) if any(g in line.cells for line in found)]
-    widths = [max(len(c), *(len(line.cells.get(c, "")) for line in found)) for c in columns]
-    who = max(len(line.who) for line in found)
-    head = " " * who + "  " + "  ".join(f"{c:<{w}}" for c, w in zip(columns, widths, strict=True))
-    said = [_wrapped(f"{line.who[0].upper()}{line.who[1:]}: {sentence(line)}", width, "  ") for line in found]
+    said = [wrapped(f"{line.who[0].upper()}{line.who[1:]}: {sentence(line)}", width, "  ") for line in found]
     title = f"{m.protocol}, {len(m.parties)} parties: what each coalition learns of the others' secrets"
-    rows = [title, "", *said, "", head.rstrip()]
-    for line in found:
-        cells = "  ".join(f"{line.cells.get(c, ''):<{w}}" for c, w in zip(columns, widths, strict=True))
-        rows.append(f"{line.who:<{who}}  {cells}".rstrip())
+    table = tabulated(columns, [(line.who, [line.cells.get(c, "") for c in columns]) for line in found])
     method = " ".join((_method(m), *_settings(m)))
-    return "\n".join([*rows, "", *(_wrapped(paragraph, width) for paragraph in (KEY, LIMITS, method))]) + "\n"
+    legend = [wrapped(paragraph, width) for paragraph in (KEY, LIMITS, method)]
+    return "\n".join([title, "", *said, "", *table, "", *legend]) + "\n"
+
+
+def tabulated(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """The lines of a table: the names of its columns, then a name and a cell in each column for every row."""
+    widths = [max(len(c), *(len(cells[i]) for _, cells in rows)) for i, c in enumerate(columns)]
+    who = max(len(name) for name, _ in rows)
+    lines = (("", columns), *rows)
+    return [
+        f"{name:<{who}}  {'  '.join(f'{c:<{w}}' for c, w in zip(cells, widths, strict=True))}".rstrip()
+        for name, cells in lines
+    ]
 
 
 def _method(m: Matrix) -> str:
@@ -192,5 +199,6 @@ def _settings(m: Matrix) -> list[str]:
     return [f"Computed with {first}, and again{where} with {'; '.join(others)}: each cell is the worst of them."]
 
 
-def _wrapped(paragraph: str, width: int, indent: str = "") -> str:
+def wrapped(paragraph: str, width: int, indent: str = "") -> str:
+    """A paragraph in lines of at most this width; those after the first begin with the indent."""
     return textwrap.fill(paragraph, width, subsequent_indent=indent)

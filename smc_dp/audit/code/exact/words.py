@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from smc_dp.audit.code.exact.matrix import MORE, ExactMatrix, ExactRow
 from smc_dp.audit.code.matrix import Cell
+from smc_dp.audit.code.words import UNFOLDED, listed, tabulated, wrapped
 
-UNFOLDED = 1 << 20  # a paragraph is a line
 WORDS = (("all", "learn"), ("partly", "have hints on"))
 KEY = (
     "all: nothing that the coalition can see fits two values. partly: some values are less likely than before, once it "
@@ -26,19 +25,16 @@ def text(m: ExactMatrix, width: int = UNFOLDED) -> str:
     """The whole matrix as text: the sentences, the table, and how to read it."""
     columns = list(m.rows[0].cells)
     lines = [(" and ".join(row.members), [_shown(row.cells[c]) for c in columns]) for row in m.rows]
-    widths = [max(len(c), *(len(cells[i]) for _, cells in lines)) for i, c in enumerate(columns)]
-    who = max(len(name) for name, _ in lines)
     found = [
         f"{m.protocol}, {len(m.participants)} roles: what each coalition learns of the others' secrets",
         "",
-        *(_wrapped(f"{' and '.join(row.members).capitalize()}: {sentence(row)}", width, "  ") for row in m.rows),
+        *(wrapped(f"{' and '.join(row.members).capitalize()}: {sentence(row)}", width, "  ") for row in m.rows),
         "",
-        _line("", columns, who, widths),
-        *(_line(name, cells, who, widths) for name, cells in lines),
+        *tabulated(columns, lines),
         "",
-        _wrapped(KEY, width),
-        _wrapped(LIMITS, width),
-        _wrapped(f"Tried on {m.inputs} inputs: {'; '.join(_session(session) for session in m.sessions)}.", width),
+        wrapped(KEY, width),
+        wrapped(LIMITS, width),
+        wrapped(f"Tried on {m.inputs} inputs: {'; '.join(_session(session) for session in m.sessions)}.", width),
     ]
     return "\n".join(found) + "\n"
 
@@ -46,7 +42,7 @@ def text(m: ExactMatrix, width: int = UNFOLDED) -> str:
 def sentence(row: ExactRow) -> str:
     """What this coalition learns, in words."""
     parts = [
-        f"{words} {_listed([_worded(secret) for secret, cell in row.cells.items() if cell.level == level])}"
+        f"{words} {listed([_worded(secret) for secret, cell in row.cells.items() if cell.level == level])}"
         for level, words in WORDS
         if any(cell.level == level for cell in row.cells.values())
     ]
@@ -61,21 +57,9 @@ def _worded(secret: str) -> str:
     return secret if secret == MORE else f"the {secret}"
 
 
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
-
-
 def _shown(cell: Cell) -> str:
     return f"{'-' if cell.level == 'nothing' else cell.level}{'*' if cell.beyond else ''}"
 
 
-def _line(name: str, cells: Sequence[str], who: int, widths: Sequence[int]) -> str:
-    return f"{name:<{who}}  {'  '.join(f'{c:<{w}}' for c, w in zip(cells, widths, strict=True))}".rstrip()
-
-
 def _session(stated: Mapping[str, object]) -> str:
     return ", ".join(f"{name} {value}" for name, value in stated.items())
-
-
-def _wrapped(paragraph: str, width: int, indent: str = "") -> str:
-    return textwrap.fill(paragraph, width, subsequent_indent=indent)
