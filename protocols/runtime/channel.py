@@ -7,11 +7,14 @@ header and payload; since the header holds the chain, each signature signs all t
 A link is derived when it is first used, from the peer's greeting, whose signature is checked then. What does not open
 under the number that is due on its link was spoilt by somebody: nothing that it says of itself is believed, and its
 sender is not blamed.
+
+A link that is done with is closed: its keys are forgotten, so that whoever gets hold of a later state cannot open what
+was recorded on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from protocols.arithmetic.rng import Stream
@@ -49,9 +52,25 @@ class Channel:
         self.greetings: dict[str, Envelope] = {}  # those whose signature was checked here
         self._links: dict[str, LinkKeys] = {}
 
-    def restore(self, secret: bytes, counters: Counters, greetings: Mapping[str, Envelope]) -> None:
+    def restore(
+        self, secret: bytes, counters: Counters, greetings: Mapping[str, Envelope], left: Mapping[str, LinkKeys]
+    ) -> None:
         """Continue from what an earlier channel of this participant left behind."""
         self.secret, self.counters, self.greetings = secret, counters, dict(greetings)
+        if not secret:
+            self.peers, self._links = frozenset(left), dict(left)
+
+    def close(self, peers: Iterable[str]) -> None:
+        """Forget the keys of these links for good: with what is left nobody can open what was sent on them."""
+        kept = self.peers.difference(peers)
+        if kept != self.peers:
+            self._links = {peer: self.link(peer) for peer in sorted(kept)}
+            self.peers, self.secret = kept, b""
+
+    @property
+    def left(self) -> Mapping[str, LinkKeys]:
+        """The links that are left once some were closed; before that all follow from the secret."""
+        return {} if self.secret else self._links
 
     def greet(self, said: bytes) -> Envelope:
         """The greeting: this session's X25519 key and what the program says, signed by the long-term identity."""

@@ -5,10 +5,10 @@ A check can refute a claim and never proves one; the proof is the prose in a pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.dgk import BitCiphertext, DgkPrivateKey
@@ -27,6 +27,41 @@ class View:
     inputs: tuple[Any, ...] = field(repr=False)
     results: tuple[Any, ...] = field(repr=False)
     mail: tuple[tuple[str, Message], ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What is wrong with something that was signed; `name`: whose own signature of it shows that it deviated, if
+    anybody's does, whatever others told it.
+    """
+
+    why: str
+    name: str | None = None
+
+
+class Told(NamedTuple):
+    """A letter that a view opens."""
+
+    sender: str
+    to: str
+    stage: str
+    message: Message
+
+
+@dataclass(frozen=True)
+class Checkable:
+    """What somebody can find out who was not there and trusts nobody, all of it as functions of the parameters p.
+
+    `opens(p)`: whether what is published can be made again by anybody. `published(p, session_id, greetings, published,
+    attested)`: what is wrong with it, from what everybody greeted with and `attested(name, statement, signature)`.
+    `told(p, greetings, letters)`: what opened letters show of who greeted otherwise; its greeting is what it signed.
+    """
+
+    opens: Callable[[Any], bool]
+    published: Callable[
+        [Any, bytes, Mapping[str, Any], Mapping[str, Any], Callable[[str, Message, bytes], bool]], Wrong | None
+    ]
+    told: Callable[[Any, Mapping[str, Any], Sequence[Told]], Wrong | None]
 
 
 Unknown = Callable[[str, int], Any]
@@ -61,7 +96,8 @@ class Hygiene:
     `alike`: the kinds of which a sender sends one message to several peers, ciphertexts and all. `carried(p)`: (bits,
     shift) of the ring in which a compared unknown travels, followed by `shift` random bits. `agrees(p, inputs,
     published)`: whether the published messages give what the ideal functionality makes of everybody's inputs.
-    `ring_bits(p)`: the published numbers add up mod 2**ring_bits(p).
+    `ring_bits(p)`: the published numbers add up mod 2**ring_bits(p). `says_who(p)`: whether what is published says
+    whose inputs it is made of, so that `agrees` can be asked where somebody vanished as well.
     """
 
     sigma: int
@@ -70,6 +106,7 @@ class Hygiene:
     carried: Callable[[Any], tuple[int, int]]
     agrees: Callable[[Any, Mapping[str, tuple[Any, ...]], Mapping[str, Any]], bool]
     ring_bits: Callable[[Any], int]
+    says_who: Callable[[Any], bool] = lambda p: False
 
 
 Inputs = Mapping[str, tuple[Any, ...]]
@@ -103,6 +140,12 @@ class Model:
     each a sum of unknowns. Unknowns and outcomes with coordinates end in their number, as "w_1(2)". `hygiene` is None
     for a model that has no real runs. `small` is there for a protocol that computes with bits, which linear forms
     cannot: it is tried, and not run over symbols.
+
+    Of a protocol that some may leave: `vanishing(p)` names those of whom it is looked at, one at a time, what
+    coalitions learn when they vanish before any of their letters, or are late with it. `given(p, inputs, said,
+    members)` is what the ideal functionality gives a coalition, by name, where these messages were sent by these
+    senders; without it, that is the sum of the published shares. `profiles(p)` gives other parameters for the same
+    parties under which coalitions may learn something else: each has a table of its own.
     """
 
     toy: Callable[[Any], Any]
@@ -114,6 +157,9 @@ class Model:
     hygiene: Hygiene | None = None
     small: SmallCase | None = None
     variants: Callable[[Any], tuple[Any, ...]] = lambda p: ()
+    vanishing: Callable[[Any], tuple[str, ...]] = lambda p: ()
+    given: Callable[[Any, Inputs, Sequence[tuple[str, Message]], frozenset[str]], Mapping[str, Any]] | None = None
+    profiles: Callable[[Any], tuple[Any, ...]] = lambda p: ()
 
 
 @dataclass(frozen=True)
@@ -139,6 +185,18 @@ class Unclaimed:
 
 
 @dataclass(frozen=True)
+class Leaving:
+    """How a claim is tried where somebody may vanish.
+
+    `who(p)`: who vanishes in every execution, with the number of letters that it still sends; nobody where nobody may.
+    `simulation(p, rng)`: a simulated execution without them, as in `Trials`.
+    """
+
+    who: Callable[[Any], Mapping[str, int]]
+    simulation: Callable[[Any, Stream], Callable[[tuple[str, ...]], Readings]]
+
+
+@dataclass(frozen=True)
 class Trials:
     """How a claim about a whole protocol is tried.
 
@@ -147,7 +205,7 @@ class Trials:
     `small(p)`: a small session of the same kind as p. `worlds(p)`: two sets of everybody's inputs, as different as can
     be, for which the ideal functionality gives the same. `condensed(p, readings)` puts long vectors of rare events into
     a few numbers. `lengths(p)`: the small session with each of some lengths of keys; every execution takes one of them
-    by lot, so all have the same messages.
+    by lot, so all have the same messages. `leaving` is there where somebody may vanish: then that is tried.
     """
 
     claimed: Callable[[Any, tuple[str, ...]], bool]
@@ -156,6 +214,15 @@ class Trials:
     worlds: Callable[[Any], tuple[Inputs, Inputs]]
     condensed: Callable[[Any, Readings], Readings]
     lengths: Callable[[Any], tuple[Any, ...]] = lambda p: (p,)
+    leaving: Leaving | None = None
+
+    def vanishing(self, p: Any) -> Mapping[str, int]:
+        """Who vanishes in the executions in which the claim is tried."""
+        return self.leaving.who(p) if self.leaving else {}
+
+    def simulated(self, p: Any, rng: Stream) -> Callable[[tuple[str, ...]], Readings]:
+        """One simulated execution of that kind."""
+        return self.leaving.simulation(p, rng) if self.leaving and self.vanishing(p) else self.simulation(p, rng)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from protocols.arithmetic.rng import Stream
@@ -17,10 +17,10 @@ from protocols.errors import LocalError, ReplayError
 from protocols.runtime import message as messages
 from protocols.runtime.channel import Channel
 from protocols.runtime.envelope import STAGE_END, Envelope
-from protocols.runtime.mailbox import Mail, Mailbox, Note
+from protocols.runtime.mailbox import Absent, Mail, Mailbox, Note
 from protocols.runtime.message import Key, Message
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.statement import encoded, is_attested, statement
+from protocols.runtime.statement import SignedStatement, encoded, is_attested, statement
 
 KEYS = "keys"  # what is made once, i.e. keys, is measured as a stage of its own
 
@@ -82,6 +82,7 @@ class Desk:
         channel: Channel,
         observer: Observer | None,
         charge: Callable[[str], None] | None,
+        voided: Callable[[str], None] | None = None,
     ) -> None:
         self.session, self.name, self.seed, self.channel = session, name, seed, channel
         self.keys: dict[str, Key] = {}
@@ -89,8 +90,10 @@ class Desk:
         self.progress = Progress()
         self.out: list[Envelope] = []
         self.last: dict[str, int] = {}  # the number of the letter read last, by sender
+        self.doubted: set[Absent] = set()  # letters that this role read and left out of account
+        self.heard: dict[SignedStatement, None] = {}  # the statements of others that this role has seen to be signed
         self.stage: str | None = None
-        self._signer, self._observer, self._charge = signer, observer, charge
+        self._signer, self._observer, self._charge, self._voided = signer, observer, charge, voided
         self._spent: set[str] = set()
         self._finished = 0  # stages that an earlier process of this role has finished
         self._entered = 0
@@ -165,6 +168,8 @@ class Desk:
         self._resent = 0
         # One way: whoever gets hold of the new seed cannot draw this stage's coins again.
         self.seed = self.seed.fork("next stage")
+        if self.session.program.closed:
+            self.channel.close(self.session.program.closed(self.session.parameters, self.name, self.stage or ""))
         self.stage = None
 
     def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
@@ -207,7 +212,11 @@ class Desk:
 
     def attested(self, name: str, message: Message, signature: bytes) -> bool:
         """Whether this participant signed this statement."""
-        return is_attested(self.session, name, message, self.keys, signature)
+        holds = is_attested(self.session, name, message, self.keys, signature)
+        if holds:
+            said = encoded(self.session, name, message, self.keys)
+            self.heard[SignedStatement(name, type(message).__name__, said, signature)] = None
+        return holds
 
     def spend(self, label: str) -> None:
         """Charge; the driver's ledger has it when this returns.
@@ -218,11 +227,22 @@ class Desk:
             self._charge(label)
         self._spent.add(label)
 
+    def void(self, label: str) -> None:
+        """Tell the driver's ledger that the charge under this label costs nothing; asked again like `spend`."""
+        if label not in self._spent:
+            raise LocalError(f"{self.name}: {label} was not spent, so it cannot be void")
+        if self._voided:
+            self._voided(label)
+
     def doubt(self, sender: str, rule: str) -> None:
         """Note what is wrong, and miss the sender from now on in this stage."""
         if self.stage is None:
             raise LocalError(f"{self.name}: doubts {sender} outside a stage")
-        self.mailbox.note(Note(sender, self.last.get(sender), rule))
+        number = self.last.get(sender)
+        self.mailbox.note(Note(sender, number, rule))
+        read = [mail for mail in self.mailbox.log if (mail.sender, mail.number) == (sender, number)]
+        for due in (self.mailbox.due(sender, mail.kind, self.stage) for mail in read):
+            self.doubted.add(replace(due, read=due.read - 1))
         self.mailbox.miss(sender)
 
     def _measure(self, stage: str) -> None:
@@ -237,7 +257,7 @@ class Desk:
             raise LocalError(f"{self.name}: {kind.__name__} is not a message of {self.session.program.name}")
         if not kind.route.allows(self.session.kind(self.name), self.session.kind(to)) or to == self.name:
             raise LocalError(f"{kind.__name__} has no route from {self.name} to {to}")
-        return messages.encode(message, self.session.layout, self.keys)
+        return messages.encode(message, self.session.layout_in(self.stage), self.keys)
 
     def _repeated(self, to: str, kind: str, payload: bytes) -> bool:
         """Whether this message was sent before the replay; stops on a difference, before anything is sealed twice."""

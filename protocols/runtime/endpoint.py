@@ -86,6 +86,10 @@ class Engine(Protocol):
         """Charge."""
         ...
 
+    def void(self, label: str) -> None:
+        """Take a charge back."""
+        ...
+
     def doubt(self, sender: str, rule: str) -> None:
         """Go on without the sender."""
         ...
@@ -226,6 +230,13 @@ class Endpoint:
         A label is charged once a session, however often a role is run again.
         """
         self._engine.spend(label)
+
+    def void(self, label: str) -> None:
+        """Say that what was spent under this label has cost nothing: a proof of that has been seen.
+
+        Raises `LocalError` for what was not spent. That time has passed is no proof.
+        """
+        self._engine.void(label)
 
     def refuse(self, sender: str, rule: str) -> NoReturn:
         """Abort, blaming the sender of the message received last from it."""

@@ -29,13 +29,15 @@ class KeyLimits:
 class Limits:
     """Figures beyond which working with a record would take all day, so that it is no run of anybody's.
 
-    `largest` maps each integer that line 0 states and the rest follows from to the most that it may be; the least is 1.
+    `largest` maps each integer that line 0 states and the rest follows from to the most that it may be; the least is 1,
+    or 0 for those that `may_be_zero`.
     `parties`: how many may take part, the curator apart. `keys` is None for a protocol without any.
     """
 
     largest: Mapping[str, int]
     parties: int
     keys: KeyLimits | None
+    may_be_zero: frozenset[str] = frozenset()
 
     def are_test_keys(self, p: Any) -> bool:
         """Whether there are keys under these parameters, too short to protect anything."""

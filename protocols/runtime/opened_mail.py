@@ -75,7 +75,9 @@ class Links:
         if kind is None:
             return Letter(line, envelope, payload, None, f"not a message of {self._session.program.name}")
         try:
-            return Letter(line, envelope, payload, messages.decode(kind, payload, self._session.layout, keys))
+            return Letter(
+                line, envelope, payload, messages.decode(kind, payload, self._session.layout_in(envelope.stage), keys)
+            )
         except DecodeError as error:
             return Letter(line, envelope, payload, None, str(error))
         except LocalError:

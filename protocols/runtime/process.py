@@ -38,7 +38,8 @@ Greetings = Mapping[str, Envelope]
 class Process:
     """A role, its inputs and its channel. `deliver` mail, then `advance`; what it sends comes back from `advance`.
 
-    `charge` is the driver's ledger, which has what it is told on the disk before it returns; see `Endpoint.spend`.
+    `charge` is the driver's ledger, which has what it is told on the disk before it returns, see `Endpoint.spend`;
+    `voided` hears which charge has turned out to cost nothing, see `Endpoint.void`.
     """
 
     def __init__(
@@ -52,10 +53,11 @@ class Process:
         *,
         observer: Observer | None = None,
         charge: Callable[[str], None] | None = None,
+        voided: Callable[[str], None] | None = None,
     ) -> None:
         self.session, self.name, self.inputs, self.board = session, name, inputs, board
         self.channel = Channel(session, name, signer, seed.fork("channel"), board)
-        self.desk = Desk(session, name, signer, seed, self.channel, observer, charge)
+        self.desk = Desk(session, name, signer, seed, self.channel, observer, charge, voided)
         self.greeted = False
         self.counter = 0  # of the states that were saved of it
         self.end: End | None = None
@@ -335,7 +337,8 @@ class Process:
         if not want.kind.route.allows(self.session.kind(sender), self.session.kind(self.name)):
             raise LocalError(f"{mail.kind} has no route from {sender} to {self.name}")
         try:
-            read: Message = messages.decode(want.kind, mail.payload, self.session.layout, self.desk.keys)
+            layout = self.session.layout_in(self.desk.stage or "")
+            read: Message = messages.decode(want.kind, mail.payload, layout, self.desk.keys)
         except DecodeError as error:
             raise PeerError(sender, f"{mail.kind}.{error} (to {self.name})", [mail.number]) from None
         if self._observer:
@@ -386,8 +389,9 @@ def processes(
     board: Greetings,
     observer: Observer | None = None,
     charge: Callable[[str, str], None] | None = None,
+    voided: Callable[[str, str], None] | None = None,
 ) -> dict[str, Process]:
-    """One process for each participant; `charge(name, label)` is told what each spends."""
+    """One process for each participant; `charge(name, label)` is told what each spends, `voided` what cost nothing."""
     return {
         name: Process(
             session,
@@ -398,6 +402,7 @@ def processes(
             board,
             observer=observer,
             charge=partial(charge, name) if charge else None,
+            voided=partial(voided, name) if voided else None,
         )
         for name in session.names
     }

@@ -10,7 +10,8 @@ An old state is an attack: asked again with other mail, a role seals two plainte
 same question twice. No state shows that it is old. So each is numbered; the number of the newest is kept where backups
 do not reach, presented to `resume`, and a state of any other number is refused.
 
-A finished stage leaves only its result behind; its coins, mail and masks are gone from the state.
+A finished stage leaves only its result behind; its coins, mail and masks are gone from the state, and so are the keys
+of links that are closed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
+from protocols.crypto.sealing import LinkKeys
 from protocols.errors import ReplayError
 from protocols.runtime import state as states
 from protocols.runtime.channel import Counters
@@ -58,6 +60,7 @@ def save(process: Process) -> bytes:
         "end": (process.end, process.why),
         "role": (process.name, desk.seed.key, desk.seed.insecure, process.inputs, process.greeted),
         "channel": (channel.secret, at.sent, at.received, at.chain, at.round),
+        "left": {peer: (keys.outgoing, keys.incoming) for peer, keys in channel.left.items()},
         "greetings": {name: hello.encode() for name, hello in channel.greetings.items()},
         "early": [envelope.encode() for envelope in process.early.envelopes],
         "keys": desk.keys,
@@ -83,6 +86,7 @@ def resume(
     *,
     observer: Observer | None = None,
     charge: Callable[[str], None] | None = None,
+    voided: Callable[[str], None] | None = None,
 ) -> Process:
     """The process whose state this is; `board` holds the greetings posted by now, `counter` the newest state's number.
 
@@ -96,7 +100,7 @@ def resume(
     if kept.get("counter") != counter:
         raise ReplayError(f"the state has number {kept.get('counter')}, wanted {counter}: only the newest may go on")
     try:
-        return _restored(session, kept, signer, {} if board is None else board, observer, charge)
+        return _restored(session, kept, signer, {} if board is None else board, observer, charge, voided)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ReplayError(f"not a state of this program: {type(error).__name__}") from None
 
@@ -109,9 +113,11 @@ def begin(
     inputs: tuple[Any, ...],
     board: Greetings | None = None,
     charge: Callable[[str], None] | None = None,
+    voided: Callable[[str], None] | None = None,
 ) -> Step:
     """The first call: greet the others and go as far as possible."""
-    process = Process(session, name, signer, seed, inputs, {} if board is None else board, charge=charge)
+    known = {} if board is None else board
+    process = Process(session, name, signer, seed, inputs, known, charge=charge, voided=voided)
     return _finish(process, process.advance())
 
 
@@ -124,9 +130,10 @@ def step(
     board: Greetings | None = None,
     marks: Sequence[Absent] = (),
     charge: Callable[[str], None] | None = None,
+    voided: Callable[[str], None] | None = None,
 ) -> Step:
     """Continue with new mail and marks. Raises what `resume` raises, and when state, code and past do not agree."""
-    process = resume(session, state, signer, counter, board, charge=charge)
+    process = resume(session, state, signer, counter, board, charge=charge, voided=voided)
     out = process.advance()  # up to where it stood, so that marks can be held against what it waits for
     for absent in marks:
         process.mark(absent)
@@ -155,16 +162,18 @@ def _restored(
     board: Greetings,
     observer: Observer | None,
     charge: Callable[[str], None] | None,
+    voided: Callable[[str], None] | None,
 ) -> Process:
     name, key, insecure, inputs, greeted = kept["role"]
     greetings = {sender: Envelope.decode(hello) for sender, hello in kept["greetings"].items()}
     seed, known = Stream(key, insecure=insecure), ChainMap(greetings, board)  # type: ignore[arg-type]
-    process = Process(session, name, signer, seed, inputs, known, observer=observer, charge=charge)
+    process = Process(session, name, signer, seed, inputs, known, observer=observer, charge=charge, voided=voided)
     process.counter, process.greeted = kept["counter"], greeted
     for envelope in kept["early"]:
         process.hold(Envelope.decode(envelope))
     secret, *at = kept["channel"]
-    process.channel.restore(secret, Counters(*at), greetings)
+    left = {peer: LinkKeys(*keys) for peer, keys in kept["left"].items()}
+    process.channel.restore(secret, Counters(*at), greetings, left)
     process.desk.restore(Progress(*kept["progress"]), kept["keys"])
     mailbox = process.desk.mailbox
     mailbox.marks = {Absent(*mark) for mark in kept["marks"]}

@@ -45,8 +45,11 @@ class Program:
     `participants(p)`: everybody's kind by name, in the order in which they are listed. `parameters` is the class of its
     parameters, whose `from_dict` reads what `as_dict` wrote; without it nobody can read a record of this protocol back.
     `peers(p, name)`: with whom a participant shares a link; without it, with everybody to whom or from whom a
-    message has a route. `statements`: what roles may attest. `kept(session_id, names, result, published)`: who
-    published something else than it had told a role with this result, and what; None if nobody did.
+    message has a route. `statements`: what roles may attest; the first field of each says what it is about, and nobody
+    who keeps to the protocol attests two of a kind about the same. `kept(session_id, names, result, published)`: who
+    published something else than it had told a role with this result, and what; None if nobody did. `widths(p, stage)`:
+    the widths and counts that a stage has of its own, where messages are not equally long in all stages. `closed(p,
+    name, stage)`: with whom a participant exchanges nothing more once a stage is over; these links lose their keys.
     """
 
     name: str
@@ -60,6 +63,8 @@ class Program:
     greeting: Greeting | None = None
     statements: tuple[type[Any], ...] = ()
     kept: Callable[[bytes, tuple[str, ...], Any, Mapping[str, Any]], tuple[str, str] | None] | None = None
+    widths: Callable[[Any, str], Layout] | None = None
+    closed: Callable[[Any, str, str], Iterable[str]] | None = None
 
     def __post_init__(self) -> None:
         taken = _TAKEN.intersection(kind.__name__ for kind in self.kinds)
@@ -125,6 +130,18 @@ class Session:
         """The widths of all fields, from the public parameters."""
         layout: Layout = self.parameters.layout()
         return layout
+
+    def layout_in(self, stage: str) -> Layout:
+        """The widths of all fields of what is sent in this stage."""
+        if self.program.widths is None:
+            return self.layout
+        if stage not in self._layouts:
+            self._layouts[stage] = {**self.layout, **self.program.widths(self.parameters, stage)}
+        return self._layouts[stage]
+
+    @cached_property
+    def _layouts(self) -> dict[str, Layout]:
+        return {}
 
     @cached_property
     def kinds(self) -> Mapping[str, type[Any]]:

@@ -19,7 +19,7 @@ from protocols.crypto.identity import Identity
 from protocols.errors import StallError
 from protocols.runtime.board import Board
 from protocols.runtime.claims import View
-from protocols.runtime.envelope import Envelope
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.mailbox import Absent, Mail, Note
 from protocols.runtime.message import Message
 from protocols.runtime.network import LINKS, Clock, check_topology, is_relayed
@@ -32,24 +32,36 @@ Tamper = Callable[[int, Envelope], Iterable[tuple[str, Envelope]]]
 
 
 @dataclass(frozen=True)
+class Letters:
+    """So many envelopes as somebody who does not look inside counts them: the greeting and every sealed letter.
+
+    The marks at the ends of stages do not count, and none leaves after the last letter.
+    """
+
+    number: int
+
+
+@dataclass(frozen=True)
 class Setting:
     """How a simulation runs; but for `vanish`, none of it changes a byte that an honest role sends on any link.
 
     `schedule` shuffles who runs and what arrives first. `tamper(n, envelope)` returns what arrives instead of
     envelope n, as pairs of addressee and envelope. `vanish` maps participants to the number of envelopes that they
-    still send. `progress` is told each role's new stage, `released` who is about to publish, `charge` (name, label)
-    what a role spends. `marks` name what makes the run insecure. `views` keeps what each role could read: secret, so
-    only on request. `record` takes the wire record while the run goes on; without it, it stays in memory.
+    still send, or of `Letters` among them. `progress` is told each role's new stage, `released` who is about to
+    publish, `charge` (name, label) what a role spends, `voided` which of that has cost nothing. `marks` name what makes
+    the run insecure. `views` keeps what each role could read: secret, so only on request. `record` takes the wire
+    record while the run goes on; without it, it stays in memory.
     """
 
     topology: str = "mesh"
     link: str = "none"
     schedule: Stream | None = None
     tamper: Tamper | None = None
-    vanish: Mapping[str, int] = field(default_factory=dict)
+    vanish: Mapping[str, int | Letters] = field(default_factory=dict)
     progress: Callable[[str, str], None] | None = None
     released: Callable[[str], None] | None = None
     charge: Callable[[str, str], None] | None = None
+    voided: Callable[[str, str], None] | None = None
     marks: tuple[str, ...] = ()
     views: bool = False
     record: IO[bytes] | None = None
@@ -89,12 +101,13 @@ def simulate(
     something else than it had told the others.
     """
     wire = _Wire(session, setting or Setting())
-    charge = wire.setting.charge
-    roles = processes(session, identities, seeds, inputs, wire.board.greetings, wire, charge)
+    charge, voided = wire.setting.charge, wire.setting.voided
+    roles = processes(session, identities, seeds, inputs, wire.board.greetings, wire, charge, voided)
     try:
         _run(wire, roles)
         if all(role.end != "stopped" for role in roles.values()):
             _publish(wire, roles)
+        wire.note_lost(roles)
     finally:
         for role in roles.values():
             role.close()
@@ -132,7 +145,7 @@ def _run(wire: _Wire, roles: Mapping[str, Process]) -> None:
 def _publish(wire: _Wire, roles: Mapping[str, Process]) -> None:
     for name, role in roles.items():
         if role.done:
-            if wire.setting.released:
+            if wire.setting.released and role.desk.progress.unpublished:
                 wire.setting.released(name)
             try:
                 role.release()
@@ -160,7 +173,8 @@ class _Wire:
         self.transcript = Transcript(session, setting.marks, setting.topology, setting.record)
         self.board = Board(session)
         self.moves = 0
-        self._left = dict(setting.vanish)
+        self._unsent: dict[str, Absent] = {}  # with what somebody vanished that everybody should have read
+        self._left = {name: n.number if isinstance(n, Letters) else n for name, n in setting.vanish.items()}
         self._public: deque[Envelope] = deque()
         self._in_the_middle: deque[tuple[str, Envelope]] = deque()
         self.read_by: dict[str, list[tuple[str, Message]]] = {name: [] for name in session.names}
@@ -206,6 +220,13 @@ class _Wire:
         if lost:
             raise StallError({PUBLIC_NAME: f"a signed message from {', '.join(lost)}"})
 
+    def note_lost(self, roles: Mapping[str, Process]) -> None:
+        """Record who vanished so late that nobody waited for it: its last signature is missing all the same."""
+        missed = {absent.sender for role in roles.values() for absent in role.marks}
+        for name, unsent in self._unsent.items():
+            if name not in missed:
+                self.transcript.miss(PUBLIC_NAME, unsent)
+
     def _deliver(self, role: Process) -> None:
         while role.name == self.session.curator and self._in_the_middle:  # he passes on what he cannot open
             self.moves += 1
@@ -242,9 +263,11 @@ class _Wire:
     def sent(self, envelope: Envelope) -> None:
         self.moves += 1
         if envelope.sender in self._left:
-            self._left[envelope.sender] -= 1
-            if self._left[envelope.sender] < 0:
+            if self._left[envelope.sender] <= 0:
+                kind = envelope.kind if envelope.is_public else STAGE_END
+                self._unsent[envelope.sender] = Absent(envelope.sender, kind, envelope.stage)
                 raise _VanishedError  # and computes no further, for what it does next nobody sees
+            self._left[envelope.sender] -= self._counts(envelope)
         n = self.transcript.post(envelope)
         self.clock.sent(envelope)
         arriving = self.setting.tamper(n, envelope) if self.setting.tamper else [(envelope.to, envelope)]
@@ -255,6 +278,10 @@ class _Wire:
                 self._in_the_middle.append((to, arrival))
             else:
                 self._arrive(to, arrival)
+
+    def _counts(self, envelope: Envelope) -> bool:
+        by_letters = isinstance(self.setting.vanish[envelope.sender], Letters)
+        return not by_letters or envelope.kind == HELLO or not envelope.is_public
 
     def _arrive(self, to: str, envelope: Envelope) -> None:
         self._links[to].setdefault(envelope.sender, deque()).append(envelope)

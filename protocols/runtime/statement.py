@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import cbor2
 
 from protocols.crypto import identity
@@ -11,6 +13,15 @@ from protocols.runtime.message import PUBLIC, Keys, Message
 from protocols.runtime.session import Session
 
 _LABEL = b"smc-dp statement"
+
+
+class SignedStatement(NamedTuple):
+    """A statement as its signer signed it: who, of which kind, its canonical bytes, the signature."""
+
+    name: str
+    kind: str
+    payload: bytes
+    signature: bytes
 
 
 def statement(session_id: bytes, name: str, kind: str, payload: bytes) -> bytes:

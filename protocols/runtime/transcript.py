@@ -5,7 +5,8 @@ It is a file to which lines are appended while the run goes on, so that a long r
 A line holds `n`, `from`, `to`, `kind`, `stage`, `number` (on that link), `round`, `size` in bytes, the sealed or signed
 `body` (base64), `chain` (digest of the sender's previous envelope), `digest` = SHA-256(prev || envelope digest) and
 `prev`, the digest of the line before. A line of kind `Absent` is no envelope: the reader `to` went on without the
-letter `missing` of `from`, having `read` so many of that kind in the stage. Line 0, of kind `Session` and size 0, holds
+letter `missing` of `from`, having `read` so many of that kind in the stage; with `to` "public", what `from` owed
+everybody never came, its last signature among it. Line 0, of kind `Session` and size 0, holds
 the version of the format, the protocol, its version and parameters, the identities and the nonce.
 """
 

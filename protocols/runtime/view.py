@@ -32,7 +32,7 @@ from protocols.runtime.message import Key, Message
 from protocols.runtime.opened_mail import Letter, Links
 from protocols.runtime.process import Process
 from protocols.runtime.session import FORMAT, PUBLIC_NAME, Session
-from protocols.runtime.statement import statement
+from protocols.runtime.statement import SignedStatement, statement
 
 MAX_VIEW_BYTES = 1 << 26
 VIEW_FORMAT = 2  # of a view's file: since 2 it is signed, and says which greetings its owner relied on
@@ -136,7 +136,8 @@ class Recomputed:
     `reads`: (line, sender, message) for all mail that it read, and `opened` the same as the view has it. `view`: its
     inputs, what its stages left, its mail, for checks. `keys`: those that it was told, by their names. `links`: its
     session keys. `letters`: all its sealed mail in the record, both ways, read or not. `greetings`: the digests of
-    those that it relied on, by sender.
+    those that it relied on, by sender. `heard`: the statements of others that it saw to be signed. `doubted`:
+    the letters that it read and left out of account, as if they had not come.
 
     `fault` is what stopped the role before its end, in words that name nobody as the one who did, `at` the line that
     did if any, and `cause` what kind of thing it was. Who answers for it is for signatures to say.
@@ -151,6 +152,8 @@ class Recomputed:
     links: Links
     letters: tuple[Letter, ...]
     greetings: tuple[tuple[str, bytes], ...]
+    heard: tuple[SignedStatement, ...] = ()
+    doubted: frozenset[Absent] = frozenset()
     fault: str | None = None
     at: int | None = None
     cause: Cause | None = None
@@ -275,8 +278,9 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
     opened, letters = tuple(_opened(mail) for mail, _ in reader.mail), links.open_all(keys, known_by_line)
     greetings = _relied_on(process)
     return Recomputed(
-        tuple(sent), reads, opened, kept, tuple(reader.written), keys, links, letters, greetings, *stopped
-    )
+        tuple(sent), reads, opened, kept, tuple(reader.written), keys, links, letters, greetings,
+        tuple(process.desk.heard), frozenset(process.desk.doubted), *stopped,
+    )  # fmt: skip
 
 
 def _stopped_by(

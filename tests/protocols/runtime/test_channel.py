@@ -56,6 +56,35 @@ def test_mail_opens_in_order() -> None:
         assert one.open(two.seal("P1", "Half", "stage1", payload)) == payload
 
 
+def test_a_link_that_is_closed_leaves_nothing_that_opens_its_mail() -> None:
+    """Not what was recorded either, and not in a later process; the other links go on where they were."""
+    one, two = greeted()
+    three = channel("charlie", one._board)  # type: ignore[arg-type]
+    recorded = one.seal("P2", "Half", "stage1", b"old")
+    first = three.seal("P2", "Half", "stage1", b"first")
+    assert two.open(recorded) == b"old"
+    assert two.open(first) == b"first"
+    keys = two.link("P1")
+    two.close(["P1"])
+    later = channel("P2", two._board)  # type: ignore[arg-type]
+    later.restore(two.secret, two.counters, two.greetings, two.left)
+    for end in (two, later):
+        with pytest.raises(LocalError, match="P2 has no link to P1"):
+            end.seal("P1", "Half", "stage1", b"")
+        with pytest.raises(PeerError, match="with whom it has no link"):
+            end.open(one.seal("P2", "Half", "stage1", b""))
+        assert not {keys.incoming, keys.outgoing} & {x for of in end.left.values() for x in vars(of).values()}
+        assert end.secret == b""
+    assert later.open(three.seal("P2", "Half", "stage1", b"second")) == b"second"
+
+
+def test_nothing_is_closed_where_there_is_no_link() -> None:
+    one, _ = greeted()
+    secret = one.secret
+    one.close(["somebody"])
+    assert (one.secret, one.left) == (secret, {})
+
+
 def test_a_greeting_is_public_and_signed_and_carries_the_key_first() -> None:
     one, two = greeted()
     hello = channel("P1", {}).greet(b"said")

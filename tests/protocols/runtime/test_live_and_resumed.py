@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import pytest
-from support import votes
+from support import sums, votes
 from support.sessions import Setup, setup, start
 from support.toy_sum import PROGRAM, Sums, inputs
 
@@ -115,6 +115,7 @@ MADE: dict[str, tuple[Callable[[int], Setup], float, int]] = {
     "replacing": (lambda seed: votes.made(votes.of_two(votes.stating, replaces=True), seed=seed), 0.03, 40),
     "curator": (lambda seed: setup(3, 2, seed=seed), 0.0, 3),
     "curator, marks": (lambda seed: setup(3, 2, seed=seed), 0.01, 3),
+    "sums, marks": (lambda seed: sums.made(sums.parameters(3, 0, 1, (1, 1)), seed), 0.01, 6),
 }
 
 

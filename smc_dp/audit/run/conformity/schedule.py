@@ -1,6 +1,7 @@
 """The conversation that a protocol holds, learnt from its own code: who sends what to whom after reading what.
 
-The roles run at toy size on drawn inputs, several times; whatever is the same each time is the protocol's schedule. A
+The roles run at toy size on drawn inputs, several times, and where somebody was absent in a record, with the same
+absences in each of them; whatever is the same each time is the protocol's schedule. A
 kind of message whose headers differ between these runs is *free*: its headers follow something secret, which is a
 finding of its own, and the schedule then says only where such a message may stand.
 """
@@ -8,9 +9,9 @@ finding of its own, and the schedule then says only where such a message may sta
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import count
 from math import factorial
 from typing import Any, NamedTuple, TypeAlias
@@ -22,10 +23,11 @@ from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime import message as messages
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from protocols.runtime.mailbox import Absent
 from protocols.runtime.message import PARTY, Kind
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.audit.run.conformity.toy_role import Move
-from smc_dp.audit.run.conformity.toy_run import Script, Scripts, ToyRun
+from smc_dp.audit.run.conformity.toy_post import Move
+from smc_dp.audit.run.conformity.toy_run import NOBODY, Absences, Script, Scripts, ToyRun
 from smc_dp.errors import shown
 
 _UNLIKELY = 1000  # one over the probability that a secret permutation is drawn alike in all toy runs
@@ -46,7 +48,7 @@ class Schedule:
 
     `free` maps the kinds whose headers differ between runs to the most that one sender sent of them; `places` are
     where they stood. `stages`: each stage with each role that was in it in some run, and `always` those in all runs.
-    `runs`: from how many toy runs all this was learnt.
+    `runs`: from how many toy runs all this was learnt. `met`: the marks that their readers came to.
     """
 
     scripts: Scripts
@@ -56,6 +58,7 @@ class Schedule:
     stages: frozenset[tuple[str, str]]
     always: frozenset[tuple[str, str]]
     runs: int
+    met: frozenset[tuple[str, Absent]] = frozenset()
 
     def sends(self, name: str) -> list[Move]:
         """What this role sends, in its order."""
@@ -70,8 +73,8 @@ class Walk(NamedTuple):
     fault: str = ""
 
 
-BodyBytes: TypeAlias = Callable[[str, str, str], int | None]
-"""The length of a body by sender, addressee and kind; None for a kind that nobody knows."""
+BodyBytes: TypeAlias = Callable[[str, str, str, str], int | None]
+"""The length of a body by sender, addressee, kind and stage; None for a kind that nobody knows."""
 
 
 def body_bytes(session: Session) -> BodyBytes:
@@ -79,42 +82,51 @@ def body_bytes(session: Session) -> BodyBytes:
 
     A greeting is as long as what its sender says in it.
     """
-    payloads = {kind.__name__: messages.size(kind, session.layout) for kind in session.program.kinds}
+
+    @cache
+    def payload(kind: str, stage: str) -> int:
+        return messages.size(session.kinds[kind], session.layout_in(stage))
+
     said = {
         name: messages.size(greeting.kind, session.layout)
         for name in session.names
         if (greeting := session.says(name)) is not None
     }
 
-    def length(sender: str, to: str, kind: str) -> int | None:
+    def length(sender: str, to: str, kind: str, stage: str) -> int | None:
         if kind == HELLO:
             return KEY_BYTES + said.get(sender, 0) + SIGNATURE_BYTES
         if kind == STAGE_END:
             return SIGNATURE_BYTES
         around = SIGNATURE_BYTES if to == PUBLIC_NAME else OVERHEAD_BYTES
-        return payloads[kind] + around if kind in payloads else None
+        return payload(kind, stage) + around if kind in session.kinds else None
 
     return length
 
 
-def learn(protocol: Protocol, parameters: Any, recorded: int) -> Schedule | None:
-    """The schedule under these parameters; None when the protocol sends far more messages than were `recorded`, more
-    than twice to four times as many, so that the work is bounded by the size of the record.
+def learn(protocol: Protocol, parameters: Any, recorded: int, absences: Absences = NOBODY) -> Schedule | None:
+    """The schedule under these parameters, and with these absences; None when the protocol sends far more messages than
+    were `recorded`, more than twice to four times as many, so that the work is bounded by the size of the record.
 
-    Raises `LocalError` when the toy runs have no order in common.
+    Raises `LocalError` when the toy runs have no order in common, and `StallError` when a role waits for ever: with
+    absences, for somebody who is said neither to have sent it nor to be absent.
     """
-    return _learn(protocol.program.name, protocol.program.version, parameters, 1 << (2 * recorded).bit_length())
+    most = 1 << (2 * recorded).bit_length()
+    return _learn(protocol.program.name, protocol.program.version, parameters, most, absences)
 
 
-def walk(scripts: Scripts, free: Mapping[str, int], envelopes: Mapping[int, Envelope]) -> Walk:
+def walk(
+    scripts: Scripts, free: Mapping[str, int], envelopes: Mapping[int, Envelope], late: Collection[str] = ()
+) -> Walk:
     """Follow the envelopes in the order of their lines, each sender reading first what its script says.
 
     Nobody writes to anybody before both have greeted. A round is a causal step: a message's is one more than the
     latest of what its sender had read before. Where scripts leave free messages out, so that nobody knows who read one,
-    a round is at least that, and at most one more than the latest of what its sender could have read.
+    a round is at least that, and at most one more than the latest of what its sender could have read. Letters of those
+    who were `late` may be left unread, for others.
     """
     left = {name: deque(script) for name, script in scripts.items()}
-    posted: dict[tuple[str, str], deque[int]] = defaultdict(deque)
+    posted: dict[tuple[str, str], deque[tuple[str, str, int]]] = defaultdict(deque)
     causes = Causes()
     for line, e in envelopes.items():
         if e.sender not in left:
@@ -123,17 +135,19 @@ def walk(scripts: Scripts, free: Mapping[str, int], envelopes: Mapping[int, Enve
             return Walk(causes.rounds, line, fault)
         script = left[e.sender]
         while e.kind not in free and script and not script[0].sends:
-            peer = script[0].peer
-            if not posted[peer, e.sender]:
+            wanted_move = script.popleft()
+            peer, waiting = wanted_move.peer, posted[wanted_move.peer, e.sender]
+            while waiting and peer in late and waiting[0][:2] != (wanted_move.kind, wanted_move.stage):
+                waiting.popleft()
+            if not waiting:
                 return Walk(causes.rounds, line, f"stands before the message of {peer} that it follows")
-            causes.read(e.sender, posted[peer, e.sender].popleft())
-            script.popleft()
+            causes.read(e.sender, waiting.popleft()[2])
         wanted = causes.least(e.sender)
         if e.round < wanted or (e.round > wanted and not free):
             return Walk(causes.rounds, line, f"states round {e.round}, wanted {wanted}")
         causes.sent(e)
         if e.kind not in free:
-            posted[e.sender, e.to].append(e.round)
+            posted[e.sender, e.to].append((e.kind, e.stage, e.round))
             if script:
                 script.popleft()
     return Walk(causes.rounds)
@@ -187,11 +201,11 @@ def places(sender: Kind, sent: Iterable[tuple[str, str]], free: Mapping[str, int
 
 
 @lru_cache(maxsize=4)  # several checks ask, and they ask about one record after the other
-def _learn(name: str, version: int, parameters: Any, most: int) -> Schedule | None:
-    return from_toy_runs(programs.find(name, version), parameters, most)
+def _learn(name: str, version: int, parameters: Any, most: int, absences: Absences) -> Schedule | None:
+    return from_toy_runs(programs.find(name, version), parameters, most, absences)
 
 
-def from_toy_runs(protocol: Protocol, parameters: Any, most: int) -> Schedule | None:
+def from_toy_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NOBODY) -> Schedule | None:
     """The same without memory; None when the protocol sends more than `most` messages."""
     toy = protocol.model.toy(parameters)
     parties = [*protocol.program.participants(toy).values()].count(PARTY)
@@ -201,7 +215,7 @@ def from_toy_runs(protocol: Protocol, parameters: Any, most: int) -> Schedule | 
     wanted = next(r for r in count(2) if orders == 1 or orders ** (r - 1) >= _UNLIKELY)
     runs: list[ToyRun] = []
     for number in range(wanted):
-        runs.append(ToyRun(protocol, toy, number))
+        runs.append(ToyRun(protocol, toy, number, absences))
         if not runs[-1].finish(most):
             return None
     free = _free([run.scripts for run in runs])
@@ -211,7 +225,7 @@ def from_toy_runs(protocol: Protocol, parameters: Any, most: int) -> Schedule | 
     seen = frozenset(place for run in runs for place in _stood(run, free))
     stages = [run.stages for run in runs]
     some, every = frozenset().union(*stages), stages[0].intersection(*stages)
-    return Schedule(common[0], runs[0].rounds, free, seen, some, every, wanted)
+    return Schedule(common[0], runs[0].rounds, free, seen, some, every, wanted, runs[0].met)
 
 
 def _free(runs: Sequence[Scripts]) -> dict[str, int]:
