@@ -1,0 +1,98 @@
+"""Shamir's secret sharing of byte strings over GF(256), byte by byte: any `threshold` shares give the secret, fewer
+give nothing, whatever else is known.
+
+The field is that of AES, x^8 + x^4 + x^3 + x + 1. Every byte string is a share, so there is nothing to check in one;
+with a field of fewer than 2^256 elements a 256-bit seed would wrap. Share x of at most 255 is the value at x, the
+secret that at 0. Products go through tables: whoever can time memory accesses on the same machine is out of scope.
+
+A. Shamir, "How to share a secret", 1979.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+
+from protocols.arithmetic.rng import Stream
+from protocols.errors import LocalError
+
+MOST_SHARES = 255
+_POLYNOMIAL, _GENERATOR = 0x11B, 3
+
+
+def _doubled(a: int) -> int:
+    return a << 1 ^ (_POLYNOMIAL if a & 0x80 else 0)
+
+
+def _powers() -> tuple[int, ...]:
+    found = [1]
+    for _ in range(MOST_SHARES - 1):
+        found.append(found[-1] ^ _doubled(found[-1]))  # times x + 1
+    return tuple(found)
+
+
+_EXP = _powers()
+_LOG = {a: i for i, a in enumerate(_EXP)}
+
+
+def multiply(a: int, b: int) -> int:
+    """The product in GF(256)."""
+    return _EXP[(_LOG[a] + _LOG[b]) % MOST_SHARES] if a and b else 0
+
+
+def inverse(a: int) -> int:
+    """1/a in GF(256); raises `LocalError` for zero."""
+    if not a:
+        raise LocalError("zero has no inverse in GF(256)")
+    return _EXP[-_LOG[a] % MOST_SHARES]
+
+
+_TIMES = tuple(bytes(multiply(a, b) for b in range(256)) for a in range(256))  # a row of products, for bytes.translate
+
+
+def deal(secret: bytes, threshold: int, count: int, rng: Stream) -> tuple[bytes, ...]:
+    """Shares 1 to `count` of the secret, each as long as it; `threshold` of them open it.
+
+    Raises `LocalError` unless 1 <= threshold <= count <= 255.
+    """
+    if not 1 <= threshold <= count <= MOST_SHARES:
+        raise LocalError(f"wanted 1 <= threshold <= shares <= {MOST_SHARES}, got {threshold} and {count}")
+    coefficients = [secret, *(rng.bytes(len(secret)) for _ in range(threshold - 1))]
+    return tuple(_value(coefficients, x) for x in range(1, count + 1))
+
+
+def combine(shares: Mapping[int, bytes]) -> bytes:
+    """The secret from as many shares as its threshold says, or more, by their x; from fewer, or wrong ones, any string.
+
+    Raises `LocalError` for no share, an x outside 1 to 255, or shares of different lengths.
+    """
+    lengths = {len(share) for share in shares.values()}
+    if len(lengths) != 1 or not all(1 <= x <= MOST_SHARES for x in shares):
+        raise LocalError(f"wanted shares of one length with x from 1 to {MOST_SHARES}, got {len(shares)} shares")
+    total, length = 0, lengths.pop()
+    for x, weight in weights(tuple(shares)).items():
+        total ^= int.from_bytes(shares[x].translate(_TIMES[weight]), "big")
+    return total.to_bytes(length, "big")
+
+
+@lru_cache(maxsize=16)  # the same holders open the shares of all dealers
+def weights(places: tuple[int, ...]) -> Mapping[int, int]:
+    """By what to multiply the values at these places to get the value at 0: Lagrange's coefficients."""
+    found: dict[int, int] = {}
+    for x in places:
+        above = below = 1
+        for other in places:
+            if other != x:
+                above, below = multiply(above, other), multiply(below, other ^ x)
+        found[x] = multiply(above, inverse(below))
+    return MappingProxyType(found)
+
+
+def _value(coefficients: Sequence[bytes], x: int) -> bytes:
+    """The polynomial at x, for each byte; Horner's rule."""
+    length, total = len(coefficients[0]), bytes(len(coefficients[0]))
+    for coefficient in reversed(coefficients):
+        scaled = int.from_bytes(total.translate(_TIMES[x]), "big")
+        total = (scaled ^ int.from_bytes(coefficient, "big")).to_bytes(length, "big")
+    return total

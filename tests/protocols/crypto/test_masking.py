@@ -1,0 +1,147 @@
+"""Masks: SHAKE-256 of all that they are bound to, added up word by word; keys that give no secret are refused."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto import masking, sealing
+from protocols.errors import DecodeError
+
+CONTEXT = bytes(range(32))
+P = 2**255 - 19
+# Every u of order 1, 2, 4 or 8 on the curve and its twist, and their other spellings below 2**255 or with the top bit.
+LOW_ORDER = [
+    *(0, 1, P - 1, P, P + 1),
+    325606250916557431795983626356110631294008115727848805560023387167927233504,
+    39382357235489614581723060781553021112529911719440698176882885853963445705823,
+]
+
+
+def key(u: int) -> bytes:
+    return u.to_bytes(32, "little")
+
+
+def usual(masks: list[bytes], length: int, width: int) -> list[int]:
+    """The sum of the masks word by word, without a modulus."""
+    cut = [[int.from_bytes(m[i * width : (i + 1) * width], "big") for i in range(length)] for m in masks]
+    return [sum(column) for column in zip(*cut, strict=True)] if cut else [0] * length
+
+
+@given(st.data(), st.integers(0, 9), st.integers(0, 9), st.integers(1, 9), st.integers(1, 128))
+def test_masks_are_added_up_word_by_word(data: st.DataObject, plus: int, minus: int, length: int, width: int) -> None:
+    size = length * width
+    word = st.binary(min_size=size, max_size=size) | st.just(b"\xff" * size) | st.just(bytes(size))
+    more, less = (data.draw(st.lists(word, min_size=n, max_size=n)) for n in (plus, minus))
+    wanted = zip(usual(more, length, width), usual(less, length, width), strict=True)
+    assert masking.combined(more, less, length, width) == tuple((a - b) % 256**width for a, b in wanted)
+
+
+@pytest.mark.parametrize(("length", "width"), [(1, 1), (2, 1), (7, 1), (3, 8), (5, 128)])
+@pytest.mark.parametrize("many", [200, 257, 10_000])
+def test_however_many_of_the_largest_masks_do_not_carry_into_other_words(length: int, width: int, many: int) -> None:
+    """There are about K^2 / 2 to take off when half of K vanish: far more than a word of one byte has values."""
+    largest, nothing = [b"\xff" * length * width] * many, masking.combined([], [], length, width)
+    assert nothing == (0,) * length
+    assert masking.combined(largest, [], length, width) == (-many % 256**width,) * length
+    assert masking.combined([], largest, length, width) == (many % 256**width,) * length
+    assert masking.combined(largest, largest, length, width) == nothing
+
+
+def test_a_sum_with_carries_between_words_is_another() -> None:
+    """The twin: all words in one integer, as one would add them without room for carries."""
+    twin = (2 * int.from_bytes(b"\xff" * 4, "big") % 2**32).to_bytes(4, "big")
+    assert tuple(twin) != masking.combined([b"\xff" * 4] * 2, [], 4, 1)
+
+
+@given(st.binary(min_size=32, max_size=32), st.integers(0, 199), st.integers(0, 9), st.sampled_from([1, 3, 8, 128]))
+@example(bytes(32), 199, 5, 128)
+def test_masks_are_shake_256_of_all_that_they_are_bound_to(seed: bytes, index: int, length: int, width: int) -> None:
+    other, size = (index + 7) % 200, length * width
+    alone = b"smc-dp sum self\0" + CONTEXT + index.to_bytes(2, "big") + seed
+    assert masking.self_mask(CONTEXT, index, seed, length, width) == hashlib.shake_256(alone).digest(size)
+    low, high = sorted((index, other))
+    both = b"smc-dp sum pair\0" + CONTEXT + low.to_bytes(2, "big") + high.to_bytes(2, "big") + seed
+    assert masking.pair_mask(CONTEXT, index, other, seed, length, width) == hashlib.shake_256(both).digest(size)
+    assert masking.pair_mask(CONTEXT, other, index, seed, length, width) == hashlib.shake_256(both).digest(size)
+
+
+def test_shake_256_is_the_standard_one() -> None:
+    """The empty message of NIST's example values, so that hashlib is no oracle for itself."""
+    assert hashlib.shake_256(b"").digest(16).hex() == "46b9dd2b0ba88d13233b3feb743eeb24"
+
+
+ALTERED: dict[str, Callable[[], bytes]] = {
+    "context": lambda: masking.pair_mask(bytes(32), 1, 2, bytes(32), 4, 8),
+    "lower place": lambda: masking.pair_mask(CONTEXT, 0, 2, bytes(32), 4, 8),
+    "higher place": lambda: masking.pair_mask(CONTEXT, 1, 3, bytes(32), 4, 8),
+    "agreed key": lambda: masking.pair_mask(CONTEXT, 1, 2, bytes(31) + b"\1", 4, 8),
+    "kind": lambda: masking.self_mask(CONTEXT, 1, bytes(32), 4, 8),
+    "kind, with both places": lambda: masking.self_mask(CONTEXT, 1, b"\0\2" + bytes(32), 4, 8),
+}
+
+
+@pytest.mark.parametrize("what", ALTERED)
+def test_another_binding_gives_another_mask(what: str) -> None:
+    assert ALTERED[what]() != masking.pair_mask(CONTEXT, 1, 2, bytes(32), 4, 8)
+
+
+@given(st.binary(min_size=32, max_size=32), st.binary(min_size=32, max_size=32))
+def test_both_ends_agree(one: bytes, other: bytes) -> None:
+    agreed = masking.agree(one, masking.public_key(other))
+    assert agreed == masking.agree(other, masking.public_key(one))
+    assert masking.agreeing(masking.public_key(one)) is not None
+    flipped = bytes([one[0] ^ 7]) + one[1:-1] + bytes([one[-1] ^ 0xC0])  # the five bits that X25519 sets itself
+    assert masking.agree(flipped, masking.public_key(other)) == agreed
+
+
+def test_agreement_is_that_of_rfc_7748() -> None:
+    """RFC 7748, 6.1: Bob's secret, the keys of both, and what they agree on."""
+    bob = bytes.fromhex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb")
+    alice = bytes.fromhex("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a")
+    assert masking.public_key(bob).hex() == "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f"
+    agreed = "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742"
+    assert masking.agree(bob, alice).hex() == agreed
+
+
+@pytest.mark.parametrize("u", LOW_ORDER)
+@pytest.mark.parametrize("top", [0, 1 << 255])
+def test_a_point_of_small_order_is_no_mask_key(u: int, top: int) -> None:
+    small = key(u | top)
+    assert masking.agreeing(small) is None
+    with pytest.raises(DecodeError, match="a mask key is not usable"):
+        masking.agree(Stream.insecure_from_seed("small").bytes(32), small)
+
+
+@given(st.binary(min_size=32, max_size=32), st.binary(min_size=32, max_size=32))
+def test_keys_agree_alike_when_they_are_one_key_and_not_otherwise(one: bytes, other: bytes) -> None:
+    """Other spellings of a key: with the top bit; the prime added, where that fits."""
+    mine, theirs = masking.public_key(one), masking.public_key(other)
+    assert masking.agreeing(mine[:-1] + bytes([mine[-1] | 0x80])) == masking.agreeing(mine)
+    assert (masking.agreeing(mine) == masking.agreeing(theirs)) == (mine == theirs)
+    nine = masking.agreeing(key(9))
+    assert nine == masking.agreeing(key(P + 9)) != masking.agreeing(key(10))
+
+
+@pytest.mark.parametrize("bad", [b"", bytes(31), b"\1" * 33])
+def test_what_is_no_point_is_no_mask_key(bad: bytes) -> None:
+    assert masking.agreeing(bad) is None
+
+
+def test_a_mask_key_is_no_link_key() -> None:
+    """They are made alike, of secrets that are forked apart: opening one does not open mail."""
+    rng = Stream.insecure_from_seed("apart")
+    assert sealing.public_key(rng.fork("channel").fork("x25519").bytes(32)) != masking.public_key(
+        rng.fork("greeting").bytes(masking.SECRET_BYTES)
+    )
+
+
+@given(st.lists(st.integers(0, 2**24 - 1), max_size=5))
+def test_a_digest_is_that_of_the_words(words: list[int]) -> None:
+    encoded = b"".join(x.to_bytes(3, "big") for x in words)
+    assert masking.digest(tuple(words), 3) == hashlib.sha256(encoded).digest()
