@@ -15,7 +15,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # before tests/, whose protocols/ is another folder
 
-from support import vector_ops
+from support import sum_vectors, vector_ops
 from support.vector_ops import Json, out, run
 
 from protocols.arithmetic import modular
@@ -276,6 +276,13 @@ def whole_run() -> Book:
     return book
 
 
+def sums() -> Book:
+    comment = "The secure sum: shares, masks, digests, statements, whole runs; and why some are refused."
+    book = Book(comment, {"parameters": sum_vectors.PARAMETERS})
+    sum_vectors.fill(book)
+    return book
+
+
 BOOKS: dict[str, Callable[[], Book]] = {
     "sharing": sharing,
     "paillier": paillier_book,
@@ -283,6 +290,7 @@ BOOKS: dict[str, Callable[[], Book]] = {
     "sealing": sealing_book,
     "message": messages,
     "whole_run": whole_run,
+    "secure_sum": sums,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -9,9 +10,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import cbor2
 import make_vectors
 import phe
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from support.vector_ops import OPS, number, run
 
 FOLDER = Path(__file__).parent / "vectors"
@@ -28,7 +31,7 @@ def of(name: str, op: str) -> list[dict[str, Any]]:
 
 
 def test_the_files_are_there_small_and_of_one_layout() -> None:
-    assert set(FILES) == {"sharing", "paillier", "comparison", "sealing", "message", "whole_run"}
+    assert set(FILES) == {"sharing", "paillier", "comparison", "sealing", "message", "whole_run", "secure_sum"}
     for name, file in FILES.items():
         assert set(file) == {"source", "comment", "shared", "cases"}
         assert (FOLDER / f"{name}.json").stat().st_size < 200_000
@@ -119,3 +122,46 @@ def test_the_runs_in_the_file_release_weights_and_the_noise_of_the_smallest() ->
         assert [sum(number(x) for x in column) % 2**64 for column in zip(*shares, strict=True)] == wanted
         digests = [digest for link in done["links"].values() for digest in link]
         assert len(set(digests)) == len(digests)
+
+
+def test_the_sums_in_the_file_are_those_of_their_members() -> None:
+    runs = of("secure_sum", "sum_run")
+    published = 0
+    for case in runs:
+        given, done = case["input"], case["output"]
+        lengths = [sum(block[0] for block in blocks) for blocks in given["given"]["sums"]]
+        said = done["published"].get("charlie")
+        if said is None:
+            shares = done["published"].values()
+            assert not shares or len(shares) == 3
+            members, S = [0b111] * bool(shares), [sum(x) % 2**16 for x in zip(*(s["y"] for s in shares), strict=True)]
+        else:
+            members, S = said["members"], said["S"]
+        wanted = [
+            sum(number(z[r][i]) for j, z in enumerate(given["z"]) if members[r] >> j & 1) % 2**16
+            for r in range(len(members))
+            for i in range(lengths[r])
+        ]
+        assert [number(x) for x in S] == wanted
+        published += bool(wanted)
+        inside = [[f"P{j + 1}", f"sum {r}"] for r, U in enumerate(members) for j in range(3) if U >> j & 1]
+        assert all(charge in done["charged"] for charge in inside)
+    assert (published, len(runs)) == (6, 8)
+
+
+def test_the_masks_in_the_file_are_those_of_hashlib() -> None:
+    for case in of("secure_sum", "pair_mask"):
+        given = case["input"]
+        low, high = sorted((given["one"], given["other"]))
+        label = bytes.fromhex(given["context"]) + low.to_bytes(2, "big") + high.to_bytes(2, "big")
+        spun = hashlib.shake_256(b"smc-dp sum pair\0" + label + bytes.fromhex(given["agreed"]))
+        assert case["output"] == spun.hexdigest(given["length"] * given["width"])
+
+
+def test_the_statements_in_the_file_are_arrays_of_five_that_their_owners_signed() -> None:
+    for case in of("secure_sum", "sum_statement"):
+        label, _, name, kind, payload = cbor2.loads(bytes.fromhex(case["output"]["signed"]))
+        assert (label, name, kind) == (b"smc-dp statement", case["input"]["name"], case["input"]["kind"])
+        assert len(cbor2.loads(payload)) == len(case["input"]["content"])
+        key, signature, signed = (bytes.fromhex(case["output"][part]) for part in ("public", "signature", "signed"))
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, signed)  # raises

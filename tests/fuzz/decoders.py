@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from types import FunctionType
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import DGK
 from protocols.crypto import dgk, paillier
-from protocols.errors import DecodeError, ReplayError
+from protocols.errors import DecodeError, LocalError, ReplayError
 from protocols.pathak2010 import PROGRAM, as_printed
 from protocols.pathak2010.messages import XI, ZETA
 from protocols.pathak2010.parameters import Parameters
@@ -28,6 +29,11 @@ from protocols.runtime import cbor_limits, state, transcript
 from protocols.runtime import message as messages
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.view import RecordedView, recompute
+from protocols.secure_sum import PROGRAM as SUMS
+from protocols.secure_sum import parameters as sums_parameters
+from protocols.secure_sum.messages import MaskKeys
+from protocols.secure_sum.parameters import Block, stage, widths
+from protocols.secure_sum.parameters import Parameters as SumsParameters
 from smc_dp.audit.run import evidence as evidence_module
 from smc_dp.audit.run import kept, record
 from smc_dp.audit.run.evidence import Evidence, load
@@ -73,11 +79,11 @@ def write_corpus(corpus: Path) -> None:
     public = [line for line in lines if binding.FOR_EVERYBODY in line]
     view = min((path.read_bytes() for path in at.views.iterdir()), key=len)
     envelopes = [envelope.encode() for envelope in evidence.envelopes.values()]
-    kinds = len(PROGRAM.kinds) + len(as_printed.PROGRAM.kinds)
+    kinds = len(_kinds())
     examples: dict[str, list[bytes]] = {
         "envelope": envelopes[:20],
         "message": [bytes([number, at]) for number in range(kinds) for at in (0, 1)],
-        "state": [view],
+        "state": [view, *_sum_states()],
         "view": [view],
         "transcript": [b"\n".join(texts[2].split(b"\n")[:4]) + b"\n", b"\n".join([lines[0], *public]) + b"\n"],
         "release": [b"\x00".join(texts[:2])],
@@ -87,6 +93,7 @@ def write_corpus(corpus: Path) -> None:
         "kept": [
             json.dumps({"key": {}, "status": "passed", "detail": "", "date": "2026-01-01", "digest": ""}).encode()
         ],
+        "parameters": [json.dumps(p.as_dict()).encode() for p in (_sums(), replace(_sums(), dropouts=0))] + [b"{}"],
         "evidence": [b"\x00".join((*texts[:2], b"\n".join(texts[2].split(b"\n")[:4]), view))],
     }
     at.scratch.mkdir()
@@ -116,11 +123,31 @@ def _evidence(corpus: Path) -> Evidence:
 
 
 @cache
-def _kinds() -> tuple[tuple[type[Any], ...], Mapping[str, int], Mapping[str, Any]]:
+def _kinds() -> tuple[tuple[type[Any], Mapping[str, int], Mapping[str, Any]], ...]:
+    """Every kind of message with the widths of its fields, and the keys that its session has admitted."""
     p, rng = Parameters(("P1", "P2"), 1, KEY_BITS), Stream.insecure_from_seed("fuzz")
     paillier_key = paillier.generate(KEY_BITS, rng).public
     keys = {XI: paillier_key, ZETA: paillier_key, DGK: dgk.generate(KEY_BITS, p.u, rng).public}
-    return (*PROGRAM.kinds, *as_printed.PROGRAM.kinds), p.layout(), keys
+    summed = {**_sums().layout(), **widths(_sums(), stage(0))}
+    return (
+        *((kind, p.layout(), keys) for kind in (*PROGRAM.kinds, *as_printed.PROGRAM.kinds)),
+        *((kind, summed, {}) for kind in (MaskKeys, *SUMS.kinds, *SUMS.statements)),
+    )
+
+
+def _sums() -> SumsParameters:
+    """Sums with everything that their messages can hold."""
+    blocks = ((Block(2, "none"),), (Block(1, "none"),))
+    return SumsParameters(("P1", "P2", "P3"), 0, 1, blocks, 16, verifiable=True)
+
+
+def _sum_states() -> list[bytes]:
+    """A party and Charlie, before the first sum and after it."""
+    from support.sessions import play
+    from support.sums import made
+
+    states = play(made(_sums())).states
+    return [states[name][i] for name in ("P1", "charlie") for i in (4, -1)]
 
 
 def envelope(data: bytes, corpus: Path) -> None:
@@ -135,8 +162,8 @@ def envelope(data: bytes, corpus: Path) -> None:
 
 def message(data: bytes, corpus: Path) -> None:
     """`messages.decode` of every kind: the first byte chooses it, the rest is laid over the shortest numbers."""
-    kinds, layout, keys = _kinds()
-    kind = kinds[data[0] % len(kinds)] if data else kinds[0]
+    kinds = _kinds()
+    kind, layout, keys = kinds[data[0] % len(kinds)] if data else kinds[0]
     body = bytearray(_blank(kind, layout))
     for i, byte in enumerate(data[1 : len(body) + 1]):
         body[i] ^= byte
@@ -160,13 +187,26 @@ def _blank(kind: type[Any], layout: Mapping[str, int]) -> bytes:
 
 def plain_state(data: bytes, corpus: Path) -> None:
     """`state.load`: what it reads, it writes alike."""
-    records = (*PROGRAM.records, Parameters)
+    for records in ((*PROGRAM.records, Parameters), (*SUMS.records, SumsParameters)):
+        try:
+            value = state.load(data, records)
+        except ReplayError:
+            continue
+        if state.dump(value, records) != data:
+            raise RuntimeError("another encoding was read")
+
+
+def stated_sums(data: bytes, corpus: Path) -> None:
+    """The parameters of sums: what is read is what they state, and their widths are numbers."""
     try:
-        value = state.load(data, records)
-    except ReplayError:
+        value = json.loads(data)
+        p = SumsParameters.from_dict(value if isinstance(value, dict) else {})
+    except (LocalError, ValueError, RecursionError):
         return
-    if state.dump(value, records) != data:
-        raise RuntimeError("another encoding was read")
+    if json.dumps(p.as_dict(), sort_keys=True) != json.dumps(value, sort_keys=True):
+        raise RuntimeError("other parameters were read")
+    if min(p.layout().values()) < 0:
+        raise RuntimeError("a width below zero")
 
 
 def view(data: bytes, corpus: Path) -> None:
@@ -276,6 +316,7 @@ TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {
     "csv": table("csv"),
     "parquet": table("parquet"),
     "kept": entry,
+    "parameters": stated_sums,
     "evidence": whole,
 }
 
@@ -287,7 +328,7 @@ def main(corpus: Path, name: str, options: list[str]) -> None:
     target = TARGETS[name]
     classes = [vars(owner) for owner in (Envelope, RecordedView)]
     modules = (cbor_limits, messages, state, transcript, reading, record, run_folder, evidence_module)
-    modules += (line_zero, checked, binding, bounds_module, csv_cells, parquet_cells, tables, kept)
+    modules += (sums_parameters, line_zero, checked, binding, bounds_module, csv_cells, parquet_cells, tables, kept)
     for names in (*classes, *map(vars, modules)):
         for value in list(names.values()):
             function = getattr(value, "__func__", value)

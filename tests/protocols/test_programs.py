@@ -79,8 +79,7 @@ def test_another_functionality_is_told_apart(name: str) -> None:
     model, hygiene, small = protocol.model, protocol.model.hygiene, protocol.model.small
 
     def other(p: Any, inputs: Any, published: Mapping[str, Any]) -> bool:
-        first, *rest = published
-        return bool(hygiene and hygiene.agrees(p, inputs, {**published, first: published[rest[0]]}))
+        return bool(hygiene and hygiene.agrees(p, protocol.model.inputs(p, lambda name, bits: 1), published))
 
     if hygiene is not None:
         model = replace(model, hygiene=replace(hygiene, agrees=other))

@@ -187,6 +187,7 @@ def test_mutants_read_otherwise(program: Program, coalition: tuple[str, ...]) ->
     assert compare_samples(read_by(coalition, runs), simulations(coalition)).p_value < REJECT
 
 
+@pytest.mark.slow
 def test_equal_sizes_show_to_charlie_and_to_the_first_party_without_tie_bits() -> None:
     runs = seen("large and equal", mutants.NO_TIE_BITS, 80)
     assert order_hidden([run.search for run in runs], WINNERS) < REJECT
@@ -197,6 +198,7 @@ def test_equal_sizes_show_to_charlie_and_to_the_first_party_without_tie_bits() -
     assert compare_samples(*matches).p_value < REJECT
 
 
+@pytest.mark.slow
 def test_a_flip_sent_apart_shows_and_tells_how_far_the_sizes_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether both top bits are equal is one more thing that Charlie learns, and it moves with the sizes."""
     monkeypatch.setattr(roles, "chooser", mutants.chooser_with_flip_apart)

@@ -1,0 +1,77 @@
+"""Sums of integer vectors that nobody computes: private against Charlie and any t of K parties who deviate at will,
+while up to D parties vanish.
+
+In outline after Bonawitz et al., "Practical Secure Aggregation for Privacy-Preserving Machine Learning" (CCS 2017), and
+Bell et al. (CCS 2020). `parameters.py` has the inequalities, `messages.py` lists the conversation, `setup.py`,
+`sums.py` and `complete.py` hold it, `ideal.py` says what it is worth, and `NOTES.md` has the theorem and its proof.
+"""
+
+from __future__ import annotations
+
+from protocols import curator as with_curator
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.message import CURATOR, PARTY, Kind
+from protocols.runtime.session import Greeting, Program
+from protocols.secure_sum import complete, dealing, setup, sums
+from protocols.secure_sum.messages import KINDS, STATEMENTS, MaskKeys
+from protocols.secure_sum.parameters import SETUP, SHARES, Parameters, stage, widths
+from protocols.secure_sum.publishing import broken_word, publish
+from protocols.secure_sum.values import RECORDS, Addends, Sums
+
+
+async def party(me: Endpoint, p: Parameters, mine: Addends) -> Sums:
+    """P_j: its numbers and its noise for each sum in; the sums out, and who is in them."""
+    mine.check(p)
+    vault = await me.stage(setup.party, p)
+    if p.output == SHARES:
+        return Sums((await me.stage(complete.publisher, p, vault, mine, 0, name=stage(0), replaces=True),), ())
+    one = sums.party if p.D else complete.party
+    for r in range(p.R):
+        vault = await me.stage(one, p, vault, mine, r, name=stage(r), replaces=True)
+    return Sums(vault.values, vault.members)
+
+
+async def curator(me: Endpoint, p: Parameters) -> Sums:
+    """Charlie, whom nobody trusts: no input; the sums out, and who is in them."""
+    book = await me.stage(setup.curator, p)
+    one = sums.curator if p.D else complete.curator
+    for r in range(p.R):
+        book = await me.stage(one, p, book, r, name=stage(r), replaces=True)
+    return await me.stage(publish, p, book, replaces=True)
+
+
+def participants(p: Parameters) -> dict[str, Kind]:
+    """P_1 ... P_K and Charlie, who is not needed where masked inputs are published."""
+    everybody = with_curator.parties_and_curator(p)
+    return {name: kind for name, kind in everybody.items() if kind == PARTY or p.output != SHARES}
+
+
+def peers(p: Parameters, name: str) -> tuple[str, ...]:
+    """Whom a participant writes to: Charlie, and where seeds are shared everybody else."""
+    everybody = participants(p)
+    kind = everybody[name]
+    return tuple(other for other in everybody if other != name and (p.D or CURATOR in (kind, everybody[other])))
+
+
+def closed(p: Parameters, name: str, stage: str) -> tuple[str, ...]:
+    """Parties write to each other in set-up only: their links are closed then, or later states would open all shares
+    that were ever sent, those of sums that are over included.
+    """
+    return tuple(other for other in p.parties if other != name) if name in p.parties and stage == SETUP else ()
+
+
+PROGRAM = Program(
+    "secure_sum",
+    1,
+    {PARTY: party, CURATOR: curator},
+    KINDS,
+    RECORDS,
+    Parameters,
+    participants=participants,
+    peers=peers,
+    greeting=Greeting(MaskKeys, dealing.greeting),
+    statements=STATEMENTS,
+    kept=broken_word,
+    widths=widths,
+    closed=closed,
+)

@@ -1,0 +1,97 @@
+"""What anybody can check of a secure sum who was not there: a published opening, dealers whose shares open nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.claims import Checkable, Told, Wrong
+from protocols.runtime.endpoint import Greeted
+from protocols.secure_sum import dealing, opening, unmasking
+from protocols.secure_sum.messages import MaskKeys, PublishedOpening, Shares, Unmask
+from protocols.secure_sum.opening import Attested
+from protocols.secure_sum.parameters import Parameters, stage
+from protocols.secure_sum.values import Held
+
+_Greetings = Mapping[str, Greeted[MaskKeys]]
+_SharesHeld = dict[tuple[int, int, bool], dict[int, bytes]]
+"""By dealer, sum, and whether they are of its seed or of its mask key: the shares of its holders."""
+
+
+def published(
+    p: Parameters, session: bytes, greetings: _Greetings, said: Mapping[str, Any], attested: Attested
+) -> Wrong | None:
+    """What is wrong with what Charlie added up in public."""
+    opened = said.get(CURATOR_NAME)
+    if not isinstance(opened, PublishedOpening):
+        return Wrong("what was added up was not published", None if opened is None else CURATOR_NAME)
+    found = opening.fault(p, session, greetings, opened, attested)
+    return None if found is None else Wrong(found.why, CURATOR_NAME if found.shows else None)
+
+
+def told(p: Parameters, greetings: _Greetings, letters: Sequence[Told]) -> Wrong | None:
+    """Who dealt T shares that it committed to, and that do not open what it greeted with."""
+    if not p.D:
+        return None
+    for (dealer, r, of_seed), shares in sorted(_dealt(p, greetings, letters).items()):
+        for chosen in _enough(p, shares):
+            if not _opens(greetings[p.parties[dealer]].message, dealer, r, of_seed, dealing.opened(chosen)):
+                what = "seed" if of_seed else "mask key"
+                name = p.parties[dealer]
+                why = f"{name} dealt shares of its {what} of sum {r} that do not open what it greeted with"
+                return Wrong(why, name)
+    return None
+
+
+def _dealt(p: Parameters, greetings: _Greetings, letters: Sequence[Told]) -> _SharesHeld:
+    """The shares in these letters that their dealers committed to; for others nobody answers."""
+    found: _SharesHeld = {}
+    for letter in letters:
+        for dealer, holder, r, held in (*_given(p, greetings, letter), *_shown(p, greetings, letter)):
+            for of_seed, share in ((True, held.b), (False, held.s)):
+                if share:
+                    found.setdefault((dealer, r, of_seed), {})[holder] = share
+    return found
+
+
+def _given(p: Parameters, greetings: _Greetings, letter: Told) -> Iterator[tuple[int, int, int, Held]]:
+    """Dealer, holder, sum and shares, as a dealer gave them."""
+    if not isinstance(letter.message, Shares) or not {letter.sender, letter.to} <= set(p.parties):
+        return
+    dealer, holder = p.parties.index(letter.sender), p.parties.index(letter.to)
+    held = [Held(b, s) for b, s in zip(letter.message.b, letter.message.s, strict=True)]
+    if dealing.root(dealing.tree(dealer, holder, held)) == greetings[letter.sender].message.leaves[holder]:
+        yield from ((dealer, holder, r, of_sum) for r, of_sum in enumerate(held))
+
+
+def _shown(p: Parameters, greetings: _Greetings, letter: Told) -> Iterator[tuple[int, int, int, Held]]:
+    """The same as a holder showed them; of two shares only one."""
+    if not isinstance(letter.message, Unmask) or letter.sender not in p.parties:
+        return
+    r = next((r for r in range(p.R) if stage(r) == letter.stage), None)
+    if r is None:
+        return
+    holder, leaves = p.parties.index(letter.sender), tuple(greetings[name].message.leaves for name in p.parties)
+    for dealer, share in enumerate(letter.message.shares):
+        for survived in (True, False):
+            if unmasking.is_dealt(p, leaves, r, dealer, holder, survived, letter.message):
+                yield dealer, holder, r, Held(share, b"") if survived else Held(b"", share)
+
+
+def _enough(p: Parameters, shares: Mapping[int, bytes]) -> Iterator[dict[int, bytes]]:
+    """T of them at a time, so that each is in some of these."""
+    items = sorted(shares.items())
+    for last in items[p.T - 1 :]:
+        yield dict([*items[: p.T - 1], last])
+
+
+def _opens(said: MaskKeys, dealer: int, r: int, of_seed: bool, opened: bytes) -> bool:
+    return unmasking.is_promised(said.commitments[r], said.keys[r], dealer, r, of_seed, opened)
+
+
+def _is_verifiable(p: Parameters) -> bool:
+    return p.verifiable
+
+
+CHECKABLE = Checkable(_is_verifiable, published, told)

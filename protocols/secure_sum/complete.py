@@ -1,0 +1,43 @@
+"""One sum in which nobody may vanish (D = 0): masks of pairs alone, which cancel when all are there.
+
+No seed is ever opened, so there are no shares, and nothing to agree on. Whoever vanishes ends the session, and what the
+others have paid stays paid: nobody can know who has seen what.
+"""
+
+from __future__ import annotations
+
+from protocols.arithmetic.ring import Vector
+from protocols.runtime.endpoint import Endpoint
+from protocols.secure_sum import masks, roster, steps
+from protocols.secure_sum.messages import Masked, PublishedShare
+from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.values import Addends, Book, Opening, Vault
+
+
+async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> Vault:
+    """P_j. Learns S_r."""
+    at = roster.context(me.session_id, vault.roster, r, vault.query)
+    steps.send_masked(me, p, at, steps.blinded(me, p, vault, mine, r, at))
+    return await steps.result(me, p, vault, r, at, p.everybody)
+
+
+async def publisher(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> Vector:
+    """P_j, where masked inputs are published as shares: anybody learns S_r, and there is no Charlie."""
+    at = roster.context(me.session_id, vault.roster, r, vault.query)
+    y = steps.blinded(me, p, vault, mine, r, at)
+    me.publish(PublishedShare(y))
+    return y
+
+
+async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
+    """Charlie. Learns S_r."""
+    vault = book.vault
+    at = roster.context(me.session_id, vault.roster, r, vault.query)
+    got = dict(zip(p.parties, await me.gather(p.parties, Masked), strict=True))
+    inputs = steps.admitted(me, p, at, got)
+    if absent := roster.missing(p.parties, tuple(inputs)):
+        me.stop(f"sum {r} needs the masked inputs of all, and that of {', '.join(absent)} is of no use")
+    y = {i: masked.y for i, masked in inputs.items()}
+    S = masks.lift(p, at, y, {}, vault.keys[r])
+    opening = Opening(tuple(y.values()), tuple(masked.signature for masked in inputs.values()), (), ())
+    return steps.announce(me, p, book, r, p.everybody, S, opening)

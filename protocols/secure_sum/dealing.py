@@ -1,0 +1,126 @@
+"""The seeds of a session's sums: made with the greeting, dealt to all, opened one kind for each party.
+
+Every party has a seed b and a secret mask key s for each sum. b is opened of who survived the sum, s of who did not,
+never both. A holder's two shares hash to a leaf, the leaves of all sums to a root, and the roots stand in the dealer's
+greeting: a share that is not the dealer's is dropped, and what is opened is held against the dealer's commitment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from protocols.arithmetic import shamir
+from protocols.arithmetic.rng import Stream
+from protocols.crypto import masking
+from protocols.secure_sum.messages import MaskKeys, Shares
+from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.values import Held
+
+SEED_BYTES = masking.SECRET_BYTES
+_INDEX_BYTES, _NUMBER_BYTES = 2, 4
+
+
+@dataclass(frozen=True, repr=False)
+class Seeds:
+    """One party's seeds b and secret mask keys s by sum, and the shares of both by holder and sum; with D = 0 there is
+    one secret mask key, and nothing else.
+    """
+
+    b: tuple[bytes, ...]
+    s: tuple[bytes, ...]
+    shares: tuple[tuple[Held, ...], ...]
+
+
+def deal(p: Parameters, rng: Stream) -> Seeds:
+    """The seeds of a party, from the stream of its greeting."""
+    if not p.D:
+        return Seeds((), (rng.bytes(SEED_BYTES),), ())
+    b = tuple(rng.bytes(SEED_BYTES) for _ in range(p.R))
+    s = tuple(rng.bytes(SEED_BYTES) for _ in range(p.R))
+    of_b = [shamir.deal(seed, p.T, p.K, rng) for seed in b]
+    of_s = [shamir.deal(seed, p.T, p.K, rng) for seed in s]
+    shares = tuple(tuple(Held(of_b[r][j], of_s[r][j]) for r in range(p.R)) for j in range(p.K))
+    return Seeds(b, s, shares)
+
+
+def greeting(p: Parameters, name: str, rng: Stream) -> MaskKeys:
+    """What a party greets with."""
+    dealt, dealer = deal(p, rng), p.parties.index(name)
+    return MaskKeys(
+        keys=tuple(masking.public_key(s) for s in dealt.s),
+        commitments=tuple(commitment(dealer, r, b) for r, b in enumerate(dealt.b)),
+        leaves=tuple(root(tree(dealer, j, held)) for j, held in enumerate(dealt.shares)),
+    )
+
+
+def shares_for(dealt: Seeds, holder: int) -> Shares:
+    """What a dealer sends to a holder."""
+    held = dealt.shares[holder]
+    return Shares(tuple(h.b for h in held), tuple(h.s for h in held))
+
+
+def commitment(dealer: int, r: int, b: bytes) -> bytes:
+    """What binds a dealer to its seed b of sum r. The greeting that it stands in is bound to the session."""
+    return hashlib.sha256(b"smc-dp sum seed\0" + _index(dealer) + _number(r) + b).digest()
+
+
+def hashed(share: bytes) -> bytes:
+    """The digest of one share."""
+    return hashlib.sha256(b"smc-dp sum share\0" + share).digest()
+
+
+def leaf(dealer: int, holder: int, r: int, b: bytes, s: bytes) -> bytes:
+    """Of the digests of both shares of a holder, for one sum."""
+    said = _index(dealer) + _index(holder) + _number(r) + b + s
+    return hashlib.sha256(b"smc-dp sum leaf\0" + said).digest()
+
+
+def tree(dealer: int, holder: int, held: Sequence[Held]) -> tuple[bytes, ...]:
+    """The leaves of all sums."""
+    return tuple(leaf(dealer, holder, r, hashed(h.b), hashed(h.s)) for r, h in enumerate(held))
+
+
+def root(leaves: Sequence[bytes]) -> bytes:
+    """What all leaves hash to, in pairs; an odd one is paired with itself."""
+    level = list(leaves)
+    while len(level) > 1:
+        level = [_node(level[i], level[min(i + 1, len(level) - 1)]) for i in range(0, len(level), 2)]
+    return level[0]
+
+
+def path(leaves: Sequence[bytes], r: int) -> tuple[bytes, ...]:
+    """What leads from leaf r to the root: its neighbour on each level."""
+    level, at, found = list(leaves), r, []
+    while len(level) > 1:
+        found.append(level[min(at ^ 1, len(level) - 1)])
+        level = [_node(level[i], level[min(i + 1, len(level) - 1)]) for i in range(0, len(level), 2)]
+        at //= 2
+    return tuple(found)
+
+
+def climbed(start: bytes, r: int, steps: Sequence[bytes]) -> bytes:
+    """The root above leaf r."""
+    at = start
+    for step in steps:
+        at = _node(step, at) if r & 1 else _node(at, step)
+        r >>= 1
+    return at
+
+
+def opened(shares: Mapping[int, bytes]) -> bytes:
+    """The seed that these holders' shares give."""
+    return shamir.combine({holder + 1: share for holder, share in shares.items()})
+
+
+def _node(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"smc-dp sum node\0" + left + right).digest()
+
+
+def _index(index: int) -> bytes:
+    return index.to_bytes(_INDEX_BYTES, "big")
+
+
+def _number(r: int) -> bytes:
+    return r.to_bytes(_NUMBER_BYTES, "big")

@@ -1,0 +1,246 @@
+"""What the sums are worth: the ideal functionality, simulators, and a model for audits. The theorem is in NOTES.md.
+
+Theorem. Let Charlie and any t parties deviate at will, statically. Their view of R sums can be made from: for each sum
+at most one pair of a query and a set U of at least K-D parties, chosen by them before they get the sum over the honest
+members of U of what these add, noise included; and at least H = K-D-t honest parties are in it. There is no statistical
+term. Honest parties output what Charlie says, or nothing: that the sum is right, and that there is one, is not
+promised.
+
+The simulators follow the proof: seeds, keys and shares are real, and the masked inputs of the honest hide any numbers
+that add up to the honest sum. They are tried for coalitions that follow the protocol; what deviating ones can do is in
+the proof, and in the tests of this folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from protocols.arithmetic.ring import Vector
+from protocols.arithmetic.rng import Stream
+from protocols.crypto import masking
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.claims import Claim, Hygiene, Inputs, Leaving, Mask, Model, Readings, Trials, Unknown
+from protocols.runtime.message import Message
+from protocols.secure_sum import asked, dealing, masks
+from protocols.secure_sum.boundary import NOT_CLAIMED
+from protocols.secure_sum.parameters import SHARES, Block, Parameters
+from protocols.secure_sum.values import Addends
+
+ASSUMPTIONS = (
+    "that who deviates is fixed from the start, that no party goes back to an old state, that X25519 (gap "
+    "Diffie-Hellman), Ed25519 and ChaCha20-Poly1305 are as strong as they are held to be, SHA-256 and SHAKE-256 like "
+    "random oracles, and that the coins of the operating system and their expansion (ChaCha20, HMAC-SHA-256) cannot be "
+    "told from true ones"
+)
+
+
+def functionality(p: Parameters, inputs: Mapping[str, Addends], r: int, members: Collection[int]) -> Vector:
+    """S_r: the sum of what these parties add, noise included."""
+    mine = [inputs[p.parties[i]] for i in members]
+    return p.ring.add_vectors(*(x.numbers[r] for x in mine), *(x.noise[r] for x in mine))
+
+
+def claimed(p: Parameters, names: Sequence[str]) -> bool:
+    """Charlie with at most t parties. Without Charlie: any parties, but fewer than T where masked inputs are public."""
+    parties = [name for name in names if name != CURATOR_NAME]
+    if CURATOR_NAME in names:
+        return len(parties) <= p.t
+    return bool(parties) and not (p.D and p.verifiable and len(parties) >= p.T)
+
+
+def simulate_with_charlie(
+    p: Parameters,
+    members: Collection[int],
+    own: Mapping[int, Addends],
+    honest: Sequence[Vector],
+    rng: Stream,
+    gone: Collection[int] = (),
+) -> Readings:
+    """All that Charlie and these parties read, from their own inputs and the sums of the honest who are not gone; these
+    vanish when they have dealt.
+    """
+    survivors = [i for i in range(p.K) if i not in gone]
+    dealt = [dealing.deal(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
+    found = simulate_parties(p, members, rng, dealt)
+    y: list[int] = []
+    opened: list[bytes] = []
+    for r, S in enumerate(honest):
+        numbers = _dummies(p, [i for i in survivors if i not in members], S, rng)
+        numbers |= {i: _added(p, own[i], r) for i in members}
+        context = rng.bytes(masking.DIGEST_BYTES)
+        key = r if p.D else 0
+        keys = [masking.public_key(of.s[key]) for of in dealt]
+        for i in survivors:
+            b = dealt[i].b[r] if p.D else None
+            y += masks.blind(p, numbers[i], context, i, b, dealt[i].s[key], keys)
+        for holder in survivors if p.D else ():
+            held = [dealer.shares[holder][r] for dealer in dealt]
+            opened += [h.b if i in survivors else h.s for i, h in enumerate(held)]
+    return {"Masked.y": y, **_numbers({"Unmask.shares": opened}), **found}
+
+
+def simulate_parties(
+    p: Parameters, members: Collection[int], rng: Stream, dealt: Sequence[dealing.Seeds] | None = None
+) -> Readings:
+    """All that these parties read without Charlie: shares of seeds, and of nothing else. What is dealt is drawn here,
+    unless the simulator of a larger coalition has drawn it.
+    """
+    if not p.D:
+        return {}
+    every = dealt or [dealing.deal(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
+    read = [dealer.shares[j][r] for j in members for i, dealer in enumerate(every) if i != j for r in range(p.R)]
+    return _numbers({"Shares.b": [held.b for held in read], "Shares.s": [held.s for held in read]})
+
+
+def _dummies(p: Parameters, honest: Sequence[int], S: Vector, rng: Stream) -> dict[int, Vector]:
+    """Any numbers of the honest parties that add up to S."""
+    return dict(zip(honest, p.ring.split_vector(S, len(honest), rng), strict=True)) if honest else {}
+
+
+def _added(p: Parameters, mine: Addends, r: int) -> Vector:
+    return p.ring.add_vectors(mine.numbers[r], mine.noise[r])
+
+
+def _numbers(found: Mapping[str, Sequence[bytes]]) -> Readings:
+    return {place: [int.from_bytes(x, "big") for x in values] for place, values in found.items() if values}
+
+
+# A model for audits.
+
+
+def toy(p: Parameters) -> Parameters:
+    """The same names and sums with one number in each block."""
+    return replace(p, sums=tuple(tuple(Block(1, b.noise) for b in blocks) for blocks in p.sums))
+
+
+def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
+    """The numbers x_j and the noise E_j of each party, in each sum."""
+    given: dict[str, tuple[Any, ...]] = {
+        name: (p, Addends(_unknowns(p, f"x_{j}", unknown), _unknowns(p, f"E_{j}", unknown)))
+        for j, name in enumerate(p.parties, start=1)
+    }
+    return given if p.output == SHARES else {**given, CURATOR_NAME: (p,)}
+
+
+def _unknowns(p: Parameters, name: str, unknown: Unknown) -> tuple[Vector, ...]:
+    """One vector a sum; the number of a coordinate goes on over all sums."""
+    found, start = [], 1
+    for r in range(p.R):
+        found.append(tuple(unknown(f"{name}({i})", p.ring_bits) for i in range(start, start + p.length(r))))
+        start += p.length(r)
+    return tuple(found)
+
+
+def given(
+    p: Parameters, inputs: Inputs, said: Sequence[tuple[str, Message]], members: Collection[str]
+) -> Mapping[str, int]:
+    """What a coalition is given, coordinate by coordinate over all sums that it came to."""
+    addends = {name: inputs[name][1] for name in p.parties}
+    sums = (functionality(p, addends, r, parties) for r, parties in enumerate(asked.took_part(p, said, members)))
+    return {f"S({i})": x for i, x in enumerate((x for S in sums for x in S), start=1)}
+
+
+def toy_masks(p: Parameters) -> tuple[Mask, ...]:
+    """Every field that hides something from its reader, always mod a power of two."""
+    seed = 8 * masking.SECRET_BYTES
+    return (
+        Mask("Masked.y", p.ring_bits),
+        *(Mask(place, seed) for place in ("Shares.b", "Shares.s", "Unmask.shares")),
+    )
+
+
+def agrees(p: Parameters, given: Inputs, published: Mapping[str, Any]) -> bool:
+    """Whether the published sums are those of what their members added."""
+    addends = {name: given[name][1] for name in p.parties}
+    if p.output == SHARES:
+        total = p.ring.add_vectors(*(share.y for share in published.values()))
+        return total == functionality(p, addends, 0, range(p.K))
+    (said,) = published.values()
+    every = (x for r in range(p.R) for x in functionality(p, addends, r, p.members(said.members[r])))
+    return bool(tuple(every) == said.S)
+
+
+MODEL = Model(
+    toy,
+    inputs,
+    (),
+    lambda p: (),
+    asked.sample,
+    asked.outcomes,
+    Hygiene(
+        8 * masking.SECRET_BYTES,
+        toy_masks,
+        (),
+        lambda p: (p.ring_bits, 0),
+        agrees,
+        lambda p: p.ring_bits,
+        lambda p: p.output != SHARES,
+    ),
+    vanishing=asked.vanishing,
+    given=given,
+    profiles=asked.profiles,
+)
+
+# How the claim is tried.
+
+_RING_BITS = 16
+
+
+def small(p: Parameters) -> Parameters:
+    """Four parties, one of whom may be Charlie's and one of whom may vanish if any may in p."""
+    names = tuple(f"P{j}" for j in range(1, 5))
+    return Parameters(names, 1, min(p.D, 1), ((Block(2, "none"),),), _RING_BITS, p.verifiable, p.output)
+
+
+def worlds(p: Parameters) -> tuple[Inputs, Inputs]:
+    """Everybody adds the same in both, as numbers without noise, or as noise alone."""
+    M = p.ring.modulus
+    z = [tuple(tuple((M // p.K * i + 3) % M for _ in range(p.length(r))) for r in range(p.R)) for i in range(p.K)]
+    nothing = tuple((0,) * p.length(r) for r in range(p.R))
+    one, other = inputs(p, lambda name, bits: 0), inputs(p, lambda name, bits: 0)
+    for name, mine in zip(p.parties, z, strict=True):
+        one[name], other[name] = (p, Addends(mine, nothing)), (p, Addends(nothing, mine))
+    return one, other
+
+
+def simulation(p: Parameters, rng: Stream, gone: Collection[int] = ()) -> Callable[[tuple[str, ...]], Readings]:
+    """The simulators for one execution in either world."""
+    world, _ = worlds(p)
+    given = {name: world[name][1] for name in p.parties}
+
+    def simulated(names: tuple[str, ...]) -> Readings:
+        members = [p.parties.index(name) for name in names if name != CURATOR_NAME]
+        if CURATOR_NAME not in names:
+            return simulate_parties(p, members, rng)
+        honest = [i for i in range(p.K) if i not in members and i not in gone]
+        sums = [functionality(p, given, r, honest) for r in range(p.R)]
+        return simulate_with_charlie(p, members, {i: given[p.parties[i]] for i in members}, sums, rng, gone)
+
+    return simulated
+
+
+def leaving(p: Parameters) -> Mapping[str, int]:
+    """The last party sends what it greets with, the shares and that it is ready, and no masked input."""
+    return {p.parties[-1]: p.K + 1} if p.D else {}
+
+
+def simulation_of_the_rest(p: Parameters, rng: Stream) -> Callable[[tuple[str, ...]], Readings]:
+    """The simulators for one execution without the last party."""
+    return simulation(p, rng, (p.K - 1,))
+
+
+CLAIM = Claim(
+    simulators={"Charlie and at most t parties": simulate_with_charlie, "parties without Charlie": simulate_parties},
+    not_claimed=NOT_CLAIMED,
+    trials=Trials(
+        claimed,
+        simulation,
+        small,
+        worlds,
+        lambda p, found: found,
+        leaving=Leaving(leaving, simulation_of_the_rest),
+    ),
+    assumptions=ASSUMPTIONS,
+)

@@ -1,0 +1,169 @@
+"""Every message of a sum in the order it is sent, and what participants sign beside them.
+
+With nobody who may vanish (D = 0) there are no shares and no survivors; or, beside mask keys, nothing but published
+shares.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, masked, message, public
+
+
+@message("0", PARTY >> PUBLIC)
+class MaskKeys(Message):
+    """The sender's mask key for each sum, its commitments to its own seeds, and a digest of each holder's shares."""
+
+    keys: Annotated[tuple[bytes, ...], public("key"), Times("keys")]
+    commitments: Annotated[tuple[bytes, ...], public("digest"), Times("commitments")]
+    leaves: Annotated[tuple[bytes, ...], public("digest"), Times("held")]
+
+
+@message("1", PARTY >> PARTY)
+class Shares(Message):
+    """The addressee's share of the sender's seed and of its secret mask key, for each sum."""
+
+    b: Annotated[tuple[bytes, ...], masked("seed"), Times("sums")]
+    s: Annotated[tuple[bytes, ...], masked("seed"), Times("sums")]
+
+
+@message("1", PARTY >> CURATOR)
+class Ready(Message):
+    """All greetings and shares are there; what everybody greeted with, as the sender saw it."""
+
+    roster: Annotated[bytes, public("digest")]
+
+
+@message("1", CURATOR >> PARTY)
+class Start(Message):
+    """All are ready, and saw the same: from here on a sum costs."""
+
+    roster: Annotated[bytes, public("digest")]
+
+
+@message("2", PARTY >> CURATOR)
+class Masked(Message):
+    """The sender's numbers and noise under all its masks, signed as its only input to this sum."""
+
+    context: Annotated[bytes, public("digest")]
+    y: Annotated[tuple[int, ...], masked("word"), Times("length")]
+    signature: Annotated[bytes, public("signature")]
+
+
+@message("3", CURATOR >> PARTY)
+class Survivors(Message):
+    """Whose masked inputs are there; nobody's, to propose that the sum is given up."""
+
+    context: Annotated[bytes, public("digest")]
+    members: Annotated[int, public("members")]
+    inputs: Annotated[bytes, public("digest")]
+    signature: Annotated[bytes, public("signature")]
+
+
+@message("4", PARTY >> CURATOR)
+class Signed(Message):
+    """The sender's signature of the one list of survivors that it agrees to in this sum."""
+
+    signature: Annotated[bytes, public("signature")]
+
+
+@message("5", CURATOR >> PARTY)
+class Certificate(Message):
+    """The signatures of the survivors, by party; zeros where there is none."""
+
+    signatures: Annotated[tuple[bytes, ...], public("signature"), Times("parties")]
+
+
+@message("6", PARTY >> CURATOR)
+class Unmask(Message):
+    """One share for each party: of its seed if it survived, else of its mask key; and what leads from it to the digest
+    that its dealer greeted with.
+    """
+
+    shares: Annotated[tuple[bytes, ...], masked("seed"), Times("held")]
+    siblings: Annotated[tuple[bytes, ...], public("digest"), Times("held")]
+    paths: Annotated[tuple[bytes, ...], public("digest"), Times("path")]
+
+
+@message("7", CURATOR >> PARTY)
+class Result(Message):
+    """The sum, signed."""
+
+    S: Annotated[tuple[int, ...], public("word"), Times("length")]
+    signature: Annotated[bytes, public("signature")]
+
+
+@message("7", CURATOR >> PUBLIC)
+class PublishedSum(Message):
+    """All sums, one after the other, and who is in each."""
+
+    members: Annotated[tuple[int, ...], public("members"), Times("sums")]
+    S: Annotated[tuple[int, ...], public("word"), Times("all")]
+
+
+@message("7", CURATOR >> PUBLIC)
+class PublishedOpening(Message):
+    """All sums, who is in each, and all that Charlie added up, for each sum by party, zeros where there is nothing: the
+    masked inputs with their signatures, the signatures of the survivors, the seeds that were opened.
+    """
+
+    members: Annotated[tuple[int, ...], public("members"), Times("sums")]
+    S: Annotated[tuple[int, ...], public("word"), Times("all")]
+    y: Annotated[tuple[int, ...], public("word"), Times("masked")]
+    inputs: Annotated[tuple[bytes, ...], public("signature"), Times("signed")]
+    agreed: Annotated[tuple[bytes, ...], public("signature"), Times("agreed")]
+    seeds: Annotated[tuple[bytes, ...], public("seed"), Times("agreed")]
+
+
+@message("2", PARTY >> PUBLIC)
+class PublishedShare(Message):
+    """The sender's masked input, which is an additive share of the sum: all of them add up to it."""
+
+    y: Annotated[tuple[int, ...], public("word"), Times("all")]
+
+
+# What participants sign for third parties: one of a kind in each sum.
+
+
+@message("2", PARTY >> PUBLIC)
+class Input(Message):
+    """The sender's masked input has this digest."""
+
+    context: Annotated[bytes, public("digest")]
+    digest: Annotated[bytes, public("digest")]
+
+
+@message("3", CURATOR >> PUBLIC)
+class Listed(Message):
+    """These survivors, with inputs of this digest."""
+
+    context: Annotated[bytes, public("digest")]
+    members: Annotated[int, public("members")]
+    inputs: Annotated[bytes, public("digest")]
+
+
+@message("4", PARTY >> PUBLIC)
+class Agreed(Message):
+    """In the sum of this number the sender agrees to these survivors with these inputs, and to no others."""
+
+    number: Annotated[int, public("number")]
+    context: Annotated[bytes, public("digest")]
+    members: Annotated[int, public("members")]
+    inputs: Annotated[bytes, public("digest")]
+
+
+@message("7", CURATOR >> PUBLIC)
+class Ended(Message):
+    """The sum over these survivors has this digest."""
+
+    context: Annotated[bytes, public("digest")]
+    members: Annotated[int, public("members")]
+    digest: Annotated[bytes, public("digest")]
+
+
+KINDS = (
+    *(Shares, Ready, Start, Masked, Survivors, Signed, Certificate, Unmask, Result),
+    *(PublishedSum, PublishedOpening, PublishedShare),
+)
+STATEMENTS = (Input, Listed, Agreed, Ended)

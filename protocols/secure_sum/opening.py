@@ -1,0 +1,124 @@
+"""What anybody can check of sums that were published with all that Charlie added up (`verifiable`).
+
+The greetings and the publication are enough: every masked input is signed for this sum by who sent it, enough survivors
+signed the list, every opened seed is the one that its owner greeted with, and the sum of the masked inputs without
+their masks is the one that Charlie states. What a party put in is not shown, and is not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from protocols.arithmetic.ring import Vector
+from protocols.crypto import masking
+from protocols.errors import LocalError
+from protocols.runtime.endpoint import Greeted
+from protocols.runtime.message import Message
+from protocols.secure_sum import dealing, masks, roster
+from protocols.secure_sum.messages import Agreed, Input, MaskKeys, PublishedOpening
+from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.values import Opening
+
+Attested = Callable[[str, Message, bytes], bool]
+"""Whether the participant of this name signed this statement with this signature."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a publication. `shows`: whether Charlie's signature of it shows that he deviated, whatever the
+    greetings are said to be. It does where all that parties signed holds for these, for then he had the same.
+    """
+
+    why: str
+    shows: bool
+
+
+def fault(
+    p: Parameters,
+    session: bytes,
+    greetings: Mapping[str, Greeted[MaskKeys]],
+    published: PublishedOpening,
+    attested: Attested,
+) -> Fault | None:
+    """Why the published sums are not those of the masked inputs; None if they are."""
+    if found := roster.fault(p, greetings):
+        return Fault(" ".join(filter(None, found)), False)
+    g, keys, query = roster.digest(p, greetings), roster.keys(p, greetings), roster.first_query(session)
+    start = 0
+    for r in range(p.R):
+        S = published.S[start : start + p.length(r)]
+        at = roster.context(session, g, r, query)
+        opening = _of_sum(p, published, r, start)
+        wrong = _of_members(p, published.members[r]) or _of_signatures(
+            p, r, at, published.members[r], opening, attested
+        )
+        wrong = wrong or _of_values(p, r, at, published.members[r], opening, S, keys[r], greetings)
+        if wrong:
+            return Fault(f"sum {r}: {wrong.why}", wrong.shows)
+        query, start = roster.next_query(p, session, r, query, published.members[r], S), start + p.length(r)
+    return None
+
+
+def _of_members(p: Parameters, members: int) -> Fault | None:
+    try:
+        U = p.members(members)
+    except LocalError as error:
+        return Fault(str(error), True)
+    few = len(U) < p.fewest
+    return Fault(f"has {len(U)} of {p.K} parties, wanted {p.fewest}", True) if few else None
+
+
+def _of_signatures(
+    p: Parameters, r: int, at: bytes, members: int, opening: Opening, attested: Attested
+) -> Fault | None:
+    """What parties should have signed and did not, for these greetings."""
+    U = p.members(members)
+    digests = {i: masking.digest(opening.y[i], p.width) for i in U}
+    for i, name in enumerate(p.parties):
+        if i in U and not attested(name, Input(at, digests[i]), opening.inputs[i]):
+            return Fault(f"{name} did not sign the masked input that is said to be its", False)
+        if i not in U and (any(opening.y[i]) or any(opening.inputs[i])):
+            return Fault(f"{name} is not in it, and a masked input is said to be its", True)
+    if not p.D:
+        return None
+    masked = {i: (digests[i], opening.inputs[i]) for i in U}
+    agreed = Agreed(r, at, members, roster.inputs(masked))
+    signers = [i for i in U if attested(p.parties[i], agreed, opening.agreed[i])]
+    for i, name in enumerate(p.parties):
+        if i not in signers and any(opening.agreed[i]):
+            return Fault(f"what is said to be signed by {name} is not", False)
+    return Fault(f"{len(signers)} survivors signed who is in it, wanted {p.Q}", False) if len(signers) < p.Q else None
+
+
+def _of_values(
+    p: Parameters,
+    r: int,
+    at: bytes,
+    members: int,
+    opening: Opening,
+    S: Vector,
+    keys: tuple[bytes, ...],
+    greetings: Mapping[str, Greeted[MaskKeys]],
+) -> Fault | None:
+    """Whether what is opened is what its owners greeted with, and the sum what comes of it."""
+    U = p.members(members)
+    for i, seed in enumerate(opening.seeds):
+        said = greetings[p.parties[i]].message.commitments[r]
+        if (dealing.commitment(i, r, seed) != said) if i in U else (masking.public_key(seed) != keys[i]):
+            return Fault(f"what is said to be opened of {p.parties[i]} is not what it greeted with", True)
+    seeds = dict(enumerate(opening.seeds))
+    if masks.lift(p, at, {i: opening.y[i] for i in U}, seeds, keys) != S:
+        return Fault("is not that of the masked inputs", True)
+    return None
+
+
+def _of_sum(p: Parameters, published: PublishedOpening, r: int, start: int) -> Opening:
+    """The part of one sum, which begins after so many numbers of each party."""
+    d, first, at = p.length(r), p.K * start, p.K * r
+    return Opening(
+        tuple(published.y[first + i * d : first + (i + 1) * d] for i in range(p.K)),
+        published.inputs[at : at + p.K],
+        published.agreed[at : at + p.K],
+        published.seeds[at : at + p.K],
+    )

@@ -1,0 +1,224 @@
+"""The public parameters of a session of sums, checked once, with the inequalities that everything else relies on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from protocols.arithmetic.ring import Ring
+from protocols.crypto import masking
+from protocols.crypto.identity import SIGNATURE_BYTES
+from protocols.errors import LocalError
+
+MOST_PARTIES = 200  # everybody shares masks with everybody: beyond that, their number is the cost
+LEAST_THRESHOLD = 2  # with 1, every share is the secret
+CURATOR, SHARES = "curator", "shares"
+OUTPUTS = (CURATOR, SHARES)
+SETUP, STAGE = "setup", "sum"
+LONGEST_RING = 1024
+_WORD = 8
+
+
+@dataclass(frozen=True)
+class Block:
+    """So many numbers under one law of noise.
+
+    `noise` says in public which, as whoever draws it does ("none" for none): the protocol only binds the session to it.
+    """
+
+    length: int
+    noise: str
+
+
+Blocks = tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """K parties by name, t that may collude with Charlie and deviate at will, D that may vanish in one sum; the sums,
+    each in blocks, in Z_M with M = 2**ring_bits.
+
+    Quorum Q of signatures and threshold T of shares: 2Q >= K+t+1, t+1 <= T <= Q, D <= K-Q, as the least Q, and T = Q.
+    With D = 0 there are neither, and every t <= K-1 will do. `verifiable`: Charlie publishes what he added up, so that
+    anybody can do it again. `output`: to whom a masked input goes; as published `shares` it is everybody's, and there
+    is no Charlie. `agreed` is a digest of whatever else the parties agreed on before. Raises `LocalError` otherwise.
+    """
+
+    parties: tuple[str, ...]
+    colluders: int
+    dropouts: int
+    sums: tuple[Blocks, ...]
+    ring_bits: int = 64
+    verifiable: bool = False
+    output: str = CURATOR
+    agreed: str = ""
+
+    def __post_init__(self) -> None:
+        K, t, D = self.K, self.t, self.D
+        if not 2 <= K <= MOST_PARTIES or len(set(self.parties)) != K:
+            raise LocalError(f"parties: wanted 2 to {MOST_PARTIES} with different names, got {K}")
+        if not 0 <= t < K:
+            raise LocalError(f"colluders: wanted 0 to {K - 1} of {K} parties, got {t}")
+        if not 0 <= D <= most_dropouts(K, t):
+            raise LocalError(f"dropouts: wanted 0 to {most_dropouts(K, t)} of {K} parties with colluders {t}, got {D}")
+        if self.ring_bits % _WORD or not _WORD <= self.ring_bits <= LONGEST_RING:
+            raise LocalError(f"ring_bits: wanted a multiple of {_WORD} up to {LONGEST_RING}, got {self.ring_bits}")
+        if not self.sums or not all(blocks and all(b.length >= 1 for b in blocks) for blocks in self.sums):
+            raise LocalError("sums: wanted at least one, each of blocks with at least one number")
+        if self.output not in OUTPUTS:
+            raise LocalError(f"output: wanted one of {', '.join(OUTPUTS)}, got {self.output}")
+        if self.output == SHARES and (D or self.R > 1 or self.verifiable):
+            raise LocalError("output: shares are for one sum with dropouts 0, which everybody can add up as it is")
+
+    @classmethod
+    def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
+        """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write."""
+        types: dict[str, type] = {
+            **{"parties": list, "colluders": int, "dropouts": int, "sums": list, "ring_bits": int},
+            **{"verifiable": bool, "output": str, "agreed": str},
+        }
+        derived: dict[str, type] = dict.fromkeys(("quorum", "threshold", "honest", "numbers"), int)
+        wrong = [name for name, kind in (types | derived).items() if type(stated.get(name)) is not kind]
+        if wrong or not all(isinstance(name, str) for name in stated["parties"]):
+            raise LocalError(f"parameters: {', '.join(wrong) or 'parties'} missing, or of another type than wanted")
+        given = {name: stated[name] for name in types}
+        made = cls(**given | {"parties": tuple(stated["parties"]), "sums": _sums(stated["sums"])})
+        if made.as_dict() != stated:
+            raise LocalError("parameters: not those that this protocol derives from the others")
+        return made
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for line 0 of a record."""
+        return {
+            "parties": list(self.parties),
+            "colluders": self.colluders,
+            "dropouts": self.dropouts,
+            "quorum": self.Q,
+            "threshold": self.T,
+            "honest": self.H,
+            "sums": [[[b.length, b.noise] for b in blocks] for blocks in self.sums],
+            "numbers": self.numbers,
+            "ring_bits": self.ring_bits,
+            "verifiable": self.verifiable,
+            "output": self.output,
+            "agreed": self.agreed,
+        }
+
+    @property
+    def K(self) -> int:  # noqa: N802
+        """The number of parties."""
+        return len(self.parties)
+
+    @property
+    def t(self) -> int:
+        """How many of them may be Charlie's."""
+        return self.colluders
+
+    @property
+    def D(self) -> int:  # noqa: N802
+        """How many may vanish in one sum, from its masked input on."""
+        return self.dropouts
+
+    @property
+    def Q(self) -> int:  # noqa: N802
+        """How many survivors sign one list of them; nobody's, with D = 0."""
+        return quorum(self.K, self.t) if self.D else 0
+
+    @property
+    def T(self) -> int:  # noqa: N802
+        """How many shares open a seed; 0 where there are none."""
+        return self.Q
+
+    @property
+    def H(self) -> int:  # noqa: N802
+        """How many honest parties are in every sum: K - D - t, at least 1."""
+        return self.K - self.D - self.t
+
+    @property
+    def fewest(self) -> int:
+        """How many parties are in a sum at least: K - D."""
+        return self.K - self.D
+
+    @property
+    def R(self) -> int:  # noqa: N802
+        """The number of sums."""
+        return len(self.sums)
+
+    @property
+    def ring(self) -> Ring:
+        """Z_M."""
+        return Ring(self.ring_bits)
+
+    @property
+    def width(self) -> int:
+        """Bytes of a number in Z_M."""
+        return self.ring_bits // 8
+
+    @property
+    def everybody(self) -> int:
+        """All parties as a list of survivors."""
+        return (1 << self.K) - 1
+
+    def length(self, r: int) -> int:
+        """How many numbers sum r has."""
+        return sum(block.length for block in self.sums[r])
+
+    def listed(self, members: Iterable[int]) -> int:
+        """A list of survivors as a number: bit i stands for party i, counted from 0."""
+        return sum(1 << i for i in set(members))
+
+    def members(self, listed: int) -> tuple[int, ...]:
+        """Who stands on a list; raises `LocalError` for a bit that stands for nobody."""
+        if listed >> self.K:
+            raise LocalError(f"a list of survivors names party {listed.bit_length()} of {self.K}")
+        return tuple(i for i in range(self.K) if listed >> i & 1)
+
+    def layout(self) -> dict[str, int]:
+        """The widths in bytes and the counts that messages name; those of one sum are in `widths`."""
+        keys, held = (self.R, self.K) if self.D else (1, 0)
+        opening = self.R * self.K if self.verifiable else 0
+        return {
+            **{"key": masking.KEY_BYTES, "seed": masking.SECRET_BYTES, "digest": masking.DIGEST_BYTES},
+            **{"signature": SIGNATURE_BYTES, "word": self.width, "members": (self.K + 7) // 8, "number": 4},
+            **{"keys": keys, "commitments": self.R if self.D else 0, "held": held, "sums": self.R, "parties": self.K},
+            **{"path": held * (self.R - 1).bit_length(), "length": 0, "all": self.numbers},
+            **{"masked": self.K * self.numbers if self.verifiable else 0, "signed": opening},
+            **{"agreed": opening if self.D else 0},
+        }
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers all sums have."""
+        return sum(self.length(r) for r in range(self.R))
+
+
+def quorum(K: int, t: int) -> int:
+    """The least Q with 2Q >= K+t+1, and never below 2."""
+    return max(LEAST_THRESHOLD, (K + t) // 2 + 1)
+
+
+def most_dropouts(K: int, t: int) -> int:
+    """The largest D for which there is a quorum."""
+    return max(0, K - quorum(K, t))
+
+
+def stage(r: int) -> str:
+    """The name of the stage of sum r, counted from 0."""
+    return f"{STAGE}{r}"
+
+
+def widths(p: Parameters, name: str) -> dict[str, int]:
+    """What is as long as its sum: the numbers of a masked input, and of a result."""
+    number = name.removeprefix(STAGE)
+    r = int(number) if number.isdecimal() and len(number) <= len(str(p.R)) else p.R
+    return {"length": p.length(r)} if r < p.R and name == stage(r) else {}
+
+
+def _sums(stated: list[Any]) -> tuple[Blocks, ...]:
+    blocks = [b for blocks in stated if type(blocks) is list for b in blocks]
+    if not all(type(blocks) is list for blocks in stated) or not all(
+        type(b) is list and [type(x) for x in b] == [int, str] for b in blocks
+    ):
+        raise LocalError("parameters: sums: wanted lists of blocks, each a length and a law of noise")
+    return tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in stated)

@@ -1,0 +1,47 @@
+"""What Charlie publishes: the sums, and on request all that he added up, so that anybody can do it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.endpoint import Endpoint
+from protocols.secure_sum.messages import PublishedOpening, PublishedSum
+from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.values import Book, Sums
+
+
+async def publish(me: Endpoint, p: Parameters, book: Book) -> Sums:
+    """Charlie. Learns nothing more."""
+    vault = book.vault
+    S = tuple(x for value in vault.values for x in value)
+    if not p.verifiable:
+        me.publish(PublishedSum(vault.members, S))
+    else:
+        every = book.openings
+        me.publish(
+            PublishedOpening(
+                vault.members,
+                S,
+                tuple(x for opening in every for y in opening.y for x in y),
+                tuple(x for opening in every for x in opening.inputs),
+                tuple(x for opening in every for x in opening.agreed),
+                tuple(x for opening in every for x in opening.seeds),
+            )
+        )
+    return Sums(vault.values, vault.members)
+
+
+def broken_word(
+    session_id: bytes, names: tuple[str, ...], told: Sums, published: Mapping[str, Any]
+) -> tuple[str, str] | None:
+    """Charlie, if he published other sums than he told this participant, and what he did; None if he did not.
+
+    He is not named for publishing nothing: it may have been held back on the way.
+    """
+    said = published.get(CURATOR_NAME)
+    S = tuple(x for value in told.values for x in value)
+    if said is None or (said.members, said.S) == (told.members, S):
+        return None
+    return CURATOR_NAME, "published other sums than he told"

@@ -1,0 +1,88 @@
+"""Who takes part and what is asked, as digests: whoever differs in either shares no mask, and signs nothing common."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from protocols.arithmetic.ring import Vector
+from protocols.crypto import masking
+from protocols.runtime.endpoint import Greeted
+from protocols.secure_sum.messages import MaskKeys
+from protocols.secure_sum.parameters import Parameters
+
+_NUMBER_BYTES = 4
+
+
+def digest(p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]]) -> bytes:
+    """g: of what every party greeted with, in their order."""
+    return hashlib.sha256(b"".join(greetings[name].digest for name in p.parties)).digest()
+
+
+def keys(p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]]) -> tuple[tuple[bytes, ...], ...]:
+    """The mask keys by sum and party; with D = 0 there is one for all sums, for none is ever opened."""
+    said = [greetings[name].message.keys for name in p.parties]
+    return tuple(tuple(own[r if p.D else 0] for own in said) for r in range(p.R))
+
+
+def fault(p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]]) -> tuple[str | None, str] | None:
+    """Which mask keys cannot be used, and whose fault that is; None if all can.
+
+    A copy of another's key would have both share their masks with everybody. Which of the two is the copy nobody can
+    tell, so it is nobody's fault that could be shown.
+    """
+    owners: dict[bytes, str] = {}
+    for name in p.parties:
+        for key in greetings[name].message.keys:
+            agreeing = masking.agreeing(key)
+            if agreeing is None:
+                return name, "greeted with a mask key of small order"
+            if owners.get(agreeing) == name:
+                return name, "greeted with one mask key twice"
+            if agreeing in owners:
+                return None, f"{owners[agreeing]} and {name} greeted with the same mask key"
+            owners[agreeing] = name
+    return None
+
+
+def context(session: bytes, roster: bytes, r: int, query: bytes) -> bytes:
+    """What the masks of sum r, and all that is signed of it, are bound to."""
+    return hashlib.sha256(b"smc-dp sum context\0" + session + roster + _number(r) + query).digest()
+
+
+def first_query(session: bytes) -> bytes:
+    """q_0: what the first sum asks follows from the session."""
+    return hashlib.sha256(b"smc-dp sum query\0" + session).digest()
+
+
+def next_query(p: Parameters, session: bytes, r: int, query: bytes, members: int, S: Vector) -> bytes:
+    """q_{r+1}: what the next sum asks follows from all results so far."""
+    said = session + _number(r) + query + _list(p, members) + masking.digest(S, p.width)
+    return hashlib.sha256(b"smc-dp sum query\0" + said).digest()
+
+
+def inputs(masked: Mapping[int, tuple[bytes, bytes]]) -> bytes:
+    """Of the masked inputs of all survivors: none of them can be another once a seed has been opened.
+
+    Of each its digest and its sender's signature. Everybody reads this, and T parties know all masks: without the
+    signatures, which they do not know, they could try values of what a single other party added.
+    """
+    return hashlib.sha256(b"".join(_number(i) + b"".join(masked[i]) for i in sorted(masked))).digest()
+
+
+def nobodys() -> bytes:
+    """`inputs` of no survivor."""
+    return inputs({})
+
+
+def missing(names: Sequence[str], members: Sequence[int]) -> tuple[str, ...]:
+    """The parties that are not on a list."""
+    return tuple(name for i, name in enumerate(names) if i not in members)
+
+
+def _number(r: int) -> bytes:
+    return r.to_bytes(_NUMBER_BYTES, "big")
+
+
+def _list(p: Parameters, members: int) -> bytes:
+    return members.to_bytes((p.K + 7) // 8, "big")

@@ -1,0 +1,69 @@
+"""What the sums with and without drop-outs have in common: a masked input goes in, a signed result comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from protocols.arithmetic.ring import Vector
+from protocols.crypto import masking
+from protocols.runtime.endpoint import Endpoint
+from protocols.secure_sum import masks, roster
+from protocols.secure_sum.messages import Ended, Input, Masked, Result
+from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.values import Addends, Book, Opening, Vault
+
+
+def label(r: int) -> str:
+    """Under which sum r is charged."""
+    return f"sum {r}"
+
+
+def blinded(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int, at: bytes) -> Vector:
+    """y_j of sum r. It is charged when this returns: from here on the sum may come out, whoever else vanishes."""
+    secrets = vault.of(r)
+    z = p.ring.add_vectors(mine.numbers[r], mine.noise[r])
+    y = masks.blind(p, z, at, me.index, secrets.b or None, secrets.s, vault.keys[r])
+    me.spend(label(r))
+    return y
+
+
+def send_masked(me: Endpoint, p: Parameters, at: bytes, y: Vector) -> None:
+    """2. y to Charlie, signed as the only one of this sum."""
+    me.send(me.curator, Masked(at, y, me.attest(Input(at, masking.digest(y, p.width)))))
+
+
+def admitted(me: Endpoint, p: Parameters, at: bytes, got: Mapping[str, Masked]) -> dict[int, Masked]:
+    """Charlie's: the masked inputs that are of this sum and signed, by party. The others are as if they were absent."""
+    found: dict[int, Masked] = {}
+    for name, masked in got.items():
+        if masked.context != at:
+            me.doubt(name, "masks with other parties, or for another query")
+        elif not me.attested(name, Input(at, masking.digest(masked.y, p.width)), masked.signature):
+            me.doubt(name, "a masked input that its sender did not sign")
+        else:
+            found[p.parties.index(name)] = masked
+    return found
+
+
+async def result(me: Endpoint, p: Parameters, vault: Vault, r: int, at: bytes, members: int) -> Vault:
+    """7. A party reads what Charlie says the sum is, and erases what made it."""
+    got = await me.receive(me.curator, Result)
+    if not me.attested(me.curator, Ended(at, members, masking.digest(got.S, p.width)), got.signature):
+        me.refuse(me.curator, "a result that he did not sign")
+    return after(me, p, vault, r, members, got.S)
+
+
+def announce(me: Endpoint, p: Parameters, book: Book, r: int, members: int, S: Vector, opening: Opening) -> Book:
+    """7. Charlie tells all parties the sum, signed."""
+    vault = book.vault
+    at = roster.context(me.session_id, vault.roster, r, vault.query)
+    signature = me.attest(Ended(at, members, masking.digest(S, p.width)))
+    me.broadcast(p.parties, Result(S, signature))
+    openings = (*book.openings, opening) if p.verifiable else ()
+    return replace(book, vault=after(me, p, vault, r, members, S), openings=openings)
+
+
+def after(me: Endpoint, p: Parameters, vault: Vault, r: int, members: int, S: Vector) -> Vault:
+    """The vault once sum r is over."""
+    return vault.after(r, roster.next_query(p, me.session_id, r, vault.query, members, S), members, S)

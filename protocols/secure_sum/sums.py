@@ -1,0 +1,168 @@
+"""One sum with drop-outs, steps 2 to 7: masked inputs, the one list of survivors that enough of them sign, one kind of
+share for each party, the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NoReturn
+
+from protocols.crypto import masking
+from protocols.crypto.identity import SIGNATURE_BYTES
+from protocols.errors import LocalError
+from protocols.runtime.endpoint import Endpoint
+from protocols.secure_sum import masks, roster, steps, unmasking
+from protocols.secure_sum.messages import Agreed, Certificate, Listed, Masked, Signed, Survivors, Unmask
+from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.values import Addends, Book, Opening, Vault
+
+UNSIGNED = bytes(SIGNATURE_BYTES)
+
+
+async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> Vault:
+    """P_j. Learns S_r and who took part."""
+    at = roster.context(me.session_id, vault.roster, r, vault.query)
+    # 2. the masked input
+    steps.send_masked(me, p, at, steps.blinded(me, p, vault, mine, r, at))
+    # 3., 4. one list of survivors, signed if it can be
+    listed = await me.receive(me.curator, Survivors)
+    U = _listed(me, p, listed)
+    agreed = Agreed(r, at, listed.members, listed.inputs)
+    if not U or me.index in U:  # else it came too late: it signs and opens nothing
+        if listed.context != at or 0 < len(U) < p.fewest:
+            me.refuse(me.curator, "survivors that cannot be signed")
+        me.send(me.curator, Signed(me.attest(agreed)))
+    # 5. enough of them have signed the same
+    held = await me.receive(me.curator, Certificate)
+    if len(_signers(me, p, agreed, held.signatures, U or range(p.K))) < p.Q:
+        me.refuse(me.curator, "too few signatures of survivors")
+    if me.index not in U:
+        me.void(steps.label(r))
+    if not U:
+        me.stop(f"sum {r} was given up: too few took part, and nobody is charged for it")
+    # 6. one kind of share for each party, by the list that I have signed
+    if me.index in U:
+        me.send(me.curator, unmasking.unmask(p, vault, r, U))
+    # 7.
+    return await steps.result(me, p, vault, r, at, listed.members)
+
+
+async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
+    """Charlie. Learns S_r and who took part."""
+    at = roster.context(me.session_id, book.vault.roster, r, book.vault.query)
+    # 2.
+    inputs = steps.admitted(me, p, at, await me.collect(p.parties, Masked))
+    U = tuple(sorted(inputs))
+    if len(U) < p.fewest:
+        await _given_up(me, p, r, at, len(U))
+    # 3.
+    listed = _propose(me, p, at, U, inputs)
+    # 4., 5.
+    signatures = await _certified(me, p, Agreed(r, at, listed.members, listed.inputs), U)
+    # 6.
+    opened = await me.collect(_names(p, U), Unmask)
+    seeds = _opened(me, p, book, r, U, opened)
+    # 7.
+    S = masks.lift(p, at, {i: inputs[i].y for i in U}, seeds, book.vault.keys[r])
+    return steps.announce(me, p, book, r, listed.members, S, _opening(p, r, inputs, signatures, seeds))
+
+
+# What a party does.
+
+
+def _listed(me: Endpoint, p: Parameters, listed: Survivors) -> tuple[int, ...]:
+    """Who survived, as Charlie says and signs."""
+    if not me.attested(me.curator, Listed(listed.context, listed.members, listed.inputs), listed.signature):
+        me.refuse(me.curator, "a list of survivors that he did not sign")
+    try:
+        return p.members(listed.members)
+    except LocalError as error:
+        me.refuse(me.curator, str(error))
+
+
+def _signers(
+    me: Endpoint, p: Parameters, agreed: Agreed, signatures: Sequence[bytes], among: Collection[int]
+) -> tuple[int, ...]:
+    """Which of these parties have signed, each counted once."""
+    return tuple(i for i in among if me.attested(p.parties[i], agreed, signatures[i]))
+
+
+# What Charlie does.
+
+
+def _propose(me: Endpoint, p: Parameters, at: bytes, U: Sequence[int], inputs: Mapping[int, Masked]) -> Listed:
+    """3. The one list of survivors of this sum, to all."""
+    masked = {i: (masking.digest(m.y, p.width), m.signature) for i, m in inputs.items()}
+    listed = Listed(at, p.listed(U), roster.inputs(masked))
+    me.broadcast(p.parties, Survivors(at, listed.members, listed.inputs, me.attest(listed)))
+    return listed
+
+
+async def _certified(
+    me: Endpoint, p: Parameters, agreed: Agreed, among: Sequence[int], why: str = ""
+) -> tuple[bytes, ...]:
+    """4., 5. The signatures of enough of these parties, to all; `why` there is nothing else to sign."""
+    valid: dict[str, bytes] = {}
+    for name, signed in (await me.collect(_names(p, among), Signed)).items():
+        if me.attested(name, agreed, signed.signature):
+            valid[name] = signed.signature
+        else:
+            me.doubt(name, "a signature of other survivors")
+    if len(valid) < p.Q:
+        me.stop(f"{why}{len(valid)} of {p.K} parties signed who is in sum {agreed.number}, wanted {p.Q}")
+    signatures = tuple(valid.get(name, UNSIGNED) for name in p.parties)
+    me.broadcast(p.parties, Certificate(signatures))
+    return signatures
+
+
+async def _given_up(me: Endpoint, p: Parameters, r: int, at: bytes, count: int) -> NoReturn:
+    """Too few are there: have it signed that this sum is nobody's, so that nobody pays for it, and stop."""
+    few = f"{count} of {p.K} parties took part in sum {r}, wanted {p.fewest}"
+    listed = _propose(me, p, at, (), {})
+    await _certified(me, p, Agreed(r, at, listed.members, listed.inputs), range(p.K), f"{few}, and ")
+    me.stop(few)
+
+
+def _opened(
+    me: Endpoint, p: Parameters, book: Book, r: int, U: Sequence[int], got: Mapping[str, Unmask]
+) -> dict[int, bytes]:
+    """6. Of every party the secret that T shares open; shares that its dealer did not commit to are dropped."""
+    good: dict[int, dict[int, bytes]] = {i: {} for i in range(p.K)}
+    for name, unmask in got.items():
+        holder = p.parties.index(name)
+        wrong = unmasking.not_dealt(p, book, r, holder, U, unmask)
+        if wrong:
+            me.doubt(name, f"shares of {', '.join(_names(p, wrong))} that were not dealt to it")
+        for i in good:
+            if i not in wrong:
+                good[i][holder] = unmask.shares[i]
+    return {i: _secret(me, p, book, r, i, i in U, shares) for i, shares in good.items()}
+
+
+def _secret(
+    me: Endpoint, p: Parameters, book: Book, r: int, dealer: int, survived: bool, shares: Mapping[int, bytes]
+) -> bytes:
+    name, what = p.parties[dealer], "seed" if survived else "mask key"
+    if len(shares) < p.T:
+        me.stop(f"{len(shares)} shares of the {what} of {name} are there in sum {r}, wanted {p.T}")
+    opened = unmasking.seed(p, shares)
+    if not unmasking.is_as_promised(book, r, dealer, survived, opened):
+        me.stop(f"{name} dealt shares that do not open the {what} that it greeted with")
+    return opened
+
+
+def _opening(
+    p: Parameters, r: int, inputs: Mapping[int, Masked], signatures: tuple[bytes, ...], seeds: Mapping[int, bytes]
+) -> Opening:
+    nothing = Masked(b"", p.ring.vector([0 for _ in range(p.length(r))]), UNSIGNED)
+    every = [inputs.get(i, nothing) for i in range(p.K)]
+    return Opening(
+        tuple(masked.y for masked in every),
+        tuple(masked.signature for masked in every),
+        signatures,
+        tuple(seeds[i] for i in range(p.K)),
+    )
+
+
+def _names(p: Parameters, indices: Collection[int]) -> tuple[str, ...]:
+    return tuple(p.parties[i] for i in indices)

@@ -1,0 +1,106 @@
+"""What goes in, what stages leave behind, and what comes out: plain frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from protocols.arithmetic.ring import Vector
+from protocols.errors import LocalError
+from protocols.secure_sum.parameters import Block, Parameters
+
+
+@dataclass(frozen=True, repr=False)
+class Addends:
+    """A party's private input: for each sum its numbers, and its share of the noise, as elements of Z_M."""
+
+    numbers: tuple[Vector, ...]
+    noise: tuple[Vector, ...]
+
+    def check(self, p: Parameters) -> None:
+        """Raises `LocalError` unless there are as many of both as each sum has."""
+        wanted = [p.length(r) for r in range(p.R)]
+        if [len(x) for x in self.numbers] != wanted or [len(e) for e in self.noise] != wanted:
+            raise LocalError(f"wanted numbers and noise of the lengths {wanted}")
+
+
+@dataclass(frozen=True, repr=False)
+class Held:
+    """One party's share of a dealer's seed b and secret mask key s, for one sum."""
+
+    b: bytes
+    s: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class Secrets:
+    """What one sum needs and nobody may have afterwards: the own seed b and secret mask key s, and what is held of
+    every dealer, the owner included.
+    """
+
+    b: bytes
+    s: bytes
+    held: tuple[Held, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Vault:
+    """What a party, or Charlie, keeps between two sums.
+
+    `roster` is the digest of all greetings, `query` that of the next sum's query. `keys` are the mask keys, by sum and
+    party. `secrets` has an entry for each sum, None for those that are over. `trees`: by dealer, what the shares that
+    are held of it hash to, by sum. `values` and `members`: the sums that are over, and who is in them.
+    """
+
+    roster: bytes
+    query: bytes
+    keys: tuple[tuple[bytes, ...], ...]
+    secrets: tuple[Secrets | None, ...] = ()
+    trees: tuple[tuple[bytes, ...], ...] = ()
+    values: tuple[Vector, ...] = ()
+    members: tuple[int, ...] = ()
+
+    def of(self, r: int) -> Secrets:
+        """The secrets of sum r; raises `LocalError` when they have been erased."""
+        found = self.secrets[r]
+        if found is None:
+            raise LocalError(f"sum {r} is over, and its secrets are erased")
+        return found
+
+    def after(self, r: int, query: bytes, members: int, S: Vector) -> Vault:
+        """The same without the secrets of sum r, and with its result."""
+        secrets = tuple(None if i == r else kept for i, kept in enumerate(self.secrets))
+        return replace(self, query=query, secrets=secrets, values=(*self.values, S), members=(*self.members, members))
+
+
+@dataclass(frozen=True, repr=False)
+class Opening:
+    """What Charlie added up in one sum, by party; zeros where there is nothing."""
+
+    y: tuple[Vector, ...]
+    inputs: tuple[bytes, ...]
+    agreed: tuple[bytes, ...]
+    seeds: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Book:
+    """Charlie's own: the vault, which has no secrets, what the parties committed to, and what he added up so far.
+
+    `commitments` by sum and dealer, `leaves` by dealer and holder.
+    """
+
+    vault: Vault
+    commitments: tuple[tuple[bytes, ...], ...]
+    leaves: tuple[tuple[bytes, ...], ...]
+    openings: tuple[Opening, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Sums:
+    """What everybody has in the end: the sums in their order, and who is in each."""
+
+    values: tuple[Vector, ...]
+    members: tuple[int, ...]
+
+
+RECORDS = (Block, Addends, Held, Secrets, Vault, Opening, Book, Sums)

@@ -1,0 +1,355 @@
+"""One session under every driver: the same bytes, one charge before each masked input, nothing kept of what is over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from support.sessions import Setup, act, by_link, play, start
+from support.sums import made, parameters
+
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.ring import Vector
+from protocols.arithmetic.rng import Stream
+from protocols.crypto import sealing
+from protocols.curator import CURATOR_NAME
+from protocols.errors import LocalError
+from protocols.runtime import replay
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.envelope import HELLO, Envelope
+from protocols.runtime.process import Process, processes
+from protocols.runtime.simulate import Run
+from protocols.secure_sum import PROGRAM, dealing, ideal, masks, steps
+from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.values import Vault
+
+TWO = made(parameters(3, 0, 1, (2, 1)))
+SESSIONS = {
+    "drop-outs": TWO,
+    "nobody may vanish": made(parameters(3, 2, 0, (2, 1))),
+    "shares": made(parameters(3, 1, 0, output="shares")),
+    "verifiable": made(parameters(4, 0, 1, (1, 2), verifiable=True)),
+}
+VANISHINGS: dict[str, dict[str, int]] = {
+    "nobody": {},
+    "before its shares": {"P1": 1},
+    "when all are ready": {"P2": 5},
+    "after its input": {"P2": 6},
+    "in the second sum": {"P3": 9},
+    "too many": {"P1": 5, "P2": 7},
+    "Charlie": {CURATOR_NAME: 9},
+}
+EVERY_DAY = ("when all are ready", "in the second sum", "Charlie")
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_the_same_bytes_from_every_driver(name: str) -> None:
+    setup = SESSIONS[name]
+    wanted = by_link(setup.simulate().transcript.envelopes)
+    shuffled = setup.simulate(schedule=Stream.insecure_from_seed("order"))
+    assert by_link(shuffled.transcript.envelopes) == wanted
+    assert by_link(act(setup).envelopes) == wanted
+    coins = Stream.insecure_from_seed("steps")
+    stepped = play(setup, lambda names: list(Permutation.random(len(names), coins)(names)), batch=1)
+    assert by_link(stepped.envelopes) == wanted
+
+
+@pytest.mark.parametrize(
+    "who", [*EVERY_DAY, *(pytest.param(w, marks=pytest.mark.slow) for w in VANISHINGS if w not in EVERY_DAY)]
+)
+def test_the_same_bytes_whoever_vanishes(who: str) -> None:
+    vanish = VANISHINGS[who]
+    run = TWO.simulate(vanish=vanish)
+    wanted = by_link(run.transcript.envelopes)
+    for seed in range(2):
+        other = TWO.simulate(vanish=vanish, schedule=Stream.insecure_from_seed(seed))
+        assert by_link(other.transcript.envelopes) == wanted
+        assert (other.absent, other.ends, other.why) == (run.absent, run.ends, run.why)
+    acted = act(TWO, vanish)
+    assert (by_link(acted.envelopes), acted.ends) == (wanted, run.ends)
+    for name in TWO.session.names:
+        sent, end = alone(TWO, run, name)
+        told = [e for e in run.transcript.envelopes if e.sender == name]
+        assert sent[: len(told)] == told
+        assert run.ends[name] == "gone" or (len(told), end) == (len(sent), run.ends[name])
+
+
+def alone(setup: Setup, run: Run, name: str) -> tuple[list[Envelope], str | None]:
+    """A participant once more by `replay.step` from its mail and marks, saved after every letter: what it sends."""
+    session, sent = setup.session, run.transcript.envelopes
+    board = {e.sender: e for e in sent if e.kind == HELLO}
+    me, coins = setup.identities[name], Stream.insecure_from_seed(f"alone {name}")
+    step = replay.begin(session, name, me, setup.seeds[name], setup.inputs[name], board)
+    out, marks = list(step.mail), tuple(run.absent[name])
+    links = [[e for e in sent if (e.sender, e.to) == (sender, name)] for sender in session.names]
+    step = replay.step(session, step.state, [], me, step.counter, board, marks)
+    out += step.mail
+    while waiting := [link for link in links if link]:
+        letter = waiting[coins.below(len(waiting))].pop(0)
+        step = replay.step(session, step.state, [letter], me, step.counter, board)
+        out += step.mail
+    if step.done and run.published:
+        out += replay.release(session, step.state, me, step.counter, board).mail
+    return out, step.end
+
+
+# A charge is on the disk before the masked input leaves.
+
+
+class CrashError(Exception):
+    """The machine stops."""
+
+
+def crashed(setup: Setup, name: str) -> tuple[list[str], list[Envelope], list[str]]:
+    """A party's machine stops while its first charge is written, and it goes on from its last state: the ledger at the
+    crash, what has left by then, the ledger in the end.
+    """
+    run = setup.simulate()
+    session, me, ledger, fails = setup.session, setup.identities[name], list[str](), [True]
+    board = {e.sender: e for e in run.transcript.envelopes if e.kind == HELLO}
+
+    def charge(label: str) -> None:
+        if label not in ledger:
+            ledger.append(label)
+        if fails and fails.pop():
+            raise CrashError
+
+    step = replay.begin(session, name, me, setup.seeds[name], setup.inputs[name], board, charge)
+    left, at_crash, left_by_then = list(step.mail), list[str](), list[Envelope]()
+    for letter in [e for e in run.transcript.envelopes if e.to == name]:
+        try:
+            step = replay.step(session, step.state, [letter], me, step.counter, board, charge=charge)
+        except CrashError:
+            at_crash, left_by_then = list(ledger), list(left)
+            step = replay.step(session, step.state, [letter], me, step.counter, board, charge=charge)
+        left += step.mail
+    assert left == [e for e in run.transcript.envelopes if e.sender == name]
+    return at_crash, left_by_then, ledger
+
+
+def test_after_a_crash_between_charge_and_letter_the_ledger_has_the_charge() -> None:
+    at_crash, left, ledger = crashed(TWO, "P1")
+    assert at_crash == ["sum 0"]
+    assert [e.kind for e in left if e.kind == "Masked"] == []
+    assert ledger == ["sum 0", "sum 1"]
+
+
+def left_when_charged(setup: Setup) -> list[int]:
+    """How many masked inputs of a party have left when it is charged for one."""
+    posted: list[Envelope] = []
+    found: list[int] = []
+
+    def tamper(n: int, envelope: Envelope) -> list[tuple[str, Envelope]]:
+        posted.append(envelope)
+        return [(envelope.to, envelope)]
+
+    def charge(name: str, label: str) -> None:
+        found.append(sum((e.sender, e.kind) == (name, "Masked") for e in posted) - int(label.removeprefix("sum ")))
+
+    setup.simulate(tamper=tamper, charge=charge)
+    return found
+
+
+@pytest.mark.parametrize("name", ["drop-outs", "nobody may vanish"])
+def test_nothing_has_left_when_it_is_charged(name: str) -> None:
+    assert left_when_charged(SESSIONS[name]) == [0] * 6
+
+
+def test_a_role_that_pays_after_it_has_sent_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    send, spend = steps.send_masked, Endpoint.spend
+
+    def late(me: Endpoint, *given: Any) -> None:
+        send(me, *given)
+        spend(me, "sum 0" if len(given[2]) == 2 else "sum 1")
+
+    monkeypatch.setattr(Endpoint, "spend", lambda me, label: None)
+    monkeypatch.setattr(steps, "send_masked", late)
+    assert left_when_charged(SESSIONS["drop-outs"]) == [1] * 6
+
+
+# What is kept.
+
+
+def named_states(setup: Setup, vanish: Mapping[str, int] | None = None) -> Iterator[tuple[str, int, bytes]]:
+    """Every state of every role in the run, one after each letter: whose, and how many sums were over for it."""
+    run = setup.simulate(vanish=vanish or {})
+    sent = run.transcript.envelopes
+    board = {e.sender: e for e in sent if e.kind == HELLO}
+    for name in setup.session.names:
+        role = Process(setup.session, name, setup.identities[name], setup.seeds[name], setup.inputs[name], board)
+        role.advance()
+        for mark in run.absent[name]:
+            role.mark(mark)
+        for letter in [None, *(e for e in sent if e.to == name)]:
+            if letter:
+                role.deliver(letter)
+            role.advance()
+            yield name, max(0, len(role.desk.progress.results) - 1), replay.save(role)
+
+
+def secrets_of(setup: Setup, r: int) -> list[bytes]:
+    """Every seed, secret mask key and share of sum r."""
+    p: Parameters = setup.session.parameters
+    found = []
+    for name in p.parties:
+        dealt = dealing.deal(p, setup.seeds[name].fork("greeting"))
+        found += [dealt.b[r], dealt.s[r], *(x for held in dealt.shares for x in (held[r].b, held[r].s))]
+    return found
+
+
+def kept_too_long(setup: Setup, vanish: Mapping[str, int] | None = None) -> int:
+    """In how many states secrets stand that belong to a sum which is over; those of the others have to be found."""
+    p: Parameters = setup.session.parameters
+    secrets, kept, there = [secrets_of(setup, r) for r in range(p.R)], 0, set()
+    for _, over, state in named_states(setup, vanish):
+        kept += any(x in state for r in range(min(over, p.R)) for x in secrets[r])
+        there |= {r for r in range(over, p.R) if any(x in state for x in secrets[r])}
+    assert there == set(range(p.R))
+    return kept
+
+
+@pytest.mark.parametrize("vanish", [{}, {"P2": 6}, {"P2": 5}], ids=["nobody", "after its input", "before it"])
+def test_no_state_holds_a_secret_of_a_sum_that_is_over(vanish: dict[str, int]) -> None:
+    assert kept_too_long(TWO, vanish) == 0
+
+
+def test_where_nobody_may_vanish_the_mask_key_is_erased_with_the_last_sum() -> None:
+    """One for all sums: in set-up it follows from the seed, then it stands in every state but those after the last."""
+    setup = SESSIONS["nobody may vanish"]
+    p: Parameters = setup.session.parameters
+    keys = {name: dealing.deal(p, setup.seeds[name].fork("greeting")).s[0] for name in p.parties}
+    held = {(over, keys[name] in state) for name, over, state in named_states(setup) if name in keys}
+    assert held == {(0, False), (0, True), (1, True), (2, False)}
+
+
+def test_a_result_that_keeps_its_shares_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    after = Vault.after
+
+    def keeping(vault: Vault, *given: Any) -> Vault:
+        return replace(after(vault, *given), secrets=vault.secrets)
+
+    monkeypatch.setattr(Vault, "after", keeping)
+    assert kept_too_long(TWO) > 0
+
+
+def test_a_stage_that_does_not_take_the_place_of_the_one_before_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Endpoint.stage
+
+    async def keeping(me: Endpoint, role: Any, *args: Any, **how: Any) -> Any:
+        return await stage(me, role, *args, **how | {"replaces": False})
+
+    monkeypatch.setattr(Endpoint, "stage", keeping)
+    assert kept_too_long(TWO) > 0
+
+
+def link_keys_of(setup: Setup, name: str) -> list[bytes]:
+    """What opens the recorded letters of a party to and from the others, the shares among them."""
+    secrets = {other: seed.fork("channel").fork("x25519").bytes(32) for other, seed in setup.seeds.items()}
+    keys = [
+        sealing.link_keys(secrets[name], sealing.public_key(secrets[other]), setup.session.id, name, other)
+        for other in setup.session.parties
+        if other != name
+    ]
+    return [secrets[name], *(key for of_one in keys for key in (of_one.outgoing, of_one.incoming))]
+
+
+def openers(setup: Setup) -> tuple[int, int]:
+    """In how many states of parties such a key stands, before the first sum is over, and after it."""
+    found = [0, 0]
+    keys = {name: link_keys_of(setup, name) for name in setup.session.parties}
+    for name, over, state in named_states(setup):
+        found[over > 0] += any(key in state for key in keys.get(name, ()))
+    return found[0], found[1]
+
+
+def test_no_later_state_opens_recorded_shares() -> None:
+    """Else whoever gets hold of T later states, and a record, has the shares of the sums that are over."""
+    before, after = openers(TWO)
+    assert before > 0
+    assert after == 0
+
+
+def test_links_that_stay_open_are_told_apart() -> None:
+    keeping = TWO._replace(session=replace(TWO.session, program=replace(PROGRAM, closed=None)))
+    assert openers(keeping)[1] > 0
+
+
+# Sizes, and what is printed.
+
+
+def sizes(setup: Setup, vanish: Mapping[str, int]) -> dict[tuple[str, str], list[tuple[str, int, int]]]:
+    links: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
+    for e in setup.simulate(vanish=vanish).transcript.envelopes:
+        links.setdefault((e.sender, e.to), []).append((e.kind, len(e.header), len(e.body)))
+    return links
+
+
+EXTREMES = (lambda name, bits: 0), (lambda name, bits: 2**bits - 1)
+
+
+@pytest.mark.parametrize("vanish", [{}, {"P2": 5}, {"P2": 6}])
+@pytest.mark.parametrize("name", ["drop-outs", "nobody may vanish", "verifiable"])
+def test_no_size_depends_on_a_secret(name: str, vanish: dict[str, int]) -> None:
+    """Nothing but zeros, nothing but ones, and other seeds: as many envelopes, of the same kinds and lengths."""
+    p = SESSIONS[name].session.parameters
+    wanted = sizes(SESSIONS[name], vanish)
+    for seed, value in enumerate(EXTREMES):
+        assert sizes(extreme(p, value, seed), vanish) == wanted
+
+
+def extreme(p: Parameters, value: Callable[[str, int], int], seed: int) -> Setup:
+    return start(PROGRAM, p, ideal.inputs(p, value), f"extreme {seed}")
+
+
+def test_a_party_that_says_when_it_has_nothing_to_add_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    p, blind, send, something = SESSIONS["nobody may vanish"].session.parameters, masks.blind, steps.send_masked, [True]
+
+    def looking(p: Parameters, z: Vector, *more: Any) -> Vector:
+        something[0] = any(z)
+        return blind(p, z, *more)
+
+    def sending(me: Endpoint, *given: Any) -> None:
+        send(me, *given) if something[0] else me.stop("nothing to add")
+
+    monkeypatch.setattr(masks, "blind", looking)
+    monkeypatch.setattr(steps, "send_masked", sending)
+    assert sizes(extreme(p, EXTREMES[0], 0), {}) != sizes(extreme(p, EXTREMES[1], 0), {})
+
+
+def texts(secret: bytes) -> set[str]:
+    return {secret.hex(), repr(secret)[2:-1], str(int.from_bytes(secret, "big"))}
+
+
+def told(setup: Setup, values: Iterable[Any]) -> list[str]:
+    """The types of values whose `repr` holds a seed, a secret mask key, a share, or a number of 16 digits or more."""
+    p: Parameters = setup.session.parameters
+    secrets = {text for r in range(p.R) for x in secrets_of(setup, r) for text in texts(x)}
+    return [type(x).__name__ for x in values if re.search(r"\d{16}", repr(x)) or any(s in repr(x) for s in secrets)]
+
+
+def test_nothing_that_holds_a_secret_prints_it() -> None:
+    setup = made(parameters(3, 0, 1, (2, 1), ring_bits=128))
+    run = setup.simulate(views=True)
+    shown = [run, *run.results.values(), *run.published.values(), *processes(*setup, {}).values()]
+    for view in run.views.values():
+        shown += [view, *view.inputs, *view.results, *(message for _, message in view.mail)]
+    vault = next(x for x in run.views["P1"].results if isinstance(x, Vault))
+    dealt = dealing.deal(setup.session.parameters, setup.seeds["P1"].fork("greeting"))
+    shown += [vault, dealt, *(held for of_one in dealt.shares for held in of_one)]
+    assert told(setup, shown) == []
+    assert told(setup, [vars(dealt)]) == ["dict"]
+
+
+def test_no_error_tells_a_secret() -> None:
+    """Shares that are not those of the greeting, a secret that is erased, a threshold that is not met."""
+    setup = made(parameters(3, 0, 1, (2, 1)))
+    run = setup.simulate(views=True)
+    vault = next(x for x in run.views["P1"].results if isinstance(x, Vault))
+    with pytest.raises(LocalError, match=r"^sum 1 is over, and its secrets are erased$") as erased:
+        vault.of(1)
+    too_few = setup.simulate(vanish={"P1": 6, "P2": 7})
+    assert set(too_few.why) == {"P3", CURATOR_NAME}
+    assert told(setup, [str(erased.value), *too_few.why.values()]) == []

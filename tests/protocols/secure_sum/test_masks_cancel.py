@@ -1,0 +1,91 @@
+"""Masks of pairs cancel whoever is there and in whatever order; and one party's masked input alone is uniform.
+
+That whole runs give exactly the sum over the survivors, or none, is in `test_drop_outs.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from protocols.arithmetic.ring import Vector
+from protocols.arithmetic.rng import Stream
+from protocols.crypto import masking
+from protocols.secure_sum import dealing, masks
+from protocols.secure_sum.parameters import Block, Parameters
+
+CONTEXT = bytes(range(32))
+EVERYBODY = range(4)
+ORDERS = [order for size in (1, 2, 3, 4) for U in combinations(EVERYBODY, size) for order in permutations(U)]
+
+
+class Session:
+    """What all parties add, their secrets, and their masked inputs."""
+
+    def __init__(self, p: Parameters) -> None:
+        self.p, coins = p, Stream.insecure_from_seed("masks cancel")
+        self.dealt = [dealing.deal(p, coins.fork(f"dealer {i}")) for i in range(p.K)]
+        self.keys = [masking.public_key(of.s[0]) for of in self.dealt]
+        self.z = [p.ring.random_vector(p.length(0), coins) for _ in range(p.K)]
+        self.y = [self.blinded(i, z) for i, z in enumerate(self.z)]
+
+    def blinded(self, i: int, z: Vector) -> Vector:
+        """The masked input of party i for these numbers."""
+        b = self.dealt[i].b[0] if self.p.D else None
+        return masks.blind(self.p, z, CONTEXT, i, b, self.dealt[i].s[0], self.keys)
+
+    def is_exact(self, order: Sequence[int]) -> bool:
+        """Whether what is added up in this order, with the secrets that are then opened, is what these parties add."""
+        seeds = {i: of.b[0] if i in order else of.s[0] for i, of in enumerate(self.dealt)} if self.p.D else {}
+        lifted = masks.lift(self.p, CONTEXT, {i: self.y[i] for i in order}, seeds, self.keys)
+        return lifted == self.p.ring.add_vectors(*(self.z[i] for i in order))
+
+
+def session(t: int, D: int) -> Session:
+    return Session(Parameters(("P1", "P2", "P3", "P4"), t, D, ((Block(3, "none"),),)))
+
+
+def test_masks_cancel_for_any_survivors_in_any_order() -> None:
+    found = session(1, 1)
+    assert all(found.is_exact(order) for order in ORDERS)
+
+
+def test_where_nobody_may_vanish_they_cancel_in_any_order_of_all_and_for_nobody_less() -> None:
+    found = session(3, 0)
+    assert [found.is_exact(order) for order in ORDERS] == [len(order) == 4 for order in ORDERS]
+
+
+@pytest.mark.parametrize(("t", "D"), [(1, 1), (3, 0)])
+def test_masks_that_both_of_a_pair_add_are_told_apart(t: int, D: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = masking.combined
+    monkeypatch.setattr(masking, "combined", lambda plus, minus, *rest: honest([*plus, *minus], [], *rest))
+    broken = session(t, D)
+    assert not any(broken.is_exact(order) for order in ORDERS)
+
+
+def p_value(words: Vector) -> float:
+    """That the high bytes of these words of 16 bits are uniform, and the low bytes; the smaller (chi-square)."""
+    parts = np.divmod(np.array(words), 256)
+    return min(float(scipy.stats.chisquare(np.bincount(part, minlength=256)).pvalue) for part in parts)
+
+
+def two(length: int = 16_384) -> Session:
+    return Session(Parameters(("P1", "P2"), 1, 0, ((Block(length, "none"),),), 16))
+
+
+def test_one_message_is_uniform_whatever_it_hides(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = two()
+    for number in (0, 1, 0x7FFF):
+        assert p_value(found.blinded(0, (number,) * found.p.length(0))) > 1e-3
+    honest = masking.pair_mask
+
+    def short(*given: object) -> bytes:
+        """Twin: words of 15 bits."""
+        return bytes(x & 127 if i % 2 == 0 else x for i, x in enumerate(honest(*given)))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(masking, "pair_mask", short)
+    assert p_value(found.blinded(0, (0,) * found.p.length(0))) < 1e-6

@@ -1,0 +1,192 @@
+"""What anybody can check of `verifiable` sums: honest ones pass, and each single change of a publication is found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.sessions import Setup
+from support.sums import Loose, greetings, made, parameters
+
+from protocols.arithmetic.rng import Stream
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.endpoint import Greeted
+from protocols.runtime.message import Message
+from protocols.runtime.simulate import Letters
+from protocols.runtime.statement import is_attested
+from protocols.secure_sum import masks, opening
+from protocols.secure_sum.messages import MaskKeys, PublishedOpening
+from protocols.secure_sum.parameters import Parameters
+
+
+class Case(NamedTuple):
+    """A session, what was said in it, and what was published in the end."""
+
+    setup: Setup
+    greetings: Mapping[str, Greeted[MaskKeys]]
+    published: PublishedOpening
+
+    def fault(self, published: PublishedOpening | None = None, session: bytes | None = None) -> str | None:
+        """What anybody finds wrong, with this publication in place of the true one."""
+        at = self.setup.session
+
+        def attested(name: str, message: Message, signature: bytes) -> bool:
+            return is_attested(at, name, message, {}, signature)
+
+        said = published or self.published
+        found = opening.fault(at.parameters, session or at.id, self.greetings, said, attested)
+        return found.why if found else None
+
+
+SHAPES: dict[str, tuple[Parameters, dict[str, int | Letters]]] = {
+    "all are there": (parameters(3, 0, 1, verifiable=True), {}),
+    "two sums, one drop-out each": (parameters(5, 0, 2, (2, 1), verifiable=True), {"P2": Letters(6), "P4": Letters(9)}),
+    "two sums, nobody may vanish": (parameters(3, 2, 0, (1, 2), verifiable=True), {}),
+}
+
+
+@cache
+def case(name: str) -> Case:
+    p, vanish = SHAPES[name]
+    setup = made(p)
+    run = setup.simulate(vanish=vanish)
+    return Case(setup, greetings(setup, run.transcript.envelopes), run.published[CURATOR_NAME])
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_an_honest_publication_passes(name: str) -> None:
+    assert case(name).fault() is None
+
+
+def test_the_case_with_drop_outs_is_one() -> None:
+    assert case("two sums, one drop-out each").published.members == (0b11101, 0b10101)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_published_after_late_mail_passes(seed: int) -> None:
+    setup = made(parameters(4, 0, 1, (2, 1), verifiable=True), seed)
+    left = Loose(setup, Stream.insecure_from_seed(f"opening {seed}"), 60).run()
+    for published in left.published.values():
+        assert Case(setup, greetings(setup, left.sent), published).fault() is None
+
+
+def changed(value: Any, data: st.DataObject, p: Parameters) -> Any:
+    """Another number, or other bytes of the same length: one bit, or all of them."""
+    if isinstance(value, bytes):
+        bit = data.draw(st.integers(0, 8 * len(value) - 1))
+        flipped = (int.from_bytes(value, "little") ^ 1 << bit).to_bytes(len(value), "little")
+        return data.draw(st.sampled_from([flipped, *({bytes(len(value)), b"\xff" * len(value)} - {value})]))
+    return data.draw(st.integers(0, p.ring.modulus - 1).filter(lambda x: x != value))
+
+
+def all_places(published: PublishedOpening) -> list[tuple[str, int]]:
+    return [(f.name, i) for f in fields(published) for i in range(len(getattr(published, f.name)))]
+
+
+def with_(published: PublishedOpening, field: str, i: int, value: Any) -> PublishedOpening:
+    old = getattr(published, field)
+    return replace(published, **{field: (*old[:i], value, *old[i + 1 :])})
+
+
+@given(st.sampled_from(list(SHAPES)), st.data())
+def test_each_single_change_is_found(name: str, data: st.DataObject) -> None:
+    """But for a signature that is left out where enough remain, and the five bits of a secret mask key that X25519 sets
+    itself.
+    """
+    of, p = case(name), SHAPES[name][0]
+    field, i = data.draw(st.sampled_from(all_places(of.published)))
+    old = getattr(of.published, field)[i]
+    new = changed(old, data, p)
+    if field == "agreed" and not any(new):
+        r = i // p.K
+        assert (of.fault(with_(of.published, field, i, new)) is None) == (signed(of.published, p, r) > p.Q)
+        return
+    dead = field == "seeds" and not of.published.members[i // p.K] >> i % p.K & 1
+    if dead and clamped(new) == clamped(old):
+        return
+    assert of.fault(with_(of.published, field, i, new)) is not None, (field, i, new)
+
+
+def signed(published: PublishedOpening, p: Parameters, r: int) -> int:
+    return sum(any(signature) for signature in published.agreed[r * p.K : r * p.K + p.K])
+
+
+def clamped(secret: bytes) -> bytes:
+    return bytes([secret[0] & 248, *secret[1:31], secret[31] & 127 | 64])
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_each_place_matters(name: str) -> None:
+    of = case(name)
+    for field, i in all_places(of.published):
+        old = getattr(of.published, field)[i]
+        new = bytes([old[0] ^ 8, *old[1:]]) if isinstance(old, bytes) else old ^ 1  # a bit that X25519 does not set
+        assert of.fault(with_(of.published, field, i, new)) is not None, (field, i)
+
+
+def test_bits_that_a_mask_key_does_not_depend_on_make_no_difference() -> None:
+    """Of an opened secret mask key, and not of a seed: a fact about X25519 that `unmasking` relies on."""
+    of = case("two sums, one drop-out each")
+    gone, there = of.published.seeds[1], of.published.seeds[0]
+    for old, i, harmless in ((gone, 1, True), (there, 0, False)):
+        new = bytes([old[0] ^ 7, *old[1:31], old[31] ^ 0xC0])
+        assert (of.fault(with_(of.published, "seeds", i, new)) is None) is harmless
+
+
+def test_two_publications_in_one_are_found() -> None:
+    """Everything of P1 and P2 exchanged; the sums exchanged; the session or a greeting of another session."""
+    of = case("all are there")
+    p, said = of.setup.session.parameters, of.published
+    d = p.length(0)
+    y = (*said.y[d : 2 * d], *said.y[:d], *said.y[2 * d :])
+    swapped = {f: (x := getattr(said, f))[1:2] + x[:1] + x[2:] for f in ("inputs", "agreed", "seeds")}
+    assert of.fault(replace(said, y=y, **swapped)) == "sum 0: P1 did not sign the masked input that is said to be its"
+    assert of.fault(session=bytes(32)) is not None
+    other = made(p, 2)
+    run = other.simulate()
+    foreign = greetings(other, run.transcript.envelopes)
+    assert of._replace(greetings={**of.greetings, "P2": foreign["P2"]}).fault() is not None
+    assert of._replace(published=run.published[CURATOR_NAME]).fault() is not None
+    equal = replace(foreign["P2"], message=of.greetings["P1"].message)
+    assert of._replace(greetings={**of.greetings, "P2": equal}).fault() == ("P1 and P2 greeted with the same mask key")
+
+
+FAULTS = {
+    "spare bit": ("members", 0, 0b1111, "sum 0: a list of survivors names party 4 of 3"),
+    "too few": ("members", 0, 0b001, "sum 0: has 1 of 3 parties, wanted 2"),
+    "sum": ("S", 0, None, "sum 0: is not that of the masked inputs"),
+    "input": ("inputs", 2, bytes(64), "sum 0: P3 did not sign the masked input that is said to be its"),
+    "not in it": ("members", 0, 0b011, "sum 0: P3 is not in it, and a masked input is said to be its"),
+    "signature": ("agreed", 2, bytes(63) + b"\1", "sum 0: what is said to be signed by P3 is not"),
+    "seed": ("seeds", 1, bytes(32), "sum 0: what is said to be opened of P2 is not what it greeted with"),
+}
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_the_reason_names_the_sum_and_what_is_wrong(what: str) -> None:
+    field, i, value, said = FAULTS[what]
+    of = case("all are there")
+    assert of.fault(with_(of.published, field, i, of.published.S[0] ^ 1 if value is None else value)) == said
+
+
+def test_too_few_signatures_are_found() -> None:
+    of = case("all are there")
+    published = with_(with_(of.published, "agreed", 0, bytes(64)), "agreed", 1, bytes(64))
+    assert of.fault(published) == "sum 0: 1 survivors signed who is in it, wanted 2"
+
+
+def test_a_checker_that_adds_up_without_looking_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twins: sums that are always right, and signatures that are."""
+    of = case("all are there")
+    p = of.setup.session.parameters
+    wrong_sum = with_(of.published, "S", 0, of.published.S[0] ^ 1)
+    wrong_signature = with_(of.published, "inputs", 0, bytes(64))
+    believing = partial(opening.fault, p, of.setup.session.id, of.greetings)
+    assert believing(wrong_signature, lambda name, message, signature: True) is None
+    monkeypatch.setattr(masks, "lift", lambda *given: wrong_sum.S)
+    assert of.fault(wrong_sum) is None

@@ -1,0 +1,187 @@
+"""The inequalities, by brute force; and parameters of strangers are read as they were written, or refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+from contextlib import suppress
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.sums import parameters
+
+from protocols.errors import LocalError
+from protocols.runtime import message as messages
+from protocols.secure_sum.messages import KINDS, STATEMENTS, MaskKeys
+from protocols.secure_sum.parameters import Block, Parameters, most_dropouts, quorum, stage, widths
+
+# K, t, Q, largest D, H at the largest D, H at D = 0: the table of the design. With K = 2 there is nobody to spare.
+TABLE = [
+    *((50, 16, 34, 16, 18, 34), (50, 1, 26, 24, 25, 49), (50, 49, 50, 0, 1, 1), (5, 1, 4, 1, 3, 4)),
+    *((3, 1, 3, 0, 2, 2), (3, 0, 2, 1, 2, 3), (2, 1, 2, 0, 1, 1), (2, 0, 2, 0, 2, 2)),
+]
+
+
+@pytest.mark.parametrize(("K", "t", "Q", "D", "H", "H_0"), TABLE)
+def test_the_table(K: int, t: int, Q: int, D: int, H: int, H_0: int) -> None:
+    assert (quorum(K, t), most_dropouts(K, t)) == (Q, D)
+    largest, none = parameters(K, t, D), parameters(K, t, 0)
+    assert (largest.H, none.H) == (H, H_0)
+    assert (none.Q, none.T) == (0, 0)
+    assert ((Q, Q) if D else (0, 0)) == (largest.Q, largest.T)
+
+
+def fits(K: int, t: int, D: int, Q: int, T: int) -> bool:
+    """The three inequalities of the theorem; and with T = 1 every share would be the secret."""
+    return K + t + 1 <= 2 * Q and t + 1 <= T <= Q and D <= K - Q and T >= 2
+
+
+def test_the_quorum_is_the_least_by_brute_force() -> None:
+    """For every K up to 60 and t, over every quorum and threshold; H is at least one, and what the theorem says."""
+    for K in range(2, 61):
+        for t in range(K):
+            least = next(Q for Q in range(1, K + 1) if fits(K, t, 0, Q, Q))
+            assert quorum(K, t) == least
+            most = most_dropouts(K, t)
+            assert all(fits(K, t, D, least, least) for D in range(most + 1))
+            assert not any(fits(K, t, most + 1, Q, T) for Q in range(1, K + 1) for T in (t + 1, 2, Q))
+            assert K - most - t >= least - t > (K - t) / 2 >= 0.5
+
+
+@pytest.mark.parametrize("K", [2, 3, 4, 7, pytest.param(60, marks=pytest.mark.slow)])
+def test_everything_possible_is_accepted_and_nothing_else(K: int) -> None:
+    for t, D in product(range(-1, K + 2), repeat=2):
+        possible = 0 <= t < K and (D == 0 or (D > 0 and any(fits(K, t, D, Q, Q) for Q in range(1, K + 1))))
+        if possible:
+            assert parameters(K, t, D).H == K - D - t >= 1
+        else:
+            with pytest.raises(LocalError, match=r"^(colluders|dropouts): wanted 0 to \d+ of \d+ parties[^\n]*$"):
+                parameters(K, t, D)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"parties": ("P1",)}, "parties: wanted 2 to 200 with different names, got 1"),
+        ({"parties": ("P1", "P2", "P1")}, "parties: wanted 2 to 200 with different names, got 3"),
+        ({"parties": tuple(f"P{j}" for j in range(201))}, "parties: wanted 2 to 200 with different names, got 201"),
+        ({"colluders": 3}, "colluders: wanted 0 to 2 of 3 parties, got 3"),
+        ({"dropouts": 2}, "dropouts: wanted 0 to 1 of 3 parties with colluders 0, got 2"),
+        ({"colluders": 1}, "dropouts: wanted 0 to 0 of 3 parties with colluders 1, got 1"),
+        ({"ring_bits": 12}, "ring_bits: wanted a multiple of 8 up to 1024, got 12"),
+        ({"ring_bits": 0}, "ring_bits: wanted a multiple of 8 up to 1024, got 0"),
+        ({"ring_bits": 1032}, "ring_bits: wanted a multiple of 8 up to 1024, got 1032"),
+        ({"sums": ()}, "sums: wanted at least one, each of blocks with at least one number"),
+        ({"sums": ((),)}, "sums: wanted at least one, each of blocks with at least one number"),
+        ({"sums": ((Block(0, "none"),),)}, "sums: wanted at least one, each of blocks with at least one number"),
+        ({"output": "file"}, "output: wanted one of curator, shares, got file"),
+        ({"output": "shares"}, "output: shares are for one sum with dropouts 0, which everybody can add up as it is"),
+    ],
+)
+def test_impossible_ones_are_refused_in_one_line(change: dict[str, Any], said: str) -> None:
+    wanted = {"parties": ("P1", "P2", "P3"), "colluders": 0, "dropouts": 1, "sums": ((Block(1, "none"),),)}
+    assert Parameters(**wanted).K == 3
+    with pytest.raises(LocalError) as refused:
+        Parameters(**wanted | change)
+    assert str(refused.value) == said
+
+
+@st.composite
+def any_parameters(draw: st.DrawFn) -> Parameters:
+    K = draw(st.integers(2, 9))
+    t = draw(st.integers(0, K - 1))
+    block = st.builds(Block, st.integers(1, 10**6), st.text(max_size=9))
+    return Parameters(
+        tuple(draw(st.lists(st.text(max_size=5), min_size=K, max_size=K, unique=True))),
+        t,
+        draw(st.integers(0, most_dropouts(K, t))),
+        tuple(draw(st.lists(st.lists(block, min_size=1, max_size=3).map(tuple), min_size=1, max_size=3))),
+        8 * draw(st.integers(1, 128)),
+        draw(st.booleans()),
+        "curator",
+        draw(st.text(max_size=64)),
+    )
+
+
+@settings(max_examples=40)
+@given(any_parameters())
+def test_what_is_written_is_read_back(p: Parameters) -> None:
+    assert Parameters.from_dict(json.loads(json.dumps(p.as_dict()))) == p
+
+
+OTHERS = st.one_of(
+    *(st.none(), st.booleans(), st.integers(-2, 9), st.floats(-1, 9).map(float), st.sampled_from([0.0, 1.0, 2.0, 3.0])),
+    *(st.text(max_size=3), st.just([]), st.just({}), st.just([[[1, "none"]]]), st.just([[[True, "none"]]])),
+)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal, and of the same types: neither True nor 1.0 is 1."""
+    return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
+
+
+@given(any_parameters(), st.data())
+def test_what_would_not_be_written_is_refused(p: Parameters, data: st.DataObject) -> None:
+    """One or two places changed anywhere, taken away or added: refused, or it is what other parameters write."""
+    stated: dict[str, Any] = copy.deepcopy(p.as_dict())
+    for _ in range(data.draw(st.integers(1, 2))):
+        change = data.draw(st.sampled_from(["set", "delete", "add"]))
+        place: Any = stated
+        keys = sorted(stated)
+        at = data.draw(st.sampled_from(keys))
+        if isinstance(stated[at], list) and stated[at] and data.draw(st.booleans()):
+            place, at = stated[at], data.draw(st.integers(0, len(stated[at]) - 1))
+        if change == "set":
+            place[at] = data.draw(OTHERS)
+        elif change == "delete":
+            del place[at]
+        else:
+            stated["more"] = data.draw(OTHERS)
+        if not stated:
+            break
+    with suppress(LocalError):
+        assert same(Parameters.from_dict(stated).as_dict(), stated)
+
+
+@pytest.mark.parametrize("field", ["quorum", "threshold", "honest", "numbers"])
+def test_derived_numbers_are_whole_numbers(field: str) -> None:
+    for p in (parameters(3, 0, 1), parameters(3, 2, 0, (1,))):
+        stated = p.as_dict()
+        for other in (float(stated[field]), *([bool(stated[field])] if stated[field] < 2 else [])):
+            with pytest.raises(LocalError, match=rf"parameters: {field} missing, or of another type than wanted"):
+                Parameters.from_dict(stated | {field: other})
+
+
+def test_a_reader_that_compares_values_alone_is_told_apart() -> None:
+    """The twin of `same`: what Python takes as equal is not what was written."""
+    stated = parameters(3, 2, 0).as_dict()
+    assert stated == stated | {"quorum": False, "honest": 1.0}
+    assert not same(stated, stated | {"quorum": False})
+
+
+# A list of survivors, and lengths.
+
+
+@given(st.integers(2, 200), st.data())
+def test_a_list_of_survivors_has_one_encoding(K: int, data: st.DataObject) -> None:
+    p = parameters(K, K - 1, 0)
+    U = tuple(sorted(data.draw(st.sets(st.integers(0, K - 1)))))
+    assert p.members(p.listed(U)) == p.listed(U).bit_count() * () + U
+    spare = 8 * p.layout()["members"]
+    for bit in range(K, spare):
+        with pytest.raises(LocalError, match=f"a list of survivors names party {bit + 1} of {K}"):
+            p.members(p.listed(U) | 1 << bit)
+    assert p.members(p.everybody) == tuple(range(K))
+
+
+@pytest.mark.parametrize("p", [parameters(3, 0, 1, (2, 5)), parameters(3, 2, 0, (2, 5), verifiable=True)])
+def test_widths_are_there_for_every_message_and_differ_by_sum(p: Parameters) -> None:
+    for r, d in enumerate((2, 5)):
+        layout = {**p.layout(), **widths(p, stage(r))}
+        assert layout["length"] == d
+        assert all(messages.size(kind, layout) > 0 for kind in (*KINDS, *STATEMENTS, MaskKeys))
+    for other in ("sum2", "sum", "sum00", "sum-1", "setup", "publishing", "sum" + "9" * 5000, "sum\u0661"):
+        assert widths(p, other) == {}

@@ -1,0 +1,255 @@
+"""What a review by an adversary found in the protocol, each with the code as it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from support import role_code
+from support.coalition import Coalition, session
+from support.role_code import Code, Patch, copied
+from support.sessions import with_roles
+from support.sum_checks import ALL, five
+from support.sum_checks_secrets import copied_key, copied_with_top_bit, copied_with_torsion, greeted_with
+from support.sums import made, parameters
+
+from protocols.arithmetic.rng import Stream
+from protocols.curator import CURATOR_NAME
+from protocols.errors import PeerError
+from protocols.runtime import replay
+from protocols.runtime.claims import Told, Wrong
+from protocols.runtime.endpoint import Endpoint, Greeted
+from protocols.runtime.message import CURATOR
+from protocols.secure_sum import PROGRAM, checkable, dealing
+from protocols.secure_sum.messages import PublishedShare, PublishedSum
+
+AS_BYTES = Patch("masking", "        return agree(_PROBE, key)\n", "        agree(_PROBE, key)\n        return key\n")
+BLAMING = Patch("roster", "                return None, f", "                return name, f")
+BLAMING_READERS = Patch("setup", 'me.stop(f"{name} saw other greetings")', 'me.refuse(name, "saw other greetings")')
+OF_ANY_GREETING = Patch("setup", "if masking.public_key(dealt.s[0]) != vault.keys[0][me.index]:", "if False:")
+OF_ANY_RESULT = Patch(
+    "steps",
+    "if not me.attested(me.curator, Ended(at, members, masking.digest(got.S, p.width)), got.signature):",
+    "if False:",
+)
+OF_ANY_START = Patch(
+    "setup", "if (await me.receive(me.curator, Start)).roster != roster:", "if not await me.receive(me.curator, Start):"
+)
+OF_ANY_CONTEXT = Patch("sums", "if listed.context != at or 0 < len(U) < p.fewest:", "if 0 < len(U) < p.fewest:")
+CARRYING = (
+    Patch("masking", "even = (even + (words & lanes)) & lanes", "even += words & lanes"),
+    Patch("masking", "odd = (odd + (words >> bits & lanes)) & lanes", "odd += words >> bits & lanes"),
+    Patch("masking", "whole = even | odd << bits", "whole = (even & lanes) | (odd & lanes) << bits"),
+)
+
+
+@pytest.mark.parametrize("copy", [copied_key, copied_with_top_bit, copied_with_torsion])
+def test_a_copy_of_a_mask_key_is_one_in_whatever_bytes(copy: Any) -> None:
+    assert not greeted_with(role_code.honest(), copy).letters
+    assert bool(greeted_with(copied(AS_BYTES), copy).letters) == (copy is not copied_key)
+
+
+def test_nobody_is_blamed_for_a_key_that_somebody_copied() -> None:
+    """The first party copies the last one's key, having seen it: in their order the last one comes second."""
+
+    def copying(code: Code) -> Coalition:
+        c = session(code, 3, 1, 0, colluding=(0,))
+        c.greet()
+        key = code.masking.public_key(c.dealt("P3").s[0])
+        hello = c.greeting("P1", lambda said: replace(said, keys=(key,)))
+        for board in c.boards.values():
+            board["P1"] = hello
+        c.pump()
+        c.start()
+        return c
+
+    assert not copying(role_code.honest()).failed
+    assert {error.culprit for error in copying(copied(BLAMING)).failed.values()} == {"P3"}
+
+
+def test_charlie_blames_nobody_for_having_seen_other_greetings() -> None:
+    """P5 shows P1 another greeting: P1 and Charlie are honest."""
+
+    def two_faced(code: Code) -> Coalition:
+        c = session(code, 5, 1, 1, charlie=False)
+        c.greet()
+        c.boards["P1"]["P5"] = c.greeting("P5", lambda said: replace(said, commitments=(bytes(32),)))
+        c.pump()
+        c.deal("P5")
+        c.say("P5", CURATOR_NAME, code.messages.Ready(c.roster()))
+        return c
+
+    c = two_faced(role_code.honest())
+    assert not c.failed
+    assert not c.charged
+    assert c.honest[CURATOR_NAME].why == "charlie: P1 saw other greetings"
+    assert two_faced(copied(BLAMING_READERS)).failed[CURATOR_NAME].culprit == "P1"
+
+
+def test_a_party_masks_nothing_among_greetings_without_its_own() -> None:
+    """Somebody posts another greeting that P1 has signed, of an earlier run: the digest of all would not be fresh."""
+
+    def replayed(code: Code) -> Coalition:
+        c = session(code, 3, 1, 0)
+        c.greet()
+        old = c.code.dealing.greeting(c.p, "P1", Stream.insecure_from_seed("an earlier run"))
+        hello = c.greeting("P1", lambda said: old)
+        for board in c.boards.values():
+            board["P1"] = hello
+        c.pump()
+        c.start()
+        return c
+
+    c = replayed(role_code.honest())
+    assert c.honest["P1"].why == "P1: what is posted as its greeting is not what it greeted with"
+    assert ("P1", "sum 0") not in c.charged
+    assert ("P1", "sum 0") in replayed(copied(OF_ANY_GREETING)).charged
+
+
+def test_a_party_takes_no_sum_that_charlie_did_not_sign() -> None:
+    """He tells P1 another sum than that which he has signed: nobody could show others what he said."""
+
+    def unsigned(code: Code) -> Coalition:
+        c = five(code)
+        c.lead(0, ALL, ALL[:4])
+        S, m = c.total(ALL, 0), code.messages
+        digest = code.masking.digest(S, c.p.width)
+        signature = c.sign(CURATOR_NAME, m.Ended(c.to_charlie("Masked", 0)["P1"].context, c.listed(ALL), digest))
+        c.say(CURATOR_NAME, "P2", m.Result(S, signature))
+        c.say(CURATOR_NAME, "P1", m.Result((S[0] ^ 1, *S[1:]), signature))
+        assert c.honest["P2"].result.values == (S,)
+        return c
+
+    failed = unsigned(role_code.honest()).failed
+    assert {name: error.culprit for name, error in failed.items()} == {"P1": CURATOR_NAME}
+    assert "a result that he did not sign" in str(failed["P1"])
+    assert not unsigned(copied(OF_ANY_RESULT)).failed
+
+
+@pytest.mark.parametrize("D", [0, 1])
+def test_a_party_starts_no_sum_among_others_than_those_whose_greetings_it_saw(D: int) -> None:
+    """Charlie tells P1 to start with another digest of all greetings; the others are told the one they know."""
+
+    def started(code: Code) -> Coalition:
+        c = session(code, 5, 1, D)
+        c.greet()
+        c.pump()
+        if D:
+            c.deal("P5")
+        for name, ready in c.to_charlie("Ready").items():
+            c.say(CURATOR_NAME, name, code.messages.Start(bytes(32) if name == "P1" else ready.roster))
+        return c
+
+    c, paid = started(role_code.honest()), {(name, "sum 0") for name in ALL[:4]}
+    assert {name: error.culprit for name, error in c.failed.items()} == {"P1": CURATOR_NAME}
+    assert set(c.charged) == paid - {("P1", "sum 0")}
+    assert set(started(copied(OF_ANY_START)).charged) == paid
+
+
+def test_a_party_signs_no_survivors_of_another_context() -> None:
+    """Charlie has signed a list of survivors of another sum: what P1 agrees to is of its own."""
+
+    def listed(code: Code) -> Coalition:
+        c = five(code)
+        c.propose(0, ALL, ALL[:1], context=bytes(32))
+        c.propose(0, ALL, ALL[1:4])
+        return c
+
+    c = listed(role_code.honest())
+    assert {name: error.culprit for name, error in c.failed.items()} == {"P1": CURATOR_NAME}
+    assert set(c.to_charlie("Signed", 0)) == set(ALL[1:4])
+    assert set(listed(copied(OF_ANY_CONTEXT)).to_charlie("Signed", 0)) == set(ALL[:4])
+
+
+def test_more_masks_than_a_short_word_has_values_stay_in_their_places() -> None:
+    """Bytes, as in a ring of 8 bits: 600 masks are what Charlie lifts when 31 of 64 parties have vanished."""
+    masks = [bytes([255] * 5)] * 600
+    truth = (255 * 600 % 256,) * 5
+    assert role_code.honest().masking.combined(masks, [], 5, 1) == truth
+    assert copied(*CARRYING).masking.combined(masks, [], 5, 1) != truth
+
+
+@pytest.mark.parametrize("twin", [False, True])
+def test_a_charge_is_voided_after_a_crash_as_well(twin: bool) -> None:
+    """P1 is left out of the sum, and crashes between the list and the certificate."""
+    c = five(role_code.honest())
+    agreed = c.propose(0, ALL[1:], ALL[:4])
+    p1, voided, restored = c.honest["P1"], list[str](), replay._restored
+    state = replay.save(p1)
+    forgetting = lambda *args: restored(*args[:-1], None)  # noqa: E731
+    with patch.object(replay, "_restored", forgetting if twin else restored):
+        again = replay.resume(c.session, state, c.identities["P1"], p1.counter, c.boards["P1"], voided=voided.append)
+    every = c.signatures(agreed, 0)
+    certificate = c.code.messages.Certificate(tuple(every.get(name, bytes(64)) for name in ALL))
+    c.honest["P1"] = again
+    c.say(CURATOR_NAME, "P1", certificate, "sum0")
+    assert voided == ([] if twin else ["sum 0"])
+
+
+@pytest.mark.parametrize("field", ["S", "members"])
+def test_charlie_publishes_the_sums_that_he_told(field: str) -> None:
+    """He adds one to what he publishes, or names others as its members."""
+
+    class Adding(Endpoint):
+        def __init__(self, me: Endpoint) -> None:
+            self.__dict__.update(me.__dict__)
+
+        def publish(self, message: Any) -> None:
+            first, *rest = getattr(message, field)
+            super().publish(replace(message, **{field: (first ^ 1, *rest)}))
+
+    async def curator(me: Endpoint, p: Any) -> Any:
+        return await PROGRAM.roles[CURATOR](Adding(me), p)
+
+    program = with_roles(PROGRAM, curator=curator)
+    for p in (parameters(3, 1, 0), parameters(5, 1, 1), parameters(5, 1, 1, verifiable=True)):
+        made(p).simulate()
+        with pytest.raises(PeerError, match=r"^charlie: published other sums than he told"):
+            made(p, program=program).simulate()
+        made(p, program=replace(program, kept=None)).simulate()  # who does not look does not see
+
+
+def test_letters_that_nobody_should_have_sent_show_nothing() -> None:
+    """Shares from Charlie or to him, and shares that he opens: kinds of messages that have no such route."""
+    c = five(role_code.honest())
+    said = {name: c.code.dealing.greeting(c.p, name, c.seeds[name].fork("greeting")) for name in ALL}
+    greetings = {name: Greeted(message, c.boards[CURATOR_NAME][name].digest) for name, message in said.items()}
+    shares = c.code.dealing.shares_for(c.dealt("P1"), 1)
+    unmask = c.code.messages.Unmask((bytes(32),) * 5, (bytes(32),) * 5, ())
+    strange = [Told(CURATOR_NAME, "P2", "setup", shares), Told("P1", CURATOR_NAME, "setup", shares)]
+    assert checkable.told(c.p, greetings, [*strange, Told(CURATOR_NAME, "P2", "sum0", unmask)]) is None
+
+
+@pytest.mark.parametrize("of_seed", [True, False])
+def test_whichever_share_does_not_fit_its_dealer_is_named(of_seed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """P1 has dealt one share more than open a seed, and all but one open what it greeted with."""
+    c = session(role_code.honest(), 6, 0, 1)
+    p, dealt = c.p, c.dealt("P1")
+    assert len(p.parties[1:]) == p.T + 1
+
+    def told(wrong: int) -> Wrong | None:
+        held = [list(shares) for shares in dealt.shares]
+        if wrong:
+            held[wrong] = [replace(held[wrong][0], **{"b" if of_seed else "s": bytes(32)})]
+        said = {name: c.code.dealing.greeting(p, name, c.seeds[name].fork("greeting")) for name in p.parties}
+        leaves = tuple(dealing.root(dealing.tree(0, j, shares)) for j, shares in enumerate(held))
+        greetings = {name: Greeted(message, bytes(32)) for name, message in said.items()}
+        greetings["P1"] = Greeted(replace(said["P1"], leaves=leaves), bytes(32))
+        shares = [c.code.messages.Shares((held[j][0].b,), (held[j][0].s,)) for j in range(p.K)]
+        letters = [Told("P1", p.parties[j], "setup", shares[j]) for j in range(1, p.K)]
+        return checkable.told(p, greetings, letters)
+
+    why = f"P1 dealt shares of its {'seed' if of_seed else 'mask key'} of sum 0 that do not open what it greeted with"
+    assert [told(wrong) for wrong in range(p.K)] == [None, *[Wrong(why, "P1")] * 5]
+    monkeypatch.setattr(checkable, "_enough", lambda p, shares: [dict(sorted(shares.items())[: p.T])])
+    assert [told(wrong) is None for wrong in range(p.K)] == [True, *[False] * 4, True]
+
+
+def test_a_sum_without_what_was_added_up_is_no_opening() -> None:
+    p = parameters(3, 0, 1, verifiable=True)
+    said = {CURATOR_NAME: PublishedSum((7,), (1, 2))}
+    for published, culprit in ((said, CURATOR_NAME), ({"P1": PublishedShare((1, 2))}, None)):
+        found = checkable.published(p, bytes(32), {}, published, lambda *given: True)
+        assert found == Wrong("what was added up was not published", culprit)
