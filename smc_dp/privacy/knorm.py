@@ -10,15 +10,12 @@ round(Y).
 
 from __future__ import annotations
 
-import struct
 from fractions import Fraction
 
-from flint import arb, ctx, fmpq
+from flint import arb
 
 from protocols.arithmetic.rng import KEY_BYTES, Stream
-
-_WORD = 64  # bits of each uniform in one forked stream, and how many more are read at a time
-_GUARD_BITS = 64  # of working precision beyond those known of the uniforms
+from smc_dp.privacy.lazy import Uniforms, exactly, settled
 
 
 def knorm_integers(dimension: int, scale: Fraction, rng: Stream, *, bits: int = 128) -> list[int]:
@@ -31,24 +28,8 @@ def knorm_integers(dimension: int, scale: Fraction, rng: Stream, *, bits: int = 
         raise ValueError(f"dimension, scale and bits are positive, got {dimension}, {scale} and {bits}")
     # Each draw reads its own streams to an unforeseen depth, so it gets its own key.
     draw = Stream(rng.bytes(KEY_BYTES), insecure=rng.insecure)
-    uniforms = [0] * (dimension + 2 * ((dimension + 1) // 2))
-    read = 0
-    while True:
-        while read < bits:
-            octets = draw.fork(f"word {read // _WORD}").bytes(_WORD // 8 * len(uniforms))
-            words = struct.iter_unpack(">Q", octets)
-            uniforms = [prefix << _WORD | word for prefix, (word,) in zip(uniforms, words, strict=True)]
-            read += _WORD
-        with ctx.workprec(bits + _GUARD_BITS):
-            rounded = _round([_ball(u >> (read - bits), bits) for u in uniforms], dimension, scale)
-        if rounded is not None:
-            return rounded
-        bits += _WORD
-
-
-def _ball(prefix: int, known: int) -> arb:
-    """The interval [prefix, prefix + 1] / 2^known, in which the uniform lies."""
-    return arb((2 * prefix + 1, -known - 1), (1, -known - 1))
+    uniforms = Uniforms(dimension + 2 * ((dimension + 1) // 2), draw)
+    return settled(lambda known: _round(uniforms.balls(known), dimension, scale), bits)
 
 
 def _round(uniforms: list[arb], dimension: int, scale: Fraction) -> list[int] | None:
@@ -64,7 +45,7 @@ def _round(uniforms: list[arb], dimension: int, scale: Fraction) -> list[int] | 
         gaussians += [length * cosine, length * sine]
     gaussians = gaussians[:dimension]
     norm = sum((g * g for g in gaussians), arb(0)).sqrt()
-    stretch = arb(fmpq(scale.numerator, scale.denominator)) * radius / norm
+    stretch = exactly(scale) * radius / norm
     rounded = []
     for g in gaussians:
         z = (g * stretch + arb(0.5)).floor().unique_fmpz()

@@ -11,11 +11,12 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
+from smc_dp.errors import InputError
 from smc_dp.privacy.gaussian import MOST_INTEGERS, epsilon_of, mu_above, variance_for
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit, round_up, short_figure
-from smc_dp.privacy.target import Target, epsilon_for
+from smc_dp.privacy.target import SHARED, Target, epsilon_for
 
 Law: TypeAlias = KNorm | DiscreteLaplace | DiscreteGaussian
 
@@ -38,7 +39,12 @@ class Calibrated:
 
 
 def proven(target: Target, dimension: int, delta: Fraction) -> Calibrated:
-    """The noise that gives what is wanted to a vector of this dimension and L2 sensitivity delta (in reals)."""
+    """The noise that gives what is wanted to a vector of this dimension and L2 sensitivity delta (in reals).
+
+    InputError for noise of which every party draws a share: that is `smc_dp.privacy.distributed`.
+    """
+    if target.noise in SHARED:
+        raise InputError(f"noise: wanted one that is drawn at once, {target.noise} is drawn in shares by a secure sum")
     if target.noise == "laplace":
         D = GRID.l1_sensitivity(delta, dimension)
         return Calibrated(DiscreteLaplace(dimension, D / target.wanted), D)
@@ -92,8 +98,8 @@ def stated(
         return nothing(unit, adjacency, "No noise was asked for (epsilon = inf).")
     if isinstance(noise.law, DiscreteGaussian):
         rho, mu = noise.law.rho(noise.sensitivity), mu_above(noise.law.mu_squared(noise.sensitivity))
-        implied, delta = round_up(_implied(rho, mu, target)), round_up(target.delta)
-        return PrivacyStatement("zcdp", implied, delta, unit, adjacency, adversary, caveats, round_up(rho), mu)
+        epsilon, delta = round_up(implied(rho, mu, target)), round_up(target.delta)
+        return PrivacyStatement("zcdp", epsilon, delta, unit, adjacency, adversary, caveats, round_up(rho), mu)
     true = round_up(noise.law.epsilon(noise.sensitivity))
     if target.calibration == "paper":
         caveats += (
@@ -103,7 +109,8 @@ def stated(
     return PrivacyStatement("pure", true, 0.0, unit, adjacency, adversary, caveats)
 
 
-def _implied(rho: Fraction, mu: float | None, target: Target) -> Fraction:
+def implied(rho: Fraction, mu: float | None, target: Target) -> Fraction:
+    """The epsilon of Gaussian noise at the target's delta, by its curve where it has one."""
     # No more mu than the target's implies no more than its epsilon, which has not been rounded twice.
     if mu is not None and mu <= target.mu:
         return target.wanted

@@ -13,8 +13,13 @@ from smc_dp.errors import InputError, shown
 from smc_dp.privacy.gaussian import mu_for
 
 Calibration: TypeAlias = Literal["proven", "paper"]
-NoiseName: TypeAlias = Literal["knorm", "laplace", "gauss"]
+NoiseName: TypeAlias = Literal["knorm", "laplace", "gauss", "ddg", "vg", "self"]
+"""Of the first three whoever computes a release draws all; of the others every party of a secure sum draws a share."""
 
+PRINTED: tuple[NoiseName, ...] = ("knorm", "laplace")
+"""The noises of the papers."""
+SHARED: tuple[NoiseName, ...] = ("ddg", "vg", "self")
+"""See `smc_dp.privacy.distributed`."""
 LOWEST, HIGHEST = Fraction(1, 10**9), Fraction(10**6)
 DEFAULT_DELTA = Fraction(1, 10**6)
 LEAST_DELTA = Fraction(1, 10**100)
@@ -26,8 +31,9 @@ class Target:
 
     `epsilon` lies in [1e-9, 1e6] (also an int or a float, which becomes a fraction by `exact`); None, or infinity, asks
     for no noise at all, and no privacy. `noise`: `knorm` and `laplace` give
-    pure epsilon; `gauss` gives the curve of a Gaussian, with the largest mu that keeps (epsilon, delta). `delta` counts
-    for `gauss` only, and is at least 1e-100. Raises InputError otherwise.
+    pure epsilon; `gauss` gives the curve of a Gaussian, with the largest mu that keeps (epsilon, delta). `ddg` is to
+    `gauss` what `self` is to `knorm`, in shares; so is `vg`, which is not pure. `delta` counts
+    for `gauss` and `ddg` only, and is at least 1e-100. Raises InputError otherwise.
     """
 
     epsilon: Fraction | None
@@ -51,8 +57,8 @@ class Target:
         object.__setattr__(self, "delta", exact("delta", self.delta))
         if not LEAST_DELTA <= self.delta < 1:
             raise InputError(f"delta: wanted a number from {float(LEAST_DELTA):g} to below 1, got {figure(self.delta)}")
-        if self.noise == "gauss" and self.calibration == "paper":
-            raise InputError("noise: gauss is not in the papers, wanted it with calibration proven")
+        if self.noise not in PRINTED and self.calibration == "paper":
+            raise InputError(f"noise: {self.noise} is not in the papers, wanted it with calibration proven")
 
     @property
     def wanted(self) -> Fraction:

@@ -161,3 +161,18 @@ def test_parameters_out_of_range_are_refused() -> None:
         discrete_laplace(Fraction(0), rng)
     with pytest.raises(ValueError, match="variance"):
         discrete_gaussian(Fraction(-1), rng)
+
+
+def test_shares_of_polya_add_up_to_the_discrete_laplace_law() -> None:
+    """A way to the same law that shares nothing with the sampler: differences of negative binomials, 1/H of a failure
+    each, drawn by numpy. The twin counts more parties than add up.
+    """
+    coins, scale, H = np.random.default_rng(8), Fraction(7, 2), 5
+    success = -math.expm1(-1 / float(scale))
+
+    def sums(made_for: int) -> list[int]:
+        one, other = coins.negative_binomial(1 / made_for, success, (2, 20_000, H))
+        return (one - other).sum(axis=1).tolist()  # type: ignore[no-any-return]
+
+    assert chi_square(sums(H), laplace_pmf(scale)) > ACCEPT
+    assert chi_square(sums(H + 1), laplace_pmf(scale)) < REJECT

@@ -84,7 +84,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "too private": ({"epsilon": LOWEST / 2}, "got 5e-10"),
     "negative": ({"epsilon": Fraction(-1)}, "got -1"),
     "calibration": ({"calibration": "printed"}, "calibration: wanted one of proven, paper, got 'printed'"),
-    "noise": ({"noise": "exponential"}, "noise: wanted one of knorm, laplace, gauss, got 'exponential'"),
+    "noise": ({"noise": "exponential"}, "noise: wanted one of knorm, laplace, gauss, ddg, vg, self, got 'exponential'"),
     "delta 0": ({"delta": Fraction(0)}, "delta: wanted a number from 1e-100 to below 1, got 0"),
     "delta 1": ({"delta": Fraction(1)}, "delta: wanted a number from 1e-100 to below 1, got 1"),
     "delta of nothing": ({"delta": Fraction(1, 10**400)}, "got 1e-400"),
@@ -97,6 +97,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no delta": ({"delta": None}, "delta: wanted a finite number, got None"),
     "noise in a list": ({"noise": ["knorm"]}, "noise: wanted one of knorm"),
     "not printed": ({"noise": "gauss", "calibration": "paper"}, "gauss is not in the papers"),
+    "not printed, in shares": ({"noise": "vg", "calibration": "paper"}, "vg is not in the papers"),
 }
 
 

@@ -1,0 +1,174 @@
+"""Shares of noise for what is wanted, on a grid as fine and in a ring as long as they need; and what is then stated."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
+
+from smc_dp.errors import InputError
+from smc_dp.privacy.distributed.laws import (
+    ERROR,
+    LEAST_SCALE,
+    MOST_DIMENSION,
+    MOST_HONEST,
+    GammaShares,
+    GaussianShares,
+    ShareLaw,
+    WholeShares,
+)
+from smc_dp.privacy.gaussian import LEAST_VARIANCE, mu_above, variance_for
+from smc_dp.privacy.grid import Grid
+from smc_dp.privacy.output import GRID, implied, nothing
+from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit, round_up
+from smc_dp.privacy.target import SHARED, NoiseName, Target, figure
+
+LARGEST_DELTA = Fraction(1, 1 << 64)
+"""Of `vg`."""
+LEAST_RING_BITS, MOST_RING_BITS = 64, 1024
+
+
+@dataclass(frozen=True)
+class SharedNoise:
+    """The law of each party's share, how far neighbours move the integers in L2, and the grid that both are for.
+
+    What all parties put on this grid and their shares of noise do not wrap round in its ring, except with a
+    probability of 2^-80.
+    """
+
+    law: ShareLaw
+    sensitivity: int
+    grid: Grid
+
+
+@dataclass(frozen=True)
+class SharedSum:
+    """What noise is wanted for: vectors of this dimension whose sum moves by `sensitivity` in L2 (in reals).
+
+    largest: what no entry of one party's vector exceeds, in reals. parties, honest: how many draw a share, and how
+    many of the shares count. ValueError for numbers that make no sense.
+    """
+
+    dimension: int
+    sensitivity: Fraction
+    largest: Fraction
+    parties: int
+    honest: int
+
+    def __post_init__(self) -> None:
+        if self.dimension < 1 or self.sensitivity <= 0 or self.largest < 0:
+            raise ValueError("wanted a dimension and a sensitivity above 0, and a largest number not below")
+        if not 1 <= self.honest <= min(self.parties, MOST_HONEST):
+            raise ValueError(f"wanted from 1 to {self.parties} honest of {self.parties}, got {self.honest}")
+
+
+def calibrated(
+    target: Target, dimension: int, sensitivity: Fraction, *, largest: Fraction, parties: int, honest: int
+) -> SharedNoise:
+    """The shares that give what is wanted to the sum of the parties' vectors, counting those of H honest ones.
+
+    For the arguments see `SharedSum`. InputError, with what would do, where integers of 1024 bits are not enough, or
+    for a dimension that the theorem of `vg` does not cover.
+    """
+    if target.noise not in SHARED:
+        raise ValueError(f"noise {target.noise} is not drawn in shares")
+    asked = SharedSum(dimension, sensitivity, largest, parties, honest)
+    if target.noise == "vg" and dimension > MOST_DIMENSION:
+        raise InputError(
+            f"noise: vg is for at most {MOST_DIMENSION} numbers in one sum, got {dimension}; give noise ddg or self"
+        )
+    found = _fitting(target, asked)
+    if found is None:
+        raise InputError(_refusal(target, asked))
+    return found
+
+
+def stated(
+    noise: SharedNoise,
+    target: Target,
+    unit: Unit,
+    adjacency: Adjacency,
+    adversary: str,
+    caveats: tuple[str, ...] = (),
+) -> PrivacyStatement:
+    """What a sum with these shares guarantees against whoever holds all but H honest ones of them."""
+    law, D = noise.law, noise.sensitivity
+    if isinstance(law, GaussianShares):
+        rho, mu = law.rho(D), mu_above(law.mu_squared(D))
+        epsilon, delta = round_up(implied(rho, mu, target)), round_up(target.delta)
+        return PrivacyStatement("zcdp", epsilon, delta, unit, adjacency, adversary, caveats, round_up(rho), mu)
+    if isinstance(law, WholeShares):
+        return PrivacyStatement("pure", round_up(law.epsilon(D)), 0.0, unit, adjacency, adversary, caveats)
+    missed = law.delta(D)
+    if missed == 1:
+        return nothing(unit, adjacency, "The grid is too coarse for this noise.")
+    return PrivacyStatement("approx", round_up(law.epsilon(D)), round_up(missed), unit, adjacency, adversary, caveats)
+
+
+def ring_bits(bound: int) -> int:
+    """The least multiple of 8, from 64 on, in which no sum of at most this size in absolute value wraps round."""
+    return max(LEAST_RING_BITS, -(-(bound.bit_length() + 1) // 8) * 8)
+
+
+def _fitting(target: Target, asked: SharedSum) -> SharedNoise | None:
+    """The noise on the coarsest grid that serves, from that of all releases on; None if the ring would be too long."""
+    fine = range(GRID.fraction_bits, MOST_RING_BITS)
+    place = bisect_left(fine, True, key=lambda bits: _law(target, asked, bits) is not None)
+    law = _law(target, asked, fine[place]) if place < len(fine) else None
+    if law is None:
+        return None
+    bits = fine[place]
+    numbers = asked.parties * (ceil(asked.largest * (1 << bits)) + 1)
+    length = ring_bits(numbers + law.tail(asked.parties))
+    return SharedNoise(law, _moved(asked, bits), Grid(bits, length)) if length <= MOST_RING_BITS else None
+
+
+def _law(target: Target, asked: SharedSum, fraction_bits: int) -> ShareLaw | None:
+    """The law of a share on a grid with so many bits after the point; None if that is too coarse for its theorem."""
+    D, d, H = _moved(asked, fraction_bits), asked.dimension, asked.honest
+    if target.noise == "ddg":
+        return GaussianShares(d, H, max(Fraction(LEAST_VARIANCE), variance_for(D, target.mu) / H))
+    if target.noise == "self":
+        return WholeShares(d, H, D / target.wanted)
+    scale = D / (target.wanted - ERROR)
+    if scale < LEAST_SCALE:
+        return None
+    law = GammaShares(d, H, scale)
+    return law if law.delta(D) <= LARGEST_DELTA else None
+
+
+def _moved(asked: SharedSum, fraction_bits: int) -> int:
+    return Grid(fraction_bits, MOST_RING_BITS).l2_sensitivity(asked.sensitivity, asked.dimension)
+
+
+def _refusal(target: Target, asked: SharedSum) -> str:
+    """What cannot be had, and what can be had instead."""
+    ways = []
+    fewer = range(1, asked.honest)
+    most = bisect_left(fewer, True, key=lambda honest: _fitting(target, replace(asked, honest=honest)) is None)
+    if most:
+        ways.append(f"colluders and dropouts that leave at most {most} honest")
+    below, reason = _smaller_epsilon(target, asked), ""
+    if below:
+        ways.append(f"an epsilon of {below}")
+        reason = f" at an epsilon of {figure(target.wanted)}, as its delta grows with e^epsilon"
+    others: tuple[NoiseName, ...] = ("ddg", "self")
+    fit = [name for name in others if name != target.noise and _fitting(replace(target, noise=name), asked)]
+    if fit:
+        ways.append(f"noise {' or '.join(fit)}")
+    return (
+        f"noise: {target.noise} for {asked.honest} honest of {asked.parties} parties and {asked.dimension} numbers "
+        f"needs integers of more than {MOST_RING_BITS} bits{reason}; give "
+        + (", or ".join(ways) or "a larger epsilon, or smaller numbers")
+    )
+
+
+def _smaller_epsilon(target: Target, asked: SharedSum) -> int:
+    """For `vg`, a whole epsilon below the wanted one that can be had while the next whole one cannot; 0 if there is
+    none: its delta has the factor 1 + 2 e^epsilon, which a finer grid must make up for.
+    """
+    if target.noise != "vg":
+        return 0
+    smaller = range(1, ceil(target.wanted))
+    return bisect_left(smaller, True, key=lambda e: _fitting(replace(target, epsilon=Fraction(e)), asked) is None)

@@ -1,0 +1,183 @@
+"""What one party draws, beside what H honest shares guarantee; the theorems stand in `smc_dp.privacy.distributed`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, isqrt
+from typing import ClassVar, Literal, TypeAlias
+
+from flint import ctx
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.privacy.discrete import discrete_gaussian
+from smc_dp.privacy.gamma import gamma_above
+from smc_dp.privacy.gaussian import LEAST_VARIANCE, MOST_INTEGERS, SMOOTHING
+from smc_dp.privacy.knorm import knorm_integers
+from smc_dp.privacy.lazy import exactly
+from smc_dp.privacy.noise import DiscreteGaussian, KNorm
+
+MOST_HONEST = 200
+"""Honest parties that the errors of the theorems are charged for."""
+LEAST_SCALE, MOST_DIMENSION = 16, 10**4
+"""Of `vg`."""
+ERROR = Fraction(1, 1 << 80)
+"""Of `vg`, above 4 H d kappa + 2^-81 for any H and d: what it adds to epsilon."""
+LEAST_CLAIMED = Fraction(1, 1 << 256)
+"""No delta of `vg` is stated smaller; it is above the 2^-2000 that rounding costs."""
+
+_CLOSENESS = Fraction(1, 1 << 252)  # above 10 e^(-18 pi^2)
+_LN_2 = Fraction(6931471806, 10**10)  # rounded up
+_BITS = 192
+
+
+@dataclass(frozen=True)
+class GaussianShares:
+    """`ddg`: of each party a discrete Gaussian of this variance parameter, at least 18, in every coordinate."""
+
+    dimension: int
+    honest: int
+    variance: Fraction
+    name: ClassVar[Literal["ddg"]] = "ddg"
+
+    def __post_init__(self) -> None:
+        _check(self.dimension, self.honest)
+        if self.variance < LEAST_VARIANCE:
+            raise ValueError(f"the variance of a share is at least {LEAST_VARIANCE}, got {self.variance}")
+
+    @property
+    def text(self) -> str:
+        """The law in public: two of the same text are the same."""
+        return f"{_begun(self)} variance={_exact(self.variance)}"
+
+    def share(self, rng: Stream) -> list[int]:
+        """One party's share, exactly distributed for uniform bits."""
+        return [discrete_gaussian(self.variance, rng) for _ in range(self.dimension)]
+
+    def rho(self, sensitivity: int) -> Fraction:
+        """The rho of zCDP for a vector of integers with this L2 sensitivity, rounded up."""
+        closeness = (self.honest - 1) * _CLOSENESS * self.dimension / 2
+        return (Fraction(sensitivity) ** 2 / (self.honest * self.variance) + closeness) / 2
+
+    def mu_squared(self, sensitivity: int) -> Fraction:
+        """mu^2 of the Gaussian curve for a vector with this L2 sensitivity."""
+        return Fraction(sensitivity) ** 2 / (self.honest * self.variance - SMOOTHING)
+
+    def tail(self, parties: int, bits: int = 80) -> int:
+        """A bound that some |coordinate| of all parties' shares together exceeds with probability at most 2^-bits.
+
+        A sum of discrete Gaussians is sub-Gaussian with the sum of their variance parameters, as one of those is.
+        """
+        return DiscreteGaussian(self.dimension, parties * self.variance).tail(bits)
+
+
+@dataclass(frozen=True)
+class GammaShares:
+    """`vg`: of each party one V from Gamma((d+1)/(2H), 2 scale^2), then discrete Gaussians of variance parameter V.
+
+    ValueError for what the theorem does not cover: a scale below 16, more than 10^4 coordinates.
+    """
+
+    dimension: int
+    honest: int
+    scale: Fraction
+    name: ClassVar[Literal["vg"]] = "vg"
+
+    def __post_init__(self) -> None:
+        _check(self.dimension, self.honest)
+        if self.scale < LEAST_SCALE:
+            raise ValueError(f"the scale of such noise is at least {LEAST_SCALE}, got {self.scale}")
+        if self.dimension > MOST_DIMENSION:
+            raise ValueError(f"the dimension of such noise is at most {MOST_DIMENSION}, got {self.dimension}")
+
+    @property
+    def text(self) -> str:
+        """The law in public: two of the same text are the same."""
+        return f"{_begun(self)} scale={_exact(self.scale)}"
+
+    @property
+    def shape(self) -> Fraction:
+        """Of each party's V."""
+        return Fraction(self.dimension + 1, 2 * self.honest)
+
+    def share(self, rng: Stream) -> list[int]:
+        """One party's share, exactly distributed for uniform bits but for V, which is rounded up."""
+        V = gamma_above(self.shape, 2 * self.scale**2, rng)
+        return [discrete_gaussian(V, rng) for _ in range(self.dimension)]
+
+    def epsilon(self, sensitivity: int) -> Fraction:
+        """For a vector of integers with this L2 sensitivity, at `delta`."""
+        return sensitivity / self.scale + ERROR
+
+    def delta(self, sensitivity: int) -> Fraction:
+        """What goes with `epsilon`, rounded up; 1 where nothing is guaranteed."""
+        with ctx.workprec(_BITS):
+            missed = self.honest * (8 / exactly(self.scale**2)) ** exactly(self.shape) / exactly(self.shape + 1).gamma()
+            found = (1 + 2 * exactly(self.epsilon(sensitivity)).exp()) * missed + exactly(LEAST_CLAIMED) / 2
+            if found < exactly(LEAST_CLAIMED):
+                return LEAST_CLAIMED
+            if not found < 1:
+                return Fraction(1)
+            top = found.upper().fmpq()
+        return Fraction(int(top.p), int(top.q))
+
+    def tail(self, parties: int, bits: int = 80) -> int:
+        """A bound that some |coordinate| of all parties' shares together exceeds with probability at most 2^-bits.
+
+        All V together are Gamma(a) times 2 scale^2, a = parties times `shape`, which exceeds a + sqrt(2 a x) + x with
+        probability e^-x at most, and given those the sum is sub-Gaussian. Each has half of the probability.
+        """
+        a, x = parties * self.shape, (bits + 1) * _LN_2
+        most = 2 * self.scale**2 * (a + isqrt(ceil(2 * a * x)) + 1 + x)
+        rounded = most * (1 + Fraction(1, 1 << 90))
+        return DiscreteGaussian(self.dimension, rounded).tail(bits + 1)
+
+
+@dataclass(frozen=True)
+class WholeShares:
+    """`self`: of each party K-norm noise of this scale, which is enough alone."""
+
+    dimension: int
+    honest: int
+    scale: Fraction
+    name: ClassVar[Literal["self"]] = "self"
+
+    def __post_init__(self) -> None:
+        _check(self.dimension, self.honest)
+        if self.scale <= 0:
+            raise ValueError(f"the scale of noise is positive, got {self.scale}")
+
+    @property
+    def text(self) -> str:
+        """The law in public: two of the same text are the same."""
+        return f"{_begun(self)} scale={_exact(self.scale)}"
+
+    def share(self, rng: Stream) -> list[int]:
+        """One party's share, exactly distributed for uniform bits."""
+        return knorm_integers(self.dimension, self.scale, rng)
+
+    def epsilon(self, sensitivity: int) -> Fraction:
+        """The pure epsilon for a vector of integers with this L2 sensitivity, against all other parties together."""
+        return sensitivity / self.scale
+
+    def tail(self, parties: int, bits: int = 80) -> int:
+        """A bound that some |coordinate| of all parties' shares together exceeds with probability at most 2^-bits."""
+        return parties * KNorm(self.dimension, self.scale).tail(bits + parties.bit_length())
+
+
+ShareLaw: TypeAlias = GaussianShares | GammaShares | WholeShares
+
+
+def _check(dimension: int, honest: int) -> None:
+    if not 1 <= dimension <= MOST_INTEGERS:
+        raise ValueError(f"the dimension of noise lies from 1 to {MOST_INTEGERS}, got {dimension}")
+    if not 1 <= honest <= MOST_HONEST:
+        raise ValueError(f"from 1 to {MOST_HONEST} honest parties are counted, got {honest}")
+
+
+def _begun(law: ShareLaw) -> str:
+    return f"{law.name} dimension={law.dimension} honest={law.honest}"
+
+
+def _exact(value: Fraction) -> str:
+    return f"{value.numerator}/{value.denominator}"

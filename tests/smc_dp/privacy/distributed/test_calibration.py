@@ -1,0 +1,221 @@
+"""Shares for what is wanted: nothing is claimed beyond it, and grid and ring are as long as the noise needs."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.errors import InputError
+from smc_dp.ledger.composition import total
+from smc_dp.ledger.guarantee import Guarantee
+from smc_dp.privacy import distributed
+from smc_dp.privacy.distributed.calibration import LARGEST_DELTA, ring_bits
+from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, WholeShares
+from smc_dp.privacy.gaussian import keeps
+from smc_dp.privacy.output import GRID, proven
+from smc_dp.privacy.statement import PrivacyStatement, round_up
+from smc_dp.privacy.target import SHARED, NoiseName, Target
+
+DELTA = Fraction(1, 700)
+LARGEST = Fraction(1 << 36)
+THIRD = Fraction(1, 3)
+
+
+def made(noise: NoiseName, **changes: Any) -> distributed.SharedNoise:
+    epsilon = changes.pop("epsilon", THIRD)
+    usual: dict[str, Any] = {"dimension": 124, "sensitivity": DELTA, "largest": LARGEST, "parties": 5, "honest": 3}
+    return distributed.calibrated(Target(epsilon, noise=noise), **usual | changes)
+
+
+def said(noise: distributed.SharedNoise, target: Target) -> PrivacyStatement:
+    return distributed.stated(noise, target, "record", "replace", "anyone", ("A caveat.",))
+
+
+PLACES = [
+    {},
+    {"parties": 50, "honest": 49},
+    {"parties": 200, "honest": 198},
+    {"dimension": 1, "parties": 3, "honest": 2},
+    {"dimension": 7874, "parties": 50, "honest": 34},
+    {"dimension": 1, "parties": 2, "honest": 1, "epsilon": Fraction(1, 10**9)},
+    {"epsilon": Fraction(12)},
+    {"epsilon": Fraction(1, 10**9), "largest": Fraction(1, 10**6)},
+]
+
+
+@pytest.mark.parametrize("noise", SHARED)
+@pytest.mark.parametrize("place", PLACES, ids=str)
+def test_what_was_asked_for_is_stated_and_no_more(noise: NoiseName, place: dict[str, Any]) -> None:
+    found, target = made(noise, **place), Target(place.get("epsilon", THIRD), noise=noise)
+    D, wanted, law = found.sensitivity, target.wanted, found.law
+    assert found.grid.l2_sensitivity(DELTA, law.dimension) == D
+    statement = said(found, target)
+    assert (statement.adversary, statement.caveats, statement.unit) == ("anyone", ("A caveat.",), "record")
+    assert statement.epsilon == round_up(wanted)
+    assert law.honest == place.get("honest", 3)
+    if isinstance(law, GaussianShares):
+        assert statement.kind == "zcdp"
+        assert keeps(law.mu_squared(D), wanted, target.delta)
+        assert law.mu_squared(D) > target.mu**2 * (1 - Fraction(1, 10**17))  # and hardly any noise too much
+        assert statement.mu == target.mu
+        assert statement.rho is not None
+        assert Fraction(statement.rho) >= law.rho(D)
+        assert statement.delta == round_up(target.delta)
+        whole = proven(Target(wanted, noise="gauss"), law.dimension, DELTA).law
+        assert law.variance * law.honest == pytest.approx(whole.variance, rel=1e-12)
+    elif isinstance(law, GammaShares):
+        assert statement.kind == "approx"
+        assert law.epsilon(D) == wanted
+        assert law.delta(D) <= Fraction(statement.delta) <= LARGEST_DELTA == Fraction(1, 2**64)
+        assert law.scale > D / wanted  # twin: nothing is charged for the lattice
+    else:
+        assert (statement.kind, statement.delta) == ("pure", 0.0)
+        assert law.epsilon(D) == wanted
+    assert Guarantee.of(statement, wanted).epsilon == wanted
+
+
+@pytest.mark.parametrize("noise", SHARED)
+@pytest.mark.parametrize("place", PLACES, ids=str)
+def test_ring_and_grid_are_as_long_as_the_noise_needs(noise: NoiseName, place: dict[str, Any]) -> None:
+    found, parties = made(noise, **place), place.get("parties", 5)
+    bits, fine = found.grid.ring_bits, found.grid.fraction_bits
+    assert bits % 8 == 0
+    assert 64 <= bits <= 1024
+    most = parties * (math.ceil(place.get("largest", LARGEST) * 2**fine) + 1) + found.law.tail(parties)
+    assert most < 2 ** (bits - 1)
+    assert bits == 64 or most >= 2 ** (bits - 9)
+    if noise != "vg" or fine == GRID.fraction_bits:
+        assert fine == GRID.fraction_bits
+    else:  # one bit less, and delta would be too large
+        law = found.law
+        assert isinstance(law, GammaShares)
+        coarser = replace(found.grid, fraction_bits=fine - 1).l2_sensitivity(DELTA, law.dimension)
+        scale = law.scale * coarser / found.sensitivity
+        assert GammaShares(law.dimension, law.honest, scale).delta(coarser) > LARGEST_DELTA
+
+
+def test_a_delta_of_mixed_shares_is_stated_rounded_up() -> None:
+    to_nearest = 0
+    for honest in range(35, 50):
+        found = made("vg", parties=50, honest=honest)
+        law = found.law
+        assert isinstance(law, GammaShares)
+        delta = law.delta(found.sensitivity)
+        assert Fraction(said(found, Target(THIRD, noise="vg")).delta) >= delta
+        to_nearest += Fraction(float(delta)) < delta
+    assert to_nearest > 2  # the twin
+
+
+def test_many_honest_parties_make_the_grid_finer_and_a_large_delta_does_not() -> None:
+    fine = [made("vg", parties=K, honest=K).grid.fraction_bits for K in (50, 100, 150, 200)]
+    assert fine == sorted(fine)
+    assert (fine[0], fine[-1] > 100) == (GRID.fraction_bits, True)
+
+
+@pytest.mark.parametrize("noise", SHARED)
+def test_sums_of_numbers_and_shares_do_not_wrap(noise: NoiseName) -> None:
+    K, H, d, rng = 3, 2, 2, Stream.insecure_from_seed("wrap")
+    found = made(noise, parties=K, honest=H, dimension=d)
+    numbers = [float(LARGEST), -float(LARGEST)]
+    total = [K * x for x in found.grid.encode(numbers)]
+    for _ in range(20):
+        noisy = [
+            x + sum(e) for x, e in zip(total, zip(*(found.law.share(rng) for _ in range(K)), strict=True), strict=True)
+        ]
+        assert [found.grid.lift(found.grid.wrap(x)) for x in noisy] == noisy
+    shorter = replace(found.grid, ring_bits=found.grid.ring_bits - 16)
+    assert [shorter.lift(shorter.wrap(x)) for x in noisy] != noisy  # twin: a ring that is too short
+
+
+def test_the_length_of_a_ring() -> None:
+    assert [ring_bits(x) for x in (0, 2**63 - 1, 2**63, 2**71 - 1, 2**71)] == [64, 64, 72, 72, 80]
+
+
+def refusal(noise: NoiseName, **changes: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        made(noise, **changes)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_what_does_not_fit_is_refused_with_the_nearest_that_does() -> None:
+    place: dict[str, Any] = {"dimension": 1, "parties": 200, "honest": 198}
+    words = refusal("vg", **place)
+    assert words.startswith(
+        "noise: vg for 198 honest of 200 parties and 1 numbers needs integers of more than 1024 bits"
+    )
+    assert words.endswith("or noise ddg or self")
+    nearest = int(re.findall(r"leave at most (\d+) honest", words)[0])
+    assert 1 < nearest < 198
+    assert made("vg", **place | {"honest": nearest}).grid.ring_bits <= 1024
+    assert f"leave at most {nearest} honest" in refusal("vg", **place | {"honest": nearest + 1})
+    for noise in ("ddg", "self"):
+        assert made(noise, **place).grid.ring_bits <= 1024
+    assert refusal("vg", dimension=10_001) == (
+        "noise: vg is for at most 10000 numbers in one sum, got 10001; give noise ddg or self"
+    )
+    for noise in SHARED:
+        assert refusal(noise, largest=Fraction(2) ** 990).endswith("give a larger epsilon, or smaller numbers")
+
+
+@pytest.mark.parametrize("place", [{"dimension": 1, "parties": 3, "honest": 2}, {}], ids=str)
+def test_where_e_to_the_epsilon_is_too_large_a_smaller_epsilon_is_named(place: dict[str, Any]) -> None:
+    words = refusal("vg", epsilon=Fraction(10**5), **place)
+    assert "bits at an epsilon of 100000, as its delta grows with e^epsilon; give " in words
+    assert words.endswith(", or noise ddg or self")
+    nearest = int(re.findall(r"an epsilon of (\d+), or", words)[0])
+    assert made("vg", epsilon=Fraction(nearest), **place).grid.ring_bits <= 1024
+    assert f"an epsilon of {nearest}, or" in refusal("vg", epsilon=Fraction(nearest + 1), **place)
+
+
+def test_numbers_that_make_no_sense_are_refused() -> None:
+    for changes in ({"dimension": 0}, {"sensitivity": Fraction(0)}, {"largest": Fraction(-1)}):
+        with pytest.raises(ValueError, match="wanted a dimension and a sensitivity above 0"):
+            made("ddg", **changes)
+    for changes in ({"honest": 0}, {"honest": 6}, {"parties": 300, "honest": 201}):
+        with pytest.raises(ValueError, match="wanted from 1 to"):
+            made("ddg", **changes)
+    with pytest.raises(ValueError, match="noise knorm is not drawn in shares"):
+        made("knorm")
+    for noise in SHARED:
+        with pytest.raises(InputError, match=f"{noise} is drawn in shares by a secure sum"):
+            proven(Target(Fraction(1), noise=noise), 3, DELTA)
+
+
+def test_shares_that_were_made_for_another_target_are_stated_as_what_they_are() -> None:
+    """Shares for all K parties, of which H are honest: the statement follows the law and not what was asked for."""
+    for_all, target = made("ddg", honest=5), Target(THIRD, noise="ddg")
+    assert isinstance(for_all.law, GaussianShares)
+    fewer = replace(for_all, law=replace(for_all.law, honest=3))
+    found = said(fewer, target)
+    assert found.epsilon is not None
+    assert found.epsilon > 1.2 * float(THIRD)
+    assert found.mu == pytest.approx(float(target.mu) * math.sqrt(5 / 3))
+    coarse = replace(made("vg"), law=GammaShares(1, 50, Fraction(16)), sensitivity=16)
+    assert (said(coarse, Target(THIRD, noise="vg")).kind, said(coarse, Target(THIRD, noise="vg")).epsilon) == (
+        "none",
+        None,
+    )
+
+
+def test_a_ledger_adds_what_is_not_pure_to_what_is() -> None:
+    """Epsilons and deltas add up; beside Gaussian shares, those of the curve are found at the delta that is left."""
+    mixed, gaussian, pure = (
+        Guarantee.of(said(made(noise), Target(THIRD, noise=noise)), THIRD) for noise in ("vg", "ddg", "self")
+    )
+    both = total([mixed, mixed, pure], Fraction(1, 10**6))
+    assert both is not None
+    assert both.epsilon == 1
+    assert total([mixed], mixed.delta / 2) is None  # twin: a ledger without a delta for it
+    assert total([mixed], Fraction(0)) is None
+    assert total([pure], Fraction(0)) is not None
+    curve = total([mixed, gaussian, gaussian], Fraction(2, 10**6))
+    assert curve is not None
+    assert THIRD < curve.epsilon < 2 * THIRD + THIRD
+    assert isinstance(made("self").law, WholeShares)
