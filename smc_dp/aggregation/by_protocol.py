@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import StoppedError
+from protocols.runtime.envelope import HELLO
 from protocols.runtime.session import SESSION_BYTES, Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
 from smc_dp.aggregation.cost import Cost
@@ -25,6 +26,14 @@ class Participants:
 
     session: Session
     identities: Mapping[str, Identity] = field(repr=False)
+
+
+class NoResultError(StoppedError):
+    """No value came of a run. `vanished`: who was gone; `sent`: how many letters each participant sent until then."""
+
+    def __init__(self, why: str, vanished: tuple[str, ...], sent: Mapping[str, int]) -> None:
+        super().__init__(why)
+        self.vanished, self.sent = vanished, sent
 
 
 def participants(
@@ -58,7 +67,8 @@ def secure(
     `rng` seeds every participant. `progress(stage, done, total)` hears how many participants have entered a stage;
     `setting`: how the simulation runs, whether what each participant could read is kept, and who hears that a share is
     about to leave. Raises ValueError for parts that do not fit, or a program that computes something else, and a
-    ProtocolError on an abort; whose share had left by then, `setting.released` was told.
+    ProtocolError on an abort, a `NoResultError` where too few were left; whose share had left by then,
+    `setting.released` was told.
     """
     session = taking_part.session
     p, realisation = session.parameters, REALISATIONS.get(session.program.name)
@@ -71,18 +81,51 @@ def secure(
     seeds = {name: rng.fork(f"seed {name}") for name in session.names}
     heard = replace(setting or Setting(), progress=_counter(progress, len(session.names)))
     run = simulate(session, taking_part.identities, seeds, inputs, heard)
-    if run.why:
-        raise StoppedError("; ".join(run.why.values()))
-    if missing := [name for name in session.names if run.ends.get(name) != "done"]:
-        raise StoppedError(f"nothing came of {', '.join(missing)}")
+    if missing := [name for name in realisation.publishers(p) if name not in run.published]:
+        raise NoResultError(_why(run, missing), _vanished(run), _sent(run))
     return Outcome(realisation.value(p, run.published), _execution(session, realisation, run, heard))
 
 
+def value_of(session: Session, published: Mapping[str, Any]) -> Any:
+    """The value that these published messages of a session give, by name; ValueError where they give none."""
+    p, realisation = session.parameters, REALISATIONS.get(session.program.name)
+    if realisation is None:
+        raise ValueError(f"{session.program.name} computes no functionality")
+    publishers = realisation.publishers(p)
+    if missing := [name for name in publishers if name not in published]:
+        raise ValueError(f"nothing was published by {missing[0]}")
+    return realisation.value(p, {name: published[name] for name in publishers})
+
+
+def publishes_shares(protocol: str, parameters: Any) -> bool:
+    """Whether the program of this name publishes additive shares of the value, and not the value itself."""
+    return REALISATIONS[protocol].additive(parameters)
+
+
+def _why(run: Run, missing: Sequence[str]) -> str:
+    """Why nothing came of those from whom something was missing, in one line."""
+    whys = [run.why[name] for name in missing if name in run.why] or [*run.why.values()]
+    why = "; ".join(whys) or f"nothing came of {', '.join(missing)}"
+    vanished = ", ".join(_vanished(run))
+    return f"{vanished} vanished, and the others could not go on: {why}" if vanished else why
+
+
+def _vanished(run: Run) -> tuple[str, ...]:
+    return tuple(name for name, end in run.ends.items() if end == "gone")
+
+
+def _sent(run: Run) -> Mapping[str, int]:
+    return Counter(e.sender for e in run.transcript.read() if e.kind == HELLO or not e.is_public)
+
+
 def _execution(session: Session, realisation: Realisation, run: Run, setting: Setting) -> Execution:
-    p = session.parameters
+    p, additive = session.parameters, realisation.additive(session.parameters)
+    named = [name for name in session.names if additive and name in run.published]
     return Execution(
-        {name: list(realisation.share(run.published[name])) for name in session.names if name in run.published},
+        {name: list(realisation.share(run.published[name])) for name in named},
         realisation.modulus(p),
+        tuple(realisation.members(p, run.published)),
+        _vanished(run),
         Cost.of(session, run, setting),
         run.transcript,
         {name: view.dumps(session) for name, view in run.recorded.items()},

@@ -94,6 +94,37 @@ class Sum:
 
 
 @dataclass(frozen=True)
+class Addend:
+    """One party's part of `SumWithShares`: what it adds, and its own share of the noise, signed integers."""
+
+    numbers: Vector = field(repr=False)
+    noise: Vector = field(repr=False)
+
+
+@dataclass(frozen=True)
+class SumWithShares:
+    """The sum of all numbers and of all shares of the noise, which nobody knows: `length` integers.
+
+    The parts are those of the parties that took part; who vanished before has none.
+    """
+
+    length: int
+
+    def check(self, parts: Sequence[Addend]) -> None:
+        """Raises ValueError for no part at all, or vectors of another length."""
+        if not parts:
+            raise ValueError("parts: wanted at least one, got none")
+        for j, part in enumerate(parts, start=1):
+            if (len(part.numbers), len(part.noise)) != (self.length, self.length):
+                came = f"{len(part.numbers)} and {len(part.noise)}"
+                raise ValueError(f"party {j}: wanted {self.length} numbers and as much noise, got {came}")
+
+    def compute(self, parts: Sequence[Addend], rng: Stream) -> Vector:
+        """The noisy sum; nothing is drawn here."""
+        return added([vector for part in parts for vector in (part.numbers, part.noise)])
+
+
+@dataclass(frozen=True)
 class EachPublishes:
     """Every party publishes its part, with whatever noise it added itself: nobody is trusted, nothing is computed."""
 

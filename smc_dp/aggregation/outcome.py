@@ -13,13 +13,16 @@ from smc_dp.aggregation.cost import Cost
 class Execution:
     """What a protocol left behind.
 
-    `shares`: the published additive shares, name -> d integers in [0, modulus), for every participant. `transcript`:
-    the wire record, which lies where the setting of the run put it. `views` maps each participant to the bytes of its
-    view, which are secret: empty unless asked for.
+    `shares`: the published additive shares, name -> d integers in [0, modulus), for whoever published one; none where
+    the sum itself is published. `members`: the parties whose parts are in the value, `vanished`: who was gone before
+    the end. `transcript`: the wire record, which lies where the setting of the run put it. `views` maps each
+    participant to the bytes of its view, which are secret: empty unless asked for.
     """
 
     shares: dict[str, list[int]]
     modulus: int
+    members: tuple[str, ...]
+    vanished: tuple[str, ...]
     cost: Cost | None
     transcript: Transcript
     views: dict[str, bytes] = field(default_factory=dict, repr=False)

@@ -101,7 +101,7 @@ def _measured(one: MeasuredAttack, trials: int | None, key_bits: int, rng: Strea
 
 
 def _show(reports: Sequence[AttackReport], *, told: bool) -> None:
-    from smc_dp.attacks.report import HEADINGS, RULE, conditions, rows, story, surprises
+    from smc_dp.attacks.report import HEADINGS, RULE, conditions, powers, rows, story, surprises
 
     if told:
         for paragraph in story(reports[0].attack, reports[0].key_bits):
@@ -115,5 +115,6 @@ def _show(reports: Sequence[AttackReport], *, told: bool) -> None:
         for condition in conditions(reports):
             print(screen.fold(condition, "    "))
         print()
-    print(screen.fold(RULE))
+    for sentence in (RULE, *powers(reports)):
+        print(screen.fold(sentence))
     print("\n".join(surprises(reports)) or "Every outcome is the one on record.")

@@ -58,6 +58,7 @@ def audit(
       smc-dp audit runs/second --views views
       smc-dp audit --matrix pathak2010 --parties 3
       smc-dp audit --matrix comparison
+      smc-dp audit --matrix secure_sum
     """
     if matrix is not None:
         of_run = {"RUN": run_folder, "--identities": identities, "--views": views, "--seconds": seconds}

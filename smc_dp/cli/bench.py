@@ -34,7 +34,7 @@ def bench(
     from smc_dp.bench.greetings import greeting_seconds
     from smc_dp.bench.protocol import bench_protocol
     from smc_dp.bench.start import start_seconds
-    from smc_dp.run.agreement import check_keys, shortest_keys
+    from smc_dp.run.terms.curator import check_keys, shortest_keys
 
     K, d, bits = whole("--parties", parties), whole("--dimension", dimension), whole("--key-bits", key_bits)
     if not 2 <= K <= 1000 or not 1 <= d <= 100_000:

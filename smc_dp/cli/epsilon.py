@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from smc_dp.audit.epsilon.power import Effort, MeasuredPower, Twin
     from smc_dp.run.simulation import HearProgress
 
-TWINS = "half-noise|exponential-radius|float-sampler|half-variance|half-sensitivity|k-times-integer"
+TWINS = "half-noise|exponential-radius|float-sampler|half-variance|half-sensitivity|k-times-integer|all-honest|stripped"
 _MOST = 10**6  # draws that a person may ask for: they are held in memory
 _SECONDS, _SECONDS_OF_VECTORS, _SECONDS_OF_ALL = (
     40.0,
@@ -38,7 +38,12 @@ def audit_epsilon(
     calibration: Annotated[
         str | None, typer.Option(metavar="proven|paper", help="Only this calibration of the noise.")
     ] = None,
-    noise: Annotated[str | None, typer.Option(metavar="knorm|laplace|gauss", help="Only this noise.")] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="knorm|laplace|gauss|ddg|vg|self", help="Only this noise; the last three with wsum --protocol."
+        ),
+    ] = None,
     trials: Annotated[
         str | None, typer.Option(metavar="INTEGER", help="Draws from each neighbour; else what a minute allows.")
     ] = None,
@@ -69,6 +74,9 @@ def audit_epsilon(
     Methods are audited at d = 1 on neighbours made by hand; with --dimension on a pair that is searched for, and how
     much of the claimed sensitivity it reaches is stated (prr_mean, central, local, wsum, wsum_ar).
 
+    With --protocol whole runs are made: of prr_mean by the curator protocol, and of wsum by the secure sum, where one
+    of three parties is Charlie's and sends what it likes, in six ways.
+
     Exit code 0: nothing contradicts the claim; 1: a bound exceeds what is claimed; 2: bad input.
 
     \b
@@ -77,6 +85,7 @@ def audit_epsilon(
       smc-dp audit-epsilon prr_mean --calibration proven --noise knorm --trials 5000
       smc-dp audit-epsilon central --noise gauss --dimension 124 --lambda 0.01 --epsilon 8
       smc-dp audit-epsilon prr_mean --protocol
+      smc-dp audit-epsilon wsum --protocol --noise ddg
       smc-dp audit-epsilon laplace --twin float-sampler
       smc-dp audit-epsilon all --json
     """
@@ -155,7 +164,7 @@ class _Tick:
 
 def _report(found: list[MeasuredPower], request: Request, sure: Fraction, as_json: bool) -> int:
     from smc_dp.audit.epsilon import words
-    from smc_dp.audit.epsilon.protocol import SCOPE
+    from smc_dp.audit.epsilon.plan import SCOPES
 
     refuted = any(measured.audited.refuted for measured in found)
     if as_json:
@@ -164,7 +173,7 @@ def _report(found: list[MeasuredPower], request: Request, sure: Fraction, as_jso
     for measured in found:
         print("\n".join([*words.lines(measured), ""]))
     if request.through_protocol:
-        print(SCOPE)
+        print(SCOPES[request.method])
     print(words.LEGEND)
     print(f"All lower bounds hold together with confidence {float(sure):g}. A bound below the claim proves nothing.")
     return int(refuted)

@@ -148,17 +148,17 @@ ledger.command()(deferred(check))
 ledger.command("export")(deferred(export_ledger))
 
 
-def limit(budget: str, delta: str | None) -> Limit:
-    """The limit in two options."""
+def limit(budget: str, delta: str | None, option: str = "--delta") -> Limit:
+    """The limit in two options, the second of this name."""
     from smc_dp.ledger.history import Limit
 
-    return Limit(positive("--budget", budget), Fraction(0) if delta is None else _delta(delta))
+    return Limit(positive("--budget", budget), Fraction(0) if delta is None else _delta(option, delta))
 
 
-def _delta(text: str) -> Fraction:
-    value = positive("--delta", text, LEAST_DELTA)
+def _delta(option: str, text: str) -> Fraction:
+    value = positive(option, text, LEAST_DELTA)
     if value >= 1:
-        raise InputError("--delta: wanted a number below 1")
+        raise InputError(f"{option}: wanted a number below 1")
     return value
 
 

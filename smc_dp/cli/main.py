@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
-from protocols.errors import ProtocolError
+from protocols.errors import ProtocolError, StoppedError
 from smc_dp.cli import (
     attack,
     audit,
@@ -33,7 +33,7 @@ from smc_dp.cli import (
     publish,
     run,
 )
-from smc_dp.cli.options import Invocation, deferred, in_options
+from smc_dp.cli.options import Invocation, deferred, in_options, quoted_in_options
 from smc_dp.errors import InputError, one_line
 
 app = typer.Typer(
@@ -88,7 +88,10 @@ app.add_typer(data.data, name="data")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command. Exit code: 0; 1, something failed; 2, wrong options or files; 130, Ctrl-C; 143, SIGTERM."""
+    """Run a command.
+
+    Exit code: 0; 1, something failed or could not go on; 2, wrong options or files; 130, Ctrl-C; 143, SIGTERM.
+    """
     arguments = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     names: Mapping[str, str] = {}
     for stream in (sys.stdout, sys.stderr):
@@ -113,6 +116,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever reads our output has seen enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except StoppedError as error:  # nothing was asked for wrongly
+        return _fail(_said(quoted_in_options(str(error), names), error), 1)
     except (ProtocolError, OSError) as error:
         return _fail(_said(str(error), error))
     except KeyboardInterrupt as error:
@@ -146,6 +151,6 @@ def _said(message: str, error: BaseException) -> str:
     return "; ".join([message, *getattr(error, "__notes__", ())])
 
 
-def _fail(message: str) -> int:
+def _fail(message: str, code: int = 2) -> int:
     print(f"error: {one_line(message)}", file=sys.stderr)
-    return 2
+    return code

@@ -108,7 +108,7 @@ def positive(option: str, text: str, least: Fraction = LOWEST) -> Fraction:
 def whole(option: str, text: str) -> int:
     """A whole number of at most 18 digits."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip(), re.ASCII):
-        raise InputError(f"{option}: wanted a whole number, got {shown(text)}")
+        raise InputError(f"{option}: wanted a whole number of at most 18 digits, got {shown(text)}")
     return int(text)
 
 

@@ -31,8 +31,9 @@ def predict(
 ) -> None:
     """Add the published shares and classify new rows, one class a line.
 
-    The shares must add up to the weights of the release and be those that were signed in the record, and what
-    was signed must be what the release states: classes, bounds, parameters, privacy. Without a record that is not
+    The shares must add up to the weights of the release and be those that were signed in the record (of a secure sum,
+    which has none, the published sum must be the one that was signed), and what was signed must be what the release
+    states: classes, bounds, parameters, privacy. Without a record that is not
     known, and a line on standard error says so. Whose identities signed, `smc-dp audit` says.
 
     If the file has the column of classes, the last line is the accuracy. A score is above 0 for the second class.

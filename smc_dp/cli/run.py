@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -12,14 +13,18 @@ from smc_dp.cli import screen
 from smc_dp.cli.identities import of_run
 from smc_dp.cli.ledger import limit
 from smc_dp.cli.options import AsJson, DataDir, choice, positive, refuse, whole
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, shown
 
 if TYPE_CHECKING:
     from smc_dp.data.sources import Prepared
     from smc_dp.run.ledgers import Ledgers
 
-METHOD = "prr_mean"
-NOISES: tuple[Literal["knorm", "laplace"], ...] = ("knorm", "laplace")
+METHODS = ("prr_mean", "wsum", "wsum_ar")
+NOISES: tuple[Literal["knorm", "laplace", "ddg", "vg", "self"], ...] = ("knorm", "laplace", "ddg", "vg", "self")
+MENDED = (
+    "One party that breaks the rules removes this noise, and the smallest party can subtract it: `--method wsum` has "
+    "noise that nobody knows, and needs nobody to keep to the rules but some of the parties."
+)
 TOPOLOGIES = ("mesh", "star")
 LINKS = ("lan", "wan", "none")
 DATASETS = "breast_cancer|a9a|bank|credit_default|covtype|kdd99|mnist37"
@@ -53,9 +58,18 @@ def run(
         str | None, typer.Option(metavar="15,20,...", help="Each party's percentage of a data set.")
     ] = None,
     method: Annotated[
-        str, typer.Option(metavar="prr_mean", help="What is learned: the mean of the parties' models.")
-    ] = METHOD,
+        str,
+        typer.Option(
+            metavar="|".join(METHODS),
+            help="What is learned: the mean of the parties' models, by the paper's curator protocol, or their sum by "
+            "numbers of rows, by a secure sum; wsum_ar protects those numbers too.",
+        ),
+    ] = METHODS[0],
     epsilon: Annotated[str, typer.Option(help="Privacy: smaller is more private.")] = "1",
+    delta: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="Secure sum: the delta of noise ddg, beside epsilon [default: 1e-6]."),
+    ] = None,
     lam: Annotated[str, typer.Option("--lambda", help="Regularisation of the local classifiers.")] = "0.1",
     calibration: Annotated[
         str | None,
@@ -63,11 +77,57 @@ def run(
             metavar="proven|paper", help="Noise as proven here, or as printed in the paper [default: proven]."
         ),
     ] = None,
-    noise: Annotated[str, typer.Option(metavar="knorm|laplace", help="The law of the noise.")] = "knorm",
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="knorm|laplace or ddg|vg|self",
+            help="The law of the noise [default: knorm; of a secure sum ddg with --delta, else vg].",
+        ),
+    ] = None,
     comparison: Annotated[
-        str, typer.Option(metavar="all-pairs|tournament", help="How the smallest party is found.")
-    ] = "tournament",
-    key_bits: Annotated[str, typer.Option(metavar="INTEGER", help="Length of the Paillier keys.")] = "3072",
+        str | None,
+        typer.Option(
+            metavar="all-pairs|tournament", help="prr_mean: how the smallest party is found [default: tournament]."
+        ),
+    ] = None,
+    key_bits: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="prr_mean: length of the Paillier keys [default: 3072]."),
+    ] = None,
+    colluders: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="Secure sum: parties that may deviate, with Charlie [default: 1]."),
+    ] = None,
+    dropouts: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="Secure sum: parties that may vanish on the way [default: 0]."),
+    ] = None,
+    most_rows: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="Secure sum: the most rows that a party may have [default: 10000000]."),
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="released|hidden",
+            help="Secure sum: whether the number of all rows is released [default: released; of wsum_ar hidden].",
+        ),
+    ] = None,
+    verifiable: Annotated[
+        bool, typer.Option("--verifiable", help="Secure sum: publish what was added up, so that anybody can.")
+    ] = False,
+    output: Annotated[
+        str | None,
+        typer.Option(metavar="curator|shares", help="Secure sum: who gets masked inputs [default: curator]."),
+    ] = None,
+    vanish: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME:N",
+            help="Secure sum, simulated: NAME sends N - 1 envelopes and nothing after; the greeting is the first, "
+            "every sealed letter counts one; repeat it.",
+        ),
+    ] = None,
     topology: Annotated[
         str, typer.Option(metavar="mesh|star", help="Direct links, or all mail through Charlie.")
     ] = "mesh",
@@ -88,6 +148,12 @@ def run(
             help="With --ledgers: the limit, an epsilon, of a ledger that is made now; it never changes.",
         ),
     ] = None,
+    budget_delta: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER", help="With --budget: the delta of that limit, which ddg and vg need [default: 0]."
+        ),
+    ] = None,
     identities: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Folder made by `smc-dp identities new`, a key for each party by its name."),
@@ -106,8 +172,11 @@ def run(
 ) -> None:
     """Train together and write a run folder.
 
-    All participants must follow the protocol: one party that breaks its rules removes all noise. The party with the
-    fewest records knows the noise; of two parties, it obtains the other's model exactly.
+    prr_mean: all participants must follow the protocol: one party that breaks its rules removes all noise. The party
+    with the fewest records knows the noise; of two parties, it obtains the other's model exactly.
+
+    wsum: Charlie and some parties may deviate at will, and others vanish. What they cannot do is see more than the sum,
+    with the noise of all others in it; a result, or a true one, is not promised.
 
     \b
     Examples:
@@ -118,22 +187,27 @@ def run(
       smc-dp run --party all.csv --parties-by hospital --bounds bounds.toml
       smc-dp run --dataset a9a --data-dir DIR --lambda 0.001 --json
       smc-dp run --epsilon 0.5 --ledgers ledgers --budget 2 --identities identities
+      smc-dp run --method wsum --colluders 1 --dropouts 1 --delta 1e-6 --vanish hospital-2:8
     """
     from protocols.arithmetic.rng import Stream
     from smc_dp.files.writing import fresh_folder, refuse_existing
     from smc_dp.run.agreement import Agreement
     from smc_dp.run.simulation import simulate_run
 
-    terms = _terms(
-        *(method, epsilon, lam, calibration, noise, key_bits, comparison),
+    numbers = {"key_bits": key_bits, "colluders": colluders, "dropouts": dropouts, "most_rows": most_rows}
+    names = {"comparison": comparison, "sizes": sizes, "output": output}
+    agreed = _agreed(
+        *(method, epsilon, delta, lam, calibration, noise),
+        {**_named(numbers, names), "verifiable": verifiable or None},
         as_printed=as_printed_insecure,
         test_keys=insecure_test_keys,
         seeded=insecure_seed is not None,
     )
+    leaving = _vanishing(vanish or [])
     mail, network = choice("--topology", topology, TOPOLOGIES), choice("--link", link, LINKS)
     seed = None if insecure_seed is None else whole("--insecure-seed", insecure_seed)
     folder = fresh_folder() if out is None else out
-    books = _books(ledgers, budget)
+    books = _books(ledgers, budget, budget_delta)
     refuse_existing(folder)
     own = {"--label": label, "--bounds": bounds, "--test": test, "--parties-by": parties_by}
     dealt = {"--dataset": dataset, "--parties": parties, "--split": split}
@@ -144,53 +218,92 @@ def run(
         refuse(own, "goes with --party, and none was given")
         found = _dealt(dataset, data_dir, parties, split, strict=strict_bounds)
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
-    agreement = Agreement(parties=found.federation.names, bounds=found.bounds, **terms)
+    agreement = Agreement(parties=found.federation.names, bounds=found.bounds, **agreed)
     known = None if identities is None else of_run(identities, agreement.participants)
     with screen.progress(quiet=as_json) as hear:
         report = simulate_run(
             found, agreement, rng, folder, hear,
-            topology=mail, link=network, identities=known, views=record_views, ledgers=books,
+            topology=mail, link=network, identities=known, views=record_views, ledgers=books, vanish=leaving,
         )  # fmt: skip
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
-    else:
-        screen.show_run(report)
+        return
+    screen.show_run(report)
+    if report.agreement.form.smallest_sets_noise:
+        print(screen.fold(MENDED))
 
 
-def _terms(
-    method: str, epsilon: str, lam: str, calibration: str | None, noise: str, key_bits: str, comparison: str,
-    *, as_printed: bool, test_keys: bool, seeded: bool,
+def _agreed(
+    method: str, epsilon: str, delta: str | None, lam: str, calibration: str | None, noise: str | None,
+    named: Mapping[str, Any], *, as_printed: bool, test_keys: bool, seeded: bool,
 ) -> dict[str, Any]:  # fmt: skip
     """What is agreed on whoever takes part, refused before any file is read."""
-    from smc_dp.privacy.target import Calibration, Target
-    from smc_dp.run.agreement import BY_PROTOCOL, ComparisonName, check, marks, secure_form
+    from smc_dp.privacy.target import DEFAULT_DELTA, LEAST_DELTA, Calibration, Target
+    from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA, check, marks, method_for, secure_form
     from smc_dp.run.agreement import as_printed as runs_as_printed
+    from smc_dp.run.terms import settled, terms_of
 
-    known = BY_PROTOCOL.get(method, BY_PROTOCOL[METHOD])
-    protocol = next((name for name in known if runs_as_printed(name) == as_printed), known[0])
-    named = None if calibration is None else choice("--calibration", calibration, get_args(Calibration))
-    settings = secure_form(method, protocol)(lam=float(positive("--lambda", lam)), as_printed=as_printed)
+    known = BY_PROTOCOL.get(method, ())
+    protocol = next((name for name in known if runs_as_printed(name) == as_printed), None)
+    if known and protocol is None:
+        raise InputError(f"--as-printed-insecure: does not go with method {method}, which no paper prints")
+    by = protocol or ""
+    secure_form(method, by)
+    mark = None if calibration is None else choice("--calibration", calibration, get_args(Calibration))
     default: Calibration = "paper" if as_printed else "proven"
-    target = Target(positive("--epsilon", epsilon), named or default, choice("--noise", noise, NOISES))
-    bits = whole("--key-bits", key_bits)
-    check(settings, target, protocol, bits, test_keys=test_keys)
+    settings = method_for(method, by, float(positive("--lambda", lam)))
+    if mark not in (None, *settings.calibrations):
+        raise InputError(f"--calibration: {method} has {', '.join(settings.calibrations)}, got {mark}")
+    law = terms_of(by).noise(delta is not None) if noise is None else choice("--noise", noise, NOISES)
+    if delta is not None and law not in WITH_DELTA:
+        raise InputError(f"--delta: does not go with noise {law}, wanted none or noise ddg of a secure sum")
+    chance = DEFAULT_DELTA if delta is None else positive("--delta", delta, LEAST_DELTA)
+    target = Target(positive("--epsilon", epsilon), mark or default, law, chance)
+    terms = settled(by, settings, named)
+    check(settings, target, by, terms, test_keys=test_keys)
     return {
         "method": settings,
         "target": target,
-        "protocol": protocol,
-        "key_bits": bits,
-        "comparison": choice("--comparison", comparison, get_args(ComparisonName)),
-        "marks": marks(protocol, bits, seeded=seeded),
+        "protocol": by,
+        "terms": terms,
+        "marks": marks(by, terms, seeded=seeded),
     }
 
 
-def _books(ledgers: Path | None, budget: str | None) -> Ledgers | None:
+def _named(numbers: Mapping[str, str | None], names: Mapping[str, str | None]) -> dict[str, int | str]:
+    """The settings of a protocol that were given, read."""
+    from smc_dp.run.terms import ComparisonName, OutputName, RowCounts
+
+    known = {"comparison": get_args(ComparisonName), "sizes": get_args(RowCounts), "output": get_args(OutputName)}
+    found: dict[str, int | str] = {}
+    for name, text in (*numbers.items(), *names.items()):
+        if text is not None:
+            option = f"--{name.replace('_', '-')}"
+            found[name] = choice(option, text, known[name]) if name in known else whole(option, text)
+    return found
+
+
+def _vanishing(texts: list[str]) -> dict[str, int]:
+    """Who vanishes, and at which envelope."""
+    found: dict[str, int] = {}
+    for text in texts:
+        name, colon, number = text.rpartition(":")
+        if not colon or name in found:
+            raise InputError(f"--vanish: wanted NAME:N, each name once, got {shown(text)}")
+        found[name] = whole("--vanish", number)
+    return found
+
+
+def _books(ledgers: Path | None, budget: str | None, delta: str | None) -> Ledgers | None:
     from smc_dp.run.ledgers import Ledgers
 
     if ledgers is None:
         refuse({"--budget": budget}, "goes with --ledgers, and none was given")
+    if budget is None:
+        refuse({"--budget-delta": delta}, "goes with --budget, and none was given")
+    if ledgers is None:
         return None
-    return Ledgers(ledgers, None if budget is None else limit(budget, None))
+    return Ledgers(ledgers, None if budget is None else limit(budget, delta, "--budget-delta"))
 
 
 def _own_files(

@@ -125,7 +125,7 @@ def _releases(cell: GridCell, trainer: Trainer, rng: Stream) -> Iterator[tuple[T
         start = time.perf_counter()
         release = trained.release(target, rng.fork(f"{text} {number}"))
         seconds = training + time.perf_counter() - start
-        delta = float(target.delta) if target.noise == "gauss" and epsilon is not None else 0.0
+        delta = float(target.delta) if target.noise in ("gauss", "ddg") and epsilon is not None else 0.0
         yield Trial(*names, float(text), delta, number, math.nan, math.nan, seconds, *_guaranteed(release)), release
 
 

@@ -21,8 +21,9 @@ from smc_dp.aggregation.functionality import Functionality
 from smc_dp.aggregation.in_the_clear import ideal
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError, shown
-from smc_dp.methods.model import Release
+from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import NeighbourPair
+from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import nothing
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.statement import PrivacyStatement, Unit
@@ -107,11 +108,51 @@ class SecureMethod(Protocol):
 
     by_protocols: ClassVar[tuple[str, ...]]
 
-    def largest(self, n: int, public: Public, target: Target) -> int:
-        """What no integer of the functionality's value exceeds, whatever the rows are, if a party of n rows adds noise.
 
-        InputError for more rows than the theory allows.
-        """
+class SecureForm(Protocol):
+    """A method as a protocol computes it, for these parties and this target: nobody who computes it is trusted.
+
+    All of it is public and known before anybody trains. `grid`: where its integers stand, and in which ring they are
+    added. `smallest_sets_noise`: whether the smallest party's number of rows says how much noise there is.
+    """
+
+    smallest_sets_noise: ClassVar[bool]
+
+    @property
+    def public(self) -> Public:
+        """What is known of the federation."""
+        ...
+
+    @property
+    def grid(self) -> Grid:
+        """The step and the ring."""
+        ...
+
+    @property
+    def functionality(self) -> Functionality:
+        """What the protocol computes of the parts."""
+        ...
+
+    @property
+    def length(self) -> int:
+        """How many integers come of it."""
+        ...
+
+    @property
+    def statement(self) -> PrivacyStatement:
+        """What the release guarantees, but for what the protocol assumes."""
+        ...
+
+    def check(self, n: int) -> None:
+        """InputError where a party cannot take part with n rows, whatever they say."""
+        ...
+
+    def part(self, rows: Rows, rng: Stream) -> Any:
+        """One party's part, made at home of its own rows."""
+        ...
+
+    def model(self, value: Any) -> LinearModel:
+        """What anybody makes of the functionality's value."""
         ...
 
 

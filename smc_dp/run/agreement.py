@@ -1,5 +1,7 @@
 """What all parties of a run agree on before anybody trains: one public record, its digest, its session, its statement.
 
+What one protocol alone needs stands in its terms, `smc_dp.run.terms`; nothing here knows a protocol by its name.
+
 Whoever prepared its part under another record cannot exchange a message: the digest enters the session. How a
 simulation runs (link, topology) is nobody's promise and stands elsewhere; the session is bound to it all the same.
 """
@@ -14,7 +16,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, cast, get_args
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
@@ -26,13 +28,16 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import Public
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
-from smc_dp.methods.method import Method, SecureMethod, check_target
-from smc_dp.methods.model import LinearModel
+from smc_dp.methods.method import Method, SecureForm, SecureMethod
 from smc_dp.methods.pathak2010.mean import RESIDUES
 from smc_dp.methods.registry import METHODS, find
-from smc_dp.privacy.output import GRID
+from smc_dp.privacy.grid import Grid
+from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement, security_bits
-from smc_dp.privacy.target import Calibration, NoiseName, Target
+from smc_dp.privacy.target import DEFAULT_DELTA, Calibration, NoiseName, Target
+from smc_dp.run.terms import TERMS, Terms, terms_of
+from smc_dp.run.terms.curator import CuratorTerms
+from smc_dp.run.terms.terms import one_of
 
 SEEDED, TEST_KEYS, AS_PRINTED = "insecure seed", "insecure test keys", "as printed"
 REASONS = MappingProxyType(
@@ -56,14 +61,14 @@ BY_PROTOCOL = MappingProxyType(
 
 PLAIN: Mapping[str, str] = MappingProxyType({"topology": "mesh", "link": "none"})
 """How a run is simulated unless somebody asks for more."""
-ComparisonName: TypeAlias = Literal["all-pairs", "tournament"]
-_TEST_KEY_BITS, _MAX_KEY_BITS = 256, 16384
+WITH_DELTA: tuple[NoiseName, ...] = ("gauss", "ddg")
+"""The noises for which a target says a delta; the others have none, or one of their own."""
 _RATIONAL = re.compile(r"[1-9][0-9]{0,199}(/[1-9][0-9]{0,199})?", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """One run's public record. Integers live on the grid of `smc_dp.privacy.output`, shares modulo 2**ring_bits.
+    """One run's public record; `terms` are the settings of its protocol.
 
     `marks` say what makes the run insecure, in the order of `REASONS`. Raises InputError for a method without a secure
     form, a protocol that does not compute it, noise that it does not have, and keys too short to protect anyone unless
@@ -75,19 +80,15 @@ class Agreement:
     parties: tuple[str, ...]
     bounds: Bounds
     protocol: str = "pathak2010"
-    key_bits: int = 3072
-    comparison: ComparisonName = "tournament"
-    ring_bits: int = 64
+    terms: Terms = CuratorTerms()  # noqa: RUF009
     marks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check(self.method, self.target, self.protocol, self.key_bits, test_keys=TEST_KEYS in self.marks)
+        check(self.method, self.target, self.protocol, self.terms, test_keys=TEST_KEYS in self.marks)
         if self.marks != tuple(mark for mark in REASONS if mark in self.marks):
             raise InputError(f"insecure: wanted known marks in their order, got {shown(list(self.marks))}")
         if (AS_PRINTED in self.marks) != as_printed(self.protocol):
             raise InputError(f"insecure: wanted the mark {AS_PRINTED!r} for the steps as printed, and for no others")
-        if self.ring_bits > GRID.ring_bits:
-            raise InputError(f"ring_bits: wanted at most {GRID.ring_bits}, got {self.ring_bits}")
         try:
             self.program_parameters("")
         except LocalError as error:
@@ -98,16 +99,25 @@ class Agreement:
         """What the method knows of the federation before anybody trains; sizes are not announced."""
         return Public(len(self.parties), self.bounds.dimension, len(self.bounds.classes))
 
+    @cached_property
+    def form(self) -> SecureForm:
+        """The method, as the protocol computes it."""
+        return self.terms.form(self.method, self.public, self.target)
+
     @property
     def functionality(self) -> Functionality:
         """What the protocol computes."""
-        return self.method.functionality(self.public, self.target)
+        return self.form.functionality
+
+    @property
+    def grid(self) -> Grid:
+        """Where the integers stand, and the ring in which they are added."""
+        return self.form.grid
 
     @cached_property
     def statement(self) -> PrivacyStatement:
         """What the release guarantees, the distance and the assumptions of the protocol included."""
-        made = self.method.statement(self.public, self.target, "secure")
-        return marked(with_assumptions(made, self.protocol, self.program_parameters("")), self.marks)
+        return marked(with_assumptions(self.form.statement, self.protocol, self.program_parameters("")), self.marks)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -121,9 +131,8 @@ class Agreement:
             **_options(self.method),
             "calibration": self.target.calibration,
             "noise": self.target.noise,
-            "comparison": self.comparison,
-            "key_bits": self.key_bits,
-            "ring_bits": self.ring_bits,
+            **({"delta": str(self.target.delta)} if self.target.noise in WITH_DELTA else {}),
+            **self.terms.as_dict(self.form),
         }
 
     def as_dict(self) -> dict[str, Any]:
@@ -131,17 +140,17 @@ class Agreement:
         return {
             "parameters": self.parameters,
             "bounds": asdict(self.bounds),
-            "fraction_bits": GRID.fraction_bits,
+            "fraction_bits": self.grid.fraction_bits,
             "insecure": list(self.marks),
         }
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any], bounds: Bounds) -> Agreement:
-        """The record that `as_dict` wrote, with its bounds already read; raises InputError for anything else."""
+        """The record that `as_dict` wrote, with its bounds already read; raises InputError for anything else.
+
+        The grid follows from the rest: whoever has not been told it may leave it out.
+        """
         stated = reading.mapping("parameters", document.get("parameters"))
-        if type(document.get("fraction_bits")) is not int or document["fraction_bits"] != GRID.fraction_bits:
-            wanted, came = GRID.fraction_bits, shown(document.get("fraction_bits"))
-            raise InputError(f"fraction_bits: wanted {wanted}, got {came}")
         method, target, protocol = method_and_target(stated)
         made = cls(
             method,
@@ -149,11 +158,12 @@ class Agreement:
             tuple(reading.texts("parties", stated.get("parties"))),
             bounds,
             protocol,
-            _whole("key_bits", stated, _MAX_KEY_BITS),
-            _one_of("comparison", stated, get_args(ComparisonName)),
-            _whole("ring_bits", stated, GRID.ring_bits),
+            terms_of(protocol).from_dict(stated),
             tuple(reading.texts("insecure", document.get("insecure"))),
         )
+        wanted, came = made.grid.fraction_bits, document.get("fraction_bits", made.grid.fraction_bits)
+        if type(came) is not int or came != wanted:
+            raise InputError(f"fraction_bits: wanted {wanted}, got {shown(came)}")
         for key, value in made.parameters.items():
             if type(stated.get(key)) is not type(value) or stated[key] != value:
                 raise InputError(f"parameters: {key}: wanted {shown(value)}, got {shown(stated.get(key))}")
@@ -177,12 +187,12 @@ class Agreement:
 
     def program_parameters(self, agreed: str) -> Any:
         """The public parameters of the protocol, bound to this digest."""
-        program = PROTOCOLS[self.protocol].program
-        if program.parameters is None:
-            raise InputError(f"protocol: {self.protocol} has no parameters")
-        return program.parameters(
-            self.parties, self.bounds.dimension, self.key_bits, self.ring_bits, self.comparison, agreed
-        )
+        return self.terms.program_parameters(self.protocol, self.form, self.parties, agreed)
+
+    @property
+    def publishes_shares(self) -> bool:
+        """Whether what is published in the end are additive shares of the value, and not the value itself."""
+        return aggregation.publishes_shares(self.protocol, self.program_parameters(""))
 
     @property
     def participants(self) -> tuple[str, ...]:
@@ -201,46 +211,57 @@ class Agreement:
 
     def weights(self, value: Any) -> tuple[float, ...]:
         """What anybody makes of the functionality's value: d floats, for the second class against the first."""
-        model = self.method.finish(value, self.public, self.target).model
-        if not isinstance(model, LinearModel):
-            raise InputError(f"method: {self.method.name} does not release a linear model")
+        model = self.form.model(value)
         return tuple((model.W[1] - model.W[0]).tolist())
 
 
 def method_and_target(stated: Mapping[str, Any]) -> tuple[Any, Target, str]:
     """Method with its settings, target and protocol in a release's parameters; InputError for what no run states."""
-    if stated.get("method") in PROTOCOLS and "protocol" not in stated:
+    name = reading.text("method", stated.get("method"))
+    if name in PROTOCOLS and "protocol" not in stated:
         raise InputError("parameters: made by an earlier version, which named the protocol as the method: run again")
-    name, protocol = (reading.text(key, stated.get(key)) for key in ("method", "protocol"))
-    made = secure_form(name, protocol)(lam=float(_rational("lambda", stated)), as_printed=as_printed(protocol))
+    protocol = reading.text("protocol", stated.get("protocol"))
+    noise = one_of("noise", stated, get_args(NoiseName))
     target = Target(
         _rational("epsilon", stated),
-        _one_of("calibration", stated, get_args(Calibration)),
-        _one_of("noise", stated, get_args(NoiseName)),
+        one_of("calibration", stated, get_args(Calibration)),
+        noise,
+        _rational("delta", stated) if noise in WITH_DELTA and "delta" in stated else DEFAULT_DELTA,
     )
-    return made, target, protocol
+    return method_for(name, protocol, float(_rational("lambda", stated))), target, protocol
+
+
+def method_for(name: str, protocol: str, lam: float) -> Any:
+    """The method of this name with this lambda, for this protocol; InputError where it does not compute it."""
+    kind = secure_form(name, protocol)
+    if not as_printed(protocol):
+        return kind(lam=lam)
+    return kind(lam=lam, as_printed=True)  # no other method is computed by the steps as printed
 
 
 def with_assumptions(privacy: PrivacyStatement, protocol: str, p: Any) -> PrivacyStatement:
     """The statement with what the protocol assumes, and its statistical distance for these public parameters of it."""
     claim = PROTOCOLS[protocol].claim
-    if claim is None or claim.distance is None:
+    if claim is None or not claim.assumptions:
         return privacy
-    said = (
-        f"It assumes {claim.assumptions}; beyond that, what such a set of participants sees differs from what it could "
-        f"have made up itself from the release by a statistical distance of at most "
-        f"2^-{security_bits(claim.distance(p))}."
-    )
-    return replace(privacy, caveats=(*privacy.caveats, said))
+    said = f"It assumes {claim.assumptions}"
+    if claim.distance is not None:
+        distance = claim.distance(p)
+        most = f"at most 2^-{security_bits(distance)}" if distance else "0"
+        said += (
+            "; beyond that, what such a set of participants sees differs from what it could have made up itself from "
+            f"the release by a statistical distance of {most}"
+        )
+    return replace(privacy, caveats=(*privacy.caveats, f"{said}."))
 
 
 def marked(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatement:
     """The statement with the reasons why it does not hold as it stands; a seed or the printed steps leave nothing."""
     reasons = tuple(f"INSECURE: {REASONS[mark]}." for mark in marks)
     if AS_PRINTED in marks:
-        return replace(privacy, kind="none", epsilon=None, adversary="nobody", caveats=(*reasons, RESIDUES))
+        return nothing(privacy.unit, privacy.adjacency, *reasons, RESIDUES)
     if SEEDED in marks:
-        return replace(privacy, kind="none", epsilon=None, adversary="nobody", caveats=reasons)
+        return nothing(privacy.unit, privacy.adjacency, *reasons)
     if TEST_KEYS in marks:
         return replace(privacy, adversary=ONLY_THE_RELEASE, caveats=(*privacy.caveats, *reasons))
     return privacy
@@ -251,18 +272,18 @@ def as_printed(protocol: str) -> bool:
     return PROTOCOLS[protocol].claim is None
 
 
-def check(method: Method, target: Target, protocol: str, key_bits: int, *, test_keys: bool) -> None:
+def check(method: Method, target: Target, protocol: str, terms: Terms, *, test_keys: bool) -> None:
     """Raises InputError for what no run can agree on, whoever takes part; nothing of it needs anybody's rows."""
     secure_form(method.name, protocol)
+    if type(terms) is not TERMS[protocol]:
+        raise InputError(f"terms: wanted those of {protocol}, got {type(terms).__name__}")
     if getattr(method, "as_printed", False) != as_printed(protocol):
         raise InputError(f"method: wanted {method.name} made for the steps of {protocol}, got one made for others")
-    check_keys(protocol, key_bits, test_keys)
     if target.epsilon is None:
         raise InputError("epsilon: wanted a finite number, a run without noise protects nobody")
     if as_printed(protocol) and target.calibration != "paper":
         raise InputError("calibration: the steps as printed go with the noise as printed, `calibration` paper")
-    check_target(target, method)
-    method.statement(Public(2, 1, 2), target, "secure")  # refuses noise that the protocol does not have
+    terms.check(protocol, method, target, test_keys=test_keys)
 
 
 def secure_form(method: str, protocol: str) -> Any:
@@ -278,31 +299,10 @@ def secure_form(method: str, protocol: str) -> Any:
     return find(method)
 
 
-def check_keys(protocol: str, key_bits: int, test_keys: bool = False) -> None:
-    """Raises InputError for keys too short to protect anyone, unless they are asked for as test keys."""
-    if type(key_bits) is not int:
-        raise InputError(f"key_bits: wanted an int, got {shown(key_bits)}")
-    if _are_test_keys(protocol, key_bits) and not test_keys:
-        least = shortest_keys(protocol)
-        raise InputError(f"key_bits: wanted at least {least} (or `insecure_test_keys`), got {key_bits}")
-    if not _TEST_KEY_BITS <= key_bits <= _MAX_KEY_BITS or key_bits % 16:
-        raise InputError(f"key_bits: wanted a multiple of 16 from {_TEST_KEY_BITS} to {_MAX_KEY_BITS}, got {key_bits}")
-
-
-def marks(protocol: str, key_bits: int, *, seeded: bool) -> tuple[str, ...]:
+def marks(protocol: str, terms: Terms, *, seeded: bool) -> tuple[str, ...]:
     """What makes a run insecure, in the words that its record is marked with; nothing for a proper run."""
-    applying = {SEEDED: seeded, TEST_KEYS: _are_test_keys(protocol, key_bits), AS_PRINTED: as_printed(protocol)}
+    applying = {SEEDED: seeded, TEST_KEYS: terms.weak(protocol), AS_PRINTED: as_printed(protocol)}
     return tuple(mark for mark, applies in applying.items() if applies)
-
-
-def shortest_keys(protocol: str) -> int:
-    """The least length of keys that are no test keys; 0 for a protocol without keys."""
-    keys = PROTOCOLS[protocol].limits.keys
-    return 0 if keys is None else keys.shortest
-
-
-def _are_test_keys(protocol: str, key_bits: int) -> bool:
-    return key_bits < shortest_keys(protocol)
 
 
 def _options(method: Any) -> dict[str, Any]:
@@ -321,17 +321,3 @@ def _rational(name: str, stated: Mapping[str, Any]) -> Fraction:
     if isinstance(text, str) and _RATIONAL.fullmatch(text) and str(Fraction(text)) == text:
         return Fraction(text)
     raise InputError(f"{name}: wanted a positive fraction in lowest terms as a text, got {shown(text)}")
-
-
-def _one_of(name: str, stated: Mapping[str, Any], known: tuple[Any, ...]) -> Any:
-    for value in known:
-        if stated.get(name) == value:
-            return value
-    raise InputError(f"{name}: wanted one of {', '.join(known)}, got {shown(stated.get(name))}")
-
-
-def _whole(name: str, stated: Mapping[str, Any], most: int) -> int:
-    value = stated.get(name)
-    if type(value) is not int or not 1 <= value <= most:
-        raise InputError(f"{name}: wanted 1 to {most}, got {shown(value)}")
-    return value

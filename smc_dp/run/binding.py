@@ -7,7 +7,6 @@ Each function gives what is wrong in a sentence that names the field, or None.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -15,9 +14,9 @@ from protocols.errors import DecodeError
 from protocols.runtime import message as messages
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, signed_payload
 from protocols.runtime.session import PUBLIC_NAME, Session
+from smc_dp import aggregation
 from smc_dp.errors import shown
-from smc_dp.run.agreement import REASONS
-from smc_dp.run.folder import SHARES, SIMULATED, PublishedRelease
+from smc_dp.run.folder import RELEASE, SHARES, SIMULATED, PublishedRelease
 
 _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another digit on another machine
 FOR_EVERYBODY = f'"to":"{PUBLIC_NAME}"'.encode()
@@ -34,16 +33,43 @@ def session_fault(head: Mapping[str, Any], session: Session) -> str | None:
 
 def published(envelopes: Iterable[tuple[int, Envelope]]) -> dict[str, tuple[int, Envelope]]:
     """Who published what, and on which line: whatever is for everybody and no greeting and no end of a stage."""
-    return {e.sender: (n, e) for n, e in envelopes if e.is_public and e.kind not in (HELLO, STAGE_END)}
+    return {e.sender: (n, e) for n, e in envelopes if _is_published(e)}
 
 
-def share_numbers(session: Session, envelope: Envelope) -> tuple[int, ...]:
-    """The numbers in a published message; raises `DecodeError` when it is none that this participant may publish."""
+def published_twice(envelopes: Iterable[tuple[int, Envelope]]) -> str | None:
+    """Whether somebody published a second message: a protocol here has one of each, and none says which would count.
+
+    In an audit it stands out as what does not follow its sender's chain, or the protocol.
+    """
+    first: dict[str, int] = {}
+    for n, envelope in envelopes:
+        if _is_published(envelope) and first.setdefault(envelope.sender, n) != n:
+            return f"{shown(envelope.sender)} published on line {first[envelope.sender]}, and again on line {n}"
+    return None
+
+
+def published_message(session: Session, envelope: Envelope) -> Any:
+    """What somebody published; raises `DecodeError` when it is nothing that this participant may publish."""
     kind = session.kinds.get(envelope.kind)
     if kind is None or not kind.route.allows(session.kind(envelope.sender), messages.PUBLIC):
         raise DecodeError(f"{shown(envelope.kind)} is not published in this protocol")
-    read: Any = messages.decode(kind, signed_payload(envelope), session.layout, {})
-    return tuple(read.y)
+    return messages.decode(kind, signed_payload(envelope), session.layout, {})
+
+
+def share_numbers(session: Session, envelope: Envelope) -> tuple[int, ...]:
+    """The numbers in a published share; raises `DecodeError` as `published_message` does."""
+    return tuple(published_message(session, envelope).y)
+
+
+def weights_fault(found: PublishedRelease, session: Session, published: Mapping[str, Envelope]) -> str | None:
+    """Whether the weights of a release are made of what was published in the session."""
+    try:
+        said = {name: published_message(session, envelope) for name, envelope in published.items()}
+        value = aggregation.value_of(session, said)
+    except (DecodeError, ValueError) as error:
+        return f"what the record has as the result is none: {error}"
+    same = found.agreement.weights(value) == found.weights
+    return None if same else f"the weights in {RELEASE} are not those of the sum that was published"
 
 
 def share_fault(session: Session, name: str, stated: object, envelope: Envelope | None) -> str | None:
@@ -60,20 +86,18 @@ def share_fault(session: Session, name: str, stated: object, envelope: Envelope 
 
 def agreement_fault(found: PublishedRelease, head: Mapping[str, Any], session: Session) -> str | None:
     """Whether the session is bound to all that the release states, and line 0 states the same."""
-    parameters = session.parameters
-    stated = parameters.as_dict()
-    said = {field.name: stated[field.name] for field in fields(parameters)} | {
-        "topology": head["topology"],
-        "protocol": head["protocol"],
-    }
+    stated = session.parameters.as_dict()
+    agreement, agreed = found.agreement, found.parameters.get("agreed")
+    follows = agreement.program_parameters(agreed if isinstance(agreed, str) else "").as_dict()
+    follows |= {"topology": found.parameters.get("topology"), "protocol": agreement.protocol}
+    said = stated | {"topology": head["topology"], "protocol": head["protocol"]}
     for name, value in said.items():
-        got = found.parameters.get(name)
+        got = follows.get(name)
         if type(got) is not type(value) or got != value:
             return f"{name}: line 0 has {shown(value)}, the release {shown(got)}"
-    marks = head["insecure"]
-    if not isinstance(marks, list) or list(found.insecure) != [REASONS[mark] for mark in REASONS if mark in marks]:
+    if head["insecure"] != list(agreement.marks):
         return "insecure: the release gives other reasons than the marks on line 0"
-    if found.agreement.bound({name: found.parameters[name] for name in SIMULATED}) != stated["agreed"]:
+    if agreement.bound({name: found.parameters[name] for name in SIMULATED}) != stated["agreed"]:
         names = ", ".join(sorted(set(found.parameters) - set(said)))
         what = f"parameters ({names}), {_BOUNDS} and marks of the release, and the grid of its shares"
         return f"the session was bound to something else than the {what}"
@@ -95,3 +119,7 @@ def statement_fault(stated: Mapping[str, Any], follows: Mapping[str, Any]) -> st
         elif type(got) is not type(wanted) or got != wanted:
             return f"privacy: {field}: the release claims {shown(got)}, what follows is {shown(wanted)}"
     return None
+
+
+def _is_published(envelope: Envelope) -> bool:
+    return envelope.is_public and envelope.kind not in (HELLO, STAGE_END)

@@ -1,8 +1,8 @@
 """A release held against the record beside it: what anybody can check before using it, without running an audit.
 
-The shares are those that stand signed in the record, the session in which they were signed is bound to all that the
-release states, and the privacy statement is the one that follows. Whose identities signed, and whether the conversation
-was the protocol's, an audit says.
+The shares, or the sum itself, are those that stand signed in the record, the session in which they were signed is bound
+to all that the release states, and the privacy statement is the one that follows. Whose identities signed, and whether
+the conversation was the protocol's, an audit says.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from protocols.runtime.session import Session
 from protocols.runtime.transcript import read_envelope
 from smc_dp.errors import InputError, one_line
 from smc_dp.files import reading
-from smc_dp.privacy.output import GRID
 from smc_dp.run import binding
 from smc_dp.run.folder import (
     RELEASE,
@@ -28,6 +27,7 @@ from smc_dp.run.folder import (
     TRANSCRIPT,
     PublishedRelease,
     beside,
+    digests_of,
     opened,
     read,
     read_document,
@@ -49,11 +49,11 @@ class Checked:
 
 @dataclass(frozen=True)
 class Record:
-    """Line 0 of a record, the session that it describes, and the shares that stand signed there, by name."""
+    """Line 0 of a record, the session that it describes, and what stands published and signed there, by name."""
 
     head: Mapping[str, Any]
     session: Session
-    shares: Mapping[str, Envelope]
+    published: Mapping[str, Envelope]
 
 
 def checked(folder: Path) -> Checked:
@@ -63,9 +63,13 @@ def checked(folder: Path) -> Checked:
     nothing is known but that the weights are the sum of the shares, and without shares not even that.
     """
     document = read_document(folder)
-    missing = [name for name in (SHARES, TRANSCRIPT) if not os.path.lexists(folder / name)]
+    try:
+        wanted = [name for name in (SHARES, TRANSCRIPT) if name in digests_of(document)]
+    except InputError as error:
+        raise InputError(f"run folder {folder}: {error}") from None
+    missing = [name for name in wanted if not os.path.lexists(folder / name)]
     unaudited = f"{folder} has no {' and no '.join(missing)}" if missing else None
-    if missing == [TRANSCRIPT]:
+    if missing == [TRANSCRIPT] and SHARES in wanted:
         return Checked(read(folder), unaudited)
     try:
         found = stated(document) if TRANSCRIPT in missing else _beside_record(folder, document, SHARES in missing)
@@ -82,41 +86,49 @@ def _beside_record(folder: Path, document: dict[str, Any], no_shares: bool) -> P
     record = read_record(beside(folder, document, TRANSCRIPT))
     if os.path.lexists(folder / TIMINGS):
         beside(folder, document, TIMINGS)
-    shares = _shares(record) if no_shares else reading.parse_object(beside(folder, document, SHARES), SHARES)
-    found = opened(document, shares)
-    if fault := next(filter(None, _faults(found, shares["shares"], record)), None):
+    found, shares = stated(document), None
+    if found.agreement.publishes_shares:
+        shares = _shares(found, record) if no_shares else reading.parse_object(beside(folder, document, SHARES), SHARES)
+        found = opened(document, shares)
+    if fault := next(filter(None, _faults(found, shares, record)), None):
         raise InputError(f"{RELEASE} and {TRANSCRIPT} differ: {fault}")
     return found
 
 
-def _faults(found: PublishedRelease, shares: Mapping[str, Any], record: Record) -> Iterator[str | None]:
+def _faults(found: PublishedRelease, shares: Mapping[str, Any] | None, record: Record) -> Iterator[str | None]:
     yield binding.session_fault(record.head, record.session)
     yield binding.agreement_fault(found, record.head, record.session)
-    for name in record.session.names:
-        yield binding.share_fault(record.session, name, shares.get(name), record.shares.get(name))
+    if shares is None:
+        yield binding.weights_fault(found, record.session, record.published)
+    else:
+        for name in record.session.names:
+            yield binding.share_fault(record.session, name, shares["shares"].get(name), record.published.get(name))
     yield binding.statement_fault(found.privacy, found.agreement.statement.as_dict())
 
 
-def _shares(record: Record) -> dict[str, Any]:
+def _shares(found: PublishedRelease, record: Record) -> dict[str, Any]:
     """What shares.json would hold; InputError where somebody published none."""
     try:
-        numbers = {name: binding.share_numbers(record.session, e) for name, e in record.shares.items()}
+        numbers = {name: binding.share_numbers(record.session, e) for name, e in record.published.items()}
     except DecodeError as error:
         raise InputError(f"{TRANSCRIPT}: what somebody published is no share: {error}") from None
-    modulus = str(1 << record.session.parameters.ring_bits)
+    grid = found.agreement.grid
     texts = {name: [str(y) for y in share] for name, share in numbers.items()}
-    return {"modulus": modulus, "fraction_bits": GRID.fraction_bits, "shares": texts}
+    return {"modulus": str(1 << grid.ring_bits), "fraction_bits": grid.fraction_bits, "shares": texts}
 
 
 def read_record(content: bytes) -> Record:
     """Line 0 of a record, and what was published and signed in it; InputError for what cannot be that."""
     head = read_head(_line(content, 0), TRANSCRIPT)
     _, session = read_session(head, f"{TRANSCRIPT} line 0")
-    shares = {name: e for name, (_, e) in binding.published(_for_everybody(content, session)).items()}
-    for name, envelope in shares.items():
+    envelopes = list(_for_everybody(content, session))
+    if fault := binding.published_twice(envelopes):
+        raise InputError(f"{TRANSCRIPT}: {fault}")
+    said = {name: e for name, (_, e) in binding.published(envelopes).items()}
+    for name, envelope in said.items():
         if name not in session.identities or not is_signed(session.identities[name], envelope):
             raise InputError(f"{TRANSCRIPT}: what was published for {name[:100]!r} does not have its signature")
-    return Record(head, session, shares)
+    return Record(head, session, said)
 
 
 def _for_everybody(content: bytes, session: Session) -> Iterator[tuple[int, Envelope]]:

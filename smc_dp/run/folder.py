@@ -1,8 +1,9 @@
 """The run folder: what a run publishes, written whole or not at all, and read back with suspicion.
 
 `shares.json` and `release.json` are what Dave needs, `transcript.jsonl` is what an auditor needs, `timings.json` says
-what the run cost and is for the participants alone (`publish` leaves it out). Nothing in the folder was computed from
-private rows outside the protocol: no baseline, no accuracy.
+what the run cost and is for the participants alone (`publish` leaves it out). Where the sum itself is published, and no
+shares of it, there is no `shares.json`. Nothing in the folder was computed from private rows outside the protocol: no
+baseline, no accuracy.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from smc_dp.data.partition import check_names
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.files.writing import write_folder
-from smc_dp.privacy.output import GRID
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import REASONS, Agreement
 
@@ -79,7 +79,7 @@ def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
     """Raises InputError unless what would be written of it is read back as the same: before anything is charged."""
     try:
         document = json.loads(json.dumps(_as_json(_release((), agreement, simulated), {}), allow_nan=False))
-        found = agreed(document, {"fraction_bits": GRID.fraction_bits})
+        found = agreed(document, {"fraction_bits": agreement.grid.fraction_bits})
     except InputError:
         raise
     except (TypeError, ValueError) as error:
@@ -131,16 +131,18 @@ def read(folder: Path) -> PublishedRelease:
 
 
 def _contents(release: PublishedRelease, execution: Execution) -> dict[str, Iterable[bytes]]:
-    shares = {
-        "modulus": str(execution.modulus),
-        "fraction_bits": GRID.fraction_bits,
-        "shares": {name: [str(share) for share in values] for name, values in execution.shares.items()},
-    }
     timings = {NOT_PUBLIC: _WHY, **(execution.cost.as_dict() if execution.cost else {})}
-    files = {SHARES: [_json(shares)], TIMINGS: [_json(timings)]}
+    files = {TIMINGS: [_json(timings)]}
+    if release.agreement.publishes_shares:
+        shares = {
+            "modulus": str(execution.modulus),
+            "fraction_bits": release.agreement.grid.fraction_bits,
+            "shares": {name: [str(share) for share in values] for name, values in execution.shares.items()},
+        }
+        files = {SHARES: [_json(shares)], **files}
     digests = {name: _digest(content) for name, content in files.items()}
     digests[TRANSCRIPT] = _digest(execution.transcript.chunks())
-    document = _as_json(release, {name: digests[name] for name in _DIGESTED})
+    document = _as_json(release, {name: digests[name] for name in _DIGESTED if name in digests})
     return {**files, TRANSCRIPT: execution.transcript.chunks(), RELEASE: [_json(document)]}
 
 
@@ -175,12 +177,18 @@ def read_document(folder: Path) -> dict[str, Any]:
 
 def beside(folder: Path, document: Mapping[str, Any], name: str) -> bytes:
     """The file of this name beside a release, if it has the digest that the release states; InputError otherwise."""
-    digests = reading.mapping("digests", document.get("digests"))
-    reading.keys("digests", digests, set(_DIGESTED))
+    digests = digests_of(document)
     content = reading.read_file(folder / name, _MOST_BYTES[name])
     if digests[name] != hashlib.sha256(content).hexdigest():
         raise InputError(f"{name} does not have the digest that {RELEASE} states")
     return content
+
+
+def digests_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The digests of the files beside a release, by name; there is one of shares.json where there are shares."""
+    digests = reading.mapping("digests", document.get("digests"))
+    reading.keys("digests", digests, set(_DIGESTED) - {SHARES}, {SHARES})
+    return digests
 
 
 def _checked(folder: Path, document: dict[str, Any]) -> PublishedRelease:
@@ -197,30 +205,36 @@ def opened(document: dict[str, Any], shares: dict[str, Any]) -> PublishedRelease
     Raises InputError when anything is missing, malformed, unknown, out of range, or when shares and weights do not
     agree.
     """
-    found = stated(document, shares.get("fraction_bits"))
-    dimension = found.bounds.dimension
+    found = stated(document, {"fraction_bits": shares.get("fraction_bits")})
+    length = found.agreement.form.length
     by_name, total = _sum_of(shares, found.agreement)
-    if {len(values) for values in by_name.values()} != {dimension}:
-        raise InputError(f"wanted {dimension} weights and as many numbers in each share")
+    if {len(values) for values in by_name.values()} != {length}:
+        raise InputError(f"wanted {found.bounds.dimension} weights and {length} numbers in each share")
     if found.agreement.weights(total) != found.weights:
         raise InputError(f"the weights in {RELEASE} are not the sum of the shares in {SHARES}")
     return found
 
 
-def stated(document: dict[str, Any], fraction_bits: object = GRID.fraction_bits) -> PublishedRelease:
-    """What a release states, its weights as they stand there; InputError when it is none."""
+def stated(document: dict[str, Any], shares: Mapping[str, Any] | None = None) -> PublishedRelease:
+    """What a release states, its weights as they stand there; InputError when it is none. `shares`: as in `agreed`."""
     reading.keys(RELEASE, document, _KEYS, optional={"insecure"})
-    agreement = agreed(document, {"fraction_bits": fraction_bits})
+    agreement = agreed(document, shares or {})
+    if (SHARES in reading.mapping("digests", document["digests"])) != agreement.publishes_shares:
+        some = "one" if agreement.publishes_shares else "none"
+        raise InputError(f"digests: wanted {some} of {SHARES} for what {agreement.protocol} publishes")
     dimension, weights = agreement.bounds.dimension, reading.numbers("weights", document["weights"])
     if len(weights) != dimension:
-        raise InputError(f"wanted {dimension} weights and as many numbers in each share")
+        raise InputError(f"wanted {dimension} weights, got {len(weights)}")
     privacy = _privacy(reading.mapping("privacy", document["privacy"]))
     parameters, insecure = document["parameters"], tuple(document.get("insecure", []))
     return PublishedRelease(tuple(weights), agreement, privacy, parameters, insecure)
 
 
 def agreed(document: Mapping[str, Any], shares: Mapping[str, Any]) -> Agreement:
-    """What the parties agreed on, as the release and the grid of the shares state it; InputError if that cannot be."""
+    """What the parties agreed on, as the release states it, and the grid of the shares if they state one.
+
+    InputError if that cannot be.
+    """
     parameters = reading.mapping("parameters", document.get("parameters"))
     bounds = _bounds(document, parameters)
     check_names(reading.texts("parties", parameters.get("parties")))
@@ -233,7 +247,7 @@ def agreed(document: Mapping[str, Any], shares: Mapping[str, Any]) -> Agreement:
         raise InputError(f"insecure: wanted known reasons, got {shown(unknown[0])}")
     record = {
         "parameters": {name: value for name, value in parameters.items() if name not in _ADDED},
-        "fraction_bits": shares.get("fraction_bits"),
+        **({"fraction_bits": shares["fraction_bits"]} if "fraction_bits" in shares else {}),
         "insecure": [known[reason] for reason in reasons],
     }
     return Agreement.from_dict(record, bounds)
@@ -245,8 +259,8 @@ def _privacy(document: dict[str, Any]) -> dict[str, Any]:
     caveats = tuple(reading.texts("privacy caveats", document["caveats"]))
     for name in ("kind", "unit", "adjacency", "adversary"):
         reading.text(f"privacy {name}", document[name])
-    if any(isinstance(document.get(name), bool) for name in ("epsilon", "delta", "rho", "mu")):
-        raise InputError("privacy: wanted numbers for epsilon and delta, got true or false")
+    for name in ("epsilon", "delta", "rho", "mu"):
+        reading.numbers(f"privacy {name}", [value for value in [document.get(name)] if value is not None])
     try:
         return PrivacyStatement(**{**document, "caveats": caveats}).as_dict()
     except (TypeError, ValueError) as error:
@@ -257,8 +271,8 @@ def _sum_of(document: dict[str, Any], agreement: Agreement) -> tuple[dict[str, l
     """Every participant's share, and their sum as integers nearest to zero."""
     reading.keys(SHARES, document, {"modulus", "fraction_bits", "shares"})
     modulus = reading.integer("modulus", document["modulus"])
-    if modulus != 1 << agreement.ring_bits:
-        raise InputError(f"modulus: wanted 2**{agreement.ring_bits}, got {shown(modulus)}")
+    if modulus != 1 << agreement.grid.ring_bits:
+        raise InputError(f"modulus: wanted 2**{agreement.grid.ring_bits}, got {shown(modulus)}")
     by_name = reading.mapping("shares", document["shares"])
     reading.keys("shares", by_name, set(agreement.participants))
     shares = {

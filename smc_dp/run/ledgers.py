@@ -8,7 +8,9 @@ ledger has no price for what they learn about the rest. That party's own records
 Who stops before its own share has left has revealed nothing (protocols/pathak2010/NOTES.md, [N8]: all shares but one
 are uniform), so on an abort its reservation becomes void. Whose share has left, stays charged whatever happens: it
 cannot be called back, and the rest may follow. After anything else that goes wrong nobody knows, and all reservations
-stay as they are: one without outcome counts as spent.
+stay as they are: one without outcome counts as spent. In a secure sum a masked input is what leaves: a party is charged
+before, and not charged after all if it holds the proof that the sum is one without it, signed by enough of the others.
+That it waited in vain proves nothing.
 
 Nobody gets a second budget for the same rows in one folder by another name or other bounds: see `same_rows`, and what
 that does not see.
@@ -21,7 +23,7 @@ from __future__ import annotations
 
 import hashlib
 import string
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -140,12 +142,13 @@ class _Place:
 class Reserved:
     """Reservations of one run: what they count against, where they stand, by party, and whose share has left.
 
-    `had_charges`: there were others in the folder before it had a key for rows.
+    `out` holds (name, label) of each charge that stands: whoever has none there is not charged. `had_charges`: there
+    were others in the folder before it had a key for rows.
     """
 
     account: Account
     places: dict[str, _Place]
-    out: set[str] = field(default_factory=set)
+    out: set[tuple[str, str]] = field(default_factory=set)
     had_charges: bool = False
 
     @property
@@ -153,9 +156,19 @@ class Reserved:
         """What the person who started the run should know of the ledgers."""
         return (UNKNOWN_BEFORE,) if self.had_charges else ()
 
-    def leaving(self, name: str) -> None:
-        """The share of this participant is about to leave: from now on its reservation never becomes void."""
-        self.out.add(name)
+    def leaving(self, name: str, label: str) -> None:
+        """What is charged to this participant under this label is about to leave: its reservation stays, whatever
+        happens, unless that is disowned.
+        """
+        self.out.add((name, label))
+
+    def disowned(self, name: str, label: str) -> None:
+        """What had left of this party under this label is proved to be of no use to anybody, and costs nothing."""
+        self.out.discard((name, label))
+
+    def has_left(self, party: str) -> bool:
+        """Whether anything of this party left that counts."""
+        return any(name == party for name, _ in self.out)
 
     def void(self) -> list[str]:
         """An abort. Who should not be charged and is, for the ledger could not be written to, which is safe."""
@@ -172,15 +185,21 @@ class Reserved:
     @property
     def unreleased(self) -> list[str]:
         """The parties that still have their share."""
-        return [party for party in self.places if party not in self.out]
+        return [party for party in self.places if not self.has_left(party)]
 
-    def released(self, release: Path) -> dict[str, Standing]:
-        """The release in this file is out. How each party's account stands now."""
+    def released(self, release: Path, members: Collection[str]) -> dict[str, Standing]:
+        """The release in this file is out, made of the parts of its members. How each party's account stands now.
+
+        Who is no member and was not charged pays nothing; who was, and is none, does not know of it and has paid.
+        """
         digest = hashlib.sha256(reading.read_file(release)).hexdigest()
         standings = {}
         for party, place in self.places.items():
             with _named(party), Ledger.open(place.path) as ledger:
-                ledger.settle(place.number, "released", digest)
+                if party in members:
+                    ledger.settle(place.number, "released", digest)
+                elif not self.has_left(party):
+                    ledger.settle(place.number, "void")
                 standings[party] = ledger.spent(self.account)
         return standings
 
@@ -215,7 +234,7 @@ def accounted(reserved: Reserved | None, harmless: tuple[type[BaseException], ..
 
 
 def _voided(reserved: Reserved, charged: Sequence[str]) -> str:
-    left = [party for party in reserved.places if party in reserved.out]
+    left = [party for party in reserved.places if reserved.has_left(party)]
     if not left and not charged:
         return VOIDED
     unwritten = f"the ledgers of {_names(charged)} cannot be written to: there it counts as spent"

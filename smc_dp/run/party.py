@@ -5,12 +5,11 @@ Nothing here sees another party's rows. What depends on the party's rows leaves 
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Rows, plain_name
 from smc_dp.errors import InputError
-from smc_dp.methods.method import SecureMethod
 from smc_dp.run.agreement import Agreement
 
 
@@ -19,19 +18,13 @@ def check(name: str, rows: Rows, agreement: Agreement) -> None:
 
     This depends on public figures and on the party's own number of rows, not on what the rows say.
     """
-    method = cast(SecureMethod, agreement.method)  # an agreement is about no other
     try:
-        largest = method.largest(len(rows), agreement.public, agreement.target)
+        agreement.form.check(len(rows))
     except InputError as error:
         raise InputError(f"party {plain_name(name)}: {error}") from None
-    if largest >= 1 << (agreement.ring_bits - 1):
-        raise InputError(
-            f"party {plain_name(name)}: weights and noise are too large for the grid of {agreement.ring_bits} bits; "
-            "raise epsilon or lambda, or give the party more rows"
-        )
 
 
 def part(name: str, rows: Rows, agreement: Agreement, rng: Stream) -> Any:
     """What the party enters; raises InputError as `check` does."""
     check(name, rows, agreement)
-    return agreement.method.part(rows, agreement.public, agreement.target, rng)
+    return agreement.form.part(rows, rng)

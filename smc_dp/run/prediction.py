@@ -1,4 +1,6 @@
-"""What Dave, a stranger, does with a run folder: add the published shares and classify rows (the testing phase)."""
+"""What Dave, a stranger, does with a run folder: add the published shares, if they are not added up already, and
+classify rows (the testing phase).
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,13 @@ class Predictions:
 def predict(
     run_folder: str | PathLike[str], rows: str | PathLike[str] | Array, id_column: str | None = None
 ) -> Predictions:
-    """Add the published shares of a run and classify rows.
+    """Add the published shares of a run, where there are any, and classify rows.
 
     rows: a CSV or Parquet file, or an array (n, d) of rows as `smc_dp.data.preprocess.encode` makes them. `id_column`:
-    the column of the file that says what its rows are called. Raises
-    InputError when the folder holds no release, when one of its files contradicts another (the shares do not add up to
-    the weights, or were not signed in the record; classes, bounds or the privacy statement are others), or when rows do
-    not fit. Whose identities signed, `audit_run` says.
+    the column of the file that says what its rows are called. Raises InputError when the folder holds no release, when
+    one of its files contradicts another (the shares do not add up to the weights, they or the published sum were not
+    signed in the record; classes, bounds or the privacy statement are others), or when rows do not fit. Whose
+    identities signed, `audit_run` says.
     """
     found = checked(Path(run_folder))
     published = found.release

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from protocols.arithmetic.rng import Stream
@@ -19,13 +20,14 @@ from smc_dp.data.sources import Prepared
 from smc_dp.errors import InputError
 from smc_dp.files.writing import fresh_folder
 from smc_dp.methods.method import Method
-from smc_dp.methods.registry import find
+from smc_dp.methods.sums.secure_sum import RowCounts
 from smc_dp.privacy.target import Target
 from smc_dp.run import agreement as agreements
-from smc_dp.run.agreement import BY_PROTOCOL, Agreement, ComparisonName
+from smc_dp.run.agreement import BY_PROTOCOL, Agreement
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import HearProgress, simulate_run
+from smc_dp.run.terms import ComparisonName, OutputName, settled, terms_of
 
 AnyPath: TypeAlias = str | PathLike[str]
 LAMBDA = 0.1  # of a method that is named and not made: what suits a few hundred rows
@@ -40,8 +42,15 @@ def run_protocol(
     label: str | None = None,
     test: AnyPath | Rows | None = None,
     out: AnyPath | None = None,
-    key_bits: int = 3072,
-    comparison: ComparisonName = "tournament",
+    key_bits: int | None = None,
+    comparison: ComparisonName | None = None,
+    colluders: int | None = None,
+    dropouts: int | None = None,
+    most_rows: int | None = None,
+    sizes: RowCounts | None = None,
+    verifiable: bool | None = None,
+    output: OutputName | None = None,
+    vanish: Mapping[str, int] = MappingProxyType({}),
     topology: str = "mesh",
     link: str = "none",
     identities: Mapping[str, Identity] | None = None,
@@ -56,28 +65,33 @@ def run_protocol(
     data: every party's rows, either a `Federation` (rows in the unit ball, two classes) or the parties' CSV or Parquet
     files, by name or called after their file names; files need `bounds`, a TOML file of public bounds or what one says.
     method: its name, then with lambda = 0.1, or the method with its settings. target: or just epsilon, above 0.
-    test: rows to measure the accuracy on. out: the run folder to make, else a new one in runs/. The rest is that of
-    `smc-dp run`. Raises InputError as that command refuses, before any message is sent, and a ProtocolError on an
-    abort; no folder is written then.
+    test: rows to measure the accuracy on. out: the run folder to make, else a new one in runs/. The settings of the
+    protocol, from `key_bits` to `output`, and the rest are those of `smc-dp run`. Raises InputError as that command
+    refuses, before any message is sent, and a ProtocolError on an abort; no folder is written then.
     """
     prepared = _prepared(data, bounds, label, test)
-    protocol = BY_PROTOCOL.get(method if isinstance(method, str) else method.name, ("",))[0]
-    made: Any = method
-    if isinstance(method, str):
-        agreements.secure_form(method, protocol)
-        made = find(method)(lam=LAMBDA)  # type: ignore[call-arg]
-    wanted = target if isinstance(target, Target) else Target(target)  # type: ignore[arg-type]
-    agreements.check(made, wanted, protocol, key_bits, test_keys=insecure_test_keys)
+    name = method if isinstance(method, str) else method.name
+    protocol = BY_PROTOCOL.get(name, ("",))[0]
+    agreements.secure_form(name, protocol)
+    made: Any = agreements.method_for(method, protocol, LAMBDA) if isinstance(method, str) else method
+    usual = terms_of(protocol).noise(has_delta=False)
+    wanted = target if isinstance(target, Target) else Target(target, noise=usual)  # type: ignore[arg-type]
+    named = {
+        **{"key_bits": key_bits, "comparison": comparison, "colluders": colluders, "dropouts": dropouts},
+        **{"most_rows": most_rows, "sizes": sizes, "verifiable": verifiable, "output": output},
+    }
+    terms = settled(protocol, made, named)
+    agreements.check(made, wanted, protocol, terms, test_keys=insecure_test_keys)
     seeded = insecure_seed is not None
     agreed = Agreement(
-        made, wanted, prepared.federation.names, prepared.bounds, protocol, key_bits, comparison,
-        marks=agreements.marks(protocol, key_bits, seeded=seeded),
+        made, wanted, prepared.federation.names, prepared.bounds, protocol, terms,
+        agreements.marks(protocol, terms, seeded=seeded),
     )  # fmt: skip
     rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(insecure_seed)
     return simulate_run(
         prepared, agreed, rng, fresh_folder() if out is None else Path(out), progress,
         topology=topology, link=link, identities=identities, views=None if views is None else Path(views),
-        ledgers=ledgers,
+        ledgers=ledgers, vanish=vanish,
     )  # fmt: skip
 
 

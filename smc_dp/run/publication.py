@@ -15,8 +15,8 @@ PUBLIC = (RELEASE, SHARES, TRANSCRIPT)
 """The files that may be published; whatever else lies in a run folder stays there."""
 
 
-def publish(run: Path, to: Path) -> None:
-    """Copy what may be published of a run into the folder `to`, which is then there whole or not at all.
+def publish(run: Path, to: Path) -> tuple[str, ...]:
+    """Copy what may be published of a run into the folder `to`, which is then there whole or not at all; their names.
 
     Raises InputError, and copies nothing, when `to` holds anything or lies in the run folder (or that in it), and when
     the run is not whole or its release contradicts its record.
@@ -26,7 +26,9 @@ def publish(run: Path, to: Path) -> None:
     here, there = run.resolve(), to.resolve()
     if here == there or here in there.parents or there in here.parents:
         raise InputError(f"to: wanted a folder that lies apart from {run}, got {to}")
-    if unaudited := checked(run).unaudited:
-        raise InputError(f"run folder {run}: wanted a whole run, but {unaudited}")
-    contents = {name: [reading.read_file(run / name)] for name in PUBLIC}
-    write_folder(to, contents, 0o777, in_place_of_empty=True)
+    found = checked(run)
+    if found.unaudited:
+        raise InputError(f"run folder {run}: wanted a whole run, but {found.unaudited}")
+    names = tuple(name for name in PUBLIC if name != SHARES or found.release.agreement.publishes_shares)
+    write_folder(to, {name: [reading.read_file(run / name)] for name in names}, 0o777, in_place_of_empty=True)
+    return names

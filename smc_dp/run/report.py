@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +24,28 @@ CAVEAT = (
 class Comparison:
     """Test accuracies of a simulation: the release, each party alone, all rows pooled, the majority class.
 
-    `smallest`: how many rows the smallest party has, which set the noise. All of it needs the rows of everybody, so it
-    exists in simulations only and is never written to a file that is meant to be shared.
+    `smallest`: how many rows the smallest party has, where they set the noise. All of it needs the rows of everybody,
+    so it exists in simulations only and is never written to a file that is meant to be shared.
     """
 
     accuracy: float
     individual: dict[str, float]
     pooled: float
     majority: float
-    smallest: int
+    smallest: int | None
+
+
+@dataclass(frozen=True)
+class Presence:
+    """Whose parts are in the release, who was gone before its end, and who was left out because it vanished before."""
+
+    took_part: tuple[str, ...]
+    vanished: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, list[str]]:
+        """Plain values for JSON."""
+        return {name: list(names) for name, names in asdict(self).items()}
 
 
 @dataclass(frozen=True)
@@ -40,7 +53,8 @@ class Report:
     """What came of a run; `comparison` is None without rows to test on.
 
     `simulated`: the link and the topology of the simulation. `standings`: how each party's budget stands now, empty
-    without ledgers. `remarks`: sentences about the ledgers that somebody should read.
+    without ledgers. `remarks`: sentences about the session and the ledgers that somebody should read. `present`: who
+    was there.
     """
 
     agreement: Agreement
@@ -50,6 +64,7 @@ class Report:
     run_dir: Path
     standings: Mapping[str, Standing] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    present: Presence | None = None
 
     @property
     def privacy(self) -> PrivacyStatement:
@@ -70,6 +85,7 @@ class Report:
             "protocol": self.agreement.protocol,
             "parties": len(self.agreement.parties),
             "dimension": self.agreement.bounds.dimension,
+            **(self.present.as_dict() if self.present and self.agreement.terms.can_lose_parties else {}),
             "calibration": self.agreement.target.calibration,
             "accuracy": compared.accuracy if compared else None,
             "baselines": {

@@ -1,34 +1,43 @@
 """One whole run in one process: every party does its part, the protocol runs, the release is written and compared.
 
 Real parties would each do their own part. Here one process holds everybody's rows, which is what makes the
-comparisons at the end possible.
+comparisons at the end possible. Who vanishes before anybody is charged is left out of a new session, with new noise and
+an agreement of those who are left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import permutations
 from pathlib import Path
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.runtime.simulate import Setting
+from protocols.curator import CURATOR_NAME
+from protocols.errors import StoppedError
+from protocols.runtime.simulate import Letters, Setting
 from smc_dp import aggregation
+from smc_dp.aggregation import NoResultError, Outcome
 from smc_dp.data.federation import Federation, Rows, check_rows
+from smc_dp.data.partition import check_names
 from smc_dp.data.sources import Prepared
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, shown
 from smc_dp.files.writing import open_scratch, refuse_existing
+from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.spending import run_key
 from smc_dp.methods.model import classify
 from smc_dp.methods.nonprivate import alone, majority
 from smc_dp.run import folder as run_folder
 from smc_dp.run import party
 from smc_dp.run.agreement import SEEDED, Agreement
-from smc_dp.run.ledgers import ABORTS, Ledgers, accounted, price
-from smc_dp.run.report import Comparison, Report
+from smc_dp.run.ledgers import ABORTS, Ledgers, Reserved, accounted, price
+from smc_dp.run.report import Comparison, Presence, Report
 
 RELEASED = "release"
 """The label under which a run is charged: all that its protocol reveals is one release."""
@@ -48,59 +57,172 @@ def simulate_run(
     identities: Mapping[str, Identity] | None = None,
     views: Path | None = None,
     ledgers: Ledgers | None = None,
+    vanish: Mapping[str, int] = MappingProxyType({}),
 ) -> Report:
     """Run everything and write the run folder, and the secret views into the folder `views` if one is named.
 
     `identities`: the participants' long-term identities, else new ones are made. `ledgers`: looked at before anybody
-    trains, and charged before the first message, under a key of this session. Raises InputError before any message when
-    the inputs do not fit, a folder exists, or a party's budget would be passed; errors of the protocol pass through,
-    and then nothing has been written but in ledgers. With `ledgers`, an error has a note of what it cost, and whom.
+    trains, and charged before the first message, under a key of this session. `vanish`: who sends so many envelopes
+    less one and nothing after, the greeting and every sealed letter counting one. Raises InputError before any message
+    when the inputs do not fit, a folder exists, or a party's budget would be passed; errors of the protocol pass
+    through, and then nothing has been written but in ledgers. With `ledgers`, an error has a note of what it cost, and
+    whom.
     """
     wanted = [folder] if views is None else [folder, views]
     for new in wanted:
         refuse_existing(new)
     _check(data, agreement, rng, wanted)
-    simulated = {"topology": topology, "link": link}
-    run_folder.check_readable(agreement, simulated)
-    parties = data.federation.by_name
-    for name, rows in parties.items():
-        party.check(name, rows, agreement)
-    charge = None
-    if ledgers:
-        target = agreement.target
-        charge = price(agreement.statement, target.epsilon if target.calibration == "proven" else None)
-        ledgers.check(data.as_read, charge)
-    parts = _parts(parties, agreement, rng, progress)
-    own = rng.fork("protocol")
-    taking_part = agreement.session(own, identities, simulated)
-    with open_scratch(folder) as record:
-        reserved = None
-        if ledgers and charge:
-            run = run_key(taking_part.session.id, RELEASED)
-            reserved = ledgers.reserve(data.as_read, agreement.protocol, charge, run)
-        setting = Setting(
-            topology,
-            link,
-            marks=agreement.marks,
-            views=views is not None,
-            record=record,
-            released=reserved.leaving if reserved else None,
+    _check_vanishing(vanish, agreement)
+    if topology == "star" and CURATOR_NAME not in agreement.participants:
+        raise InputError("topology: a star has Charlie in the middle, who takes no part with `output` shares")
+    run = _Run(data, agreement, rng, {"topology": topology, "link": link}, folder, views, identities, ledgers, vanish)
+    while True:
+        charged: set[str] = set()
+        try:
+            return run.once(charged, progress)
+        except NoResultError as error:
+            if charged or not error.vanished:
+                if run.left_out:
+                    error.add_note(f"{', '.join(run.left_out)} had vanished before anybody was charged")
+                raise
+            run = run.without(error)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One session after another, until one ends; `left_out`: who vanished before anybody was charged."""
+
+    data: Prepared
+    agreement: Agreement
+    rng: Stream
+    simulated: Mapping[str, str]
+    folder: Path
+    views: Path | None
+    identities: Mapping[str, Identity] | None
+    ledgers: Ledgers | None
+    vanish: Mapping[str, int]
+    left_out: tuple[str, ...] = ()
+
+    def once(self, charged: set[str], progress: HearProgress | None) -> Report:
+        """One session, and what came of it; `charged` gets the names of those that were."""
+        agreement, data = self.agreement, self.data
+        run_folder.check_readable(agreement, self.simulated)
+        for name, rows in data.federation.by_name.items():
+            party.check(name, rows, agreement)
+        charge = self._charge()
+        parts = _parts(data.federation.by_name, agreement, self.rng, progress)
+        own = self.rng.fork("protocol")
+        taking_part = agreement.session(own, self.identities, self.simulated)
+        with open_scratch(self.folder) as record:
+            reserved = None
+            if self.ledgers and charge:
+                key = run_key(taking_part.session.id, RELEASED)
+                reserved = self.ledgers.reserve(data.as_read, agreement.protocol, charge, key)
+            setting = self._setting(record, reserved, charged)
+            with accounted(reserved, harmless=ABORTS):
+                outcome = aggregation.secure(
+                    agreement.functionality, parts, taking_part, rng=own, setting=setting, progress=progress
+                )
+            with accounted(reserved):
+                return self._released(outcome, reserved)
+
+    def _released(self, outcome: Outcome, reserved: Reserved | None) -> Report:
+        """The folders are written, the ledgers have their outcomes."""
+        agreement, data, folder, execution = self.agreement, self.data, self.folder, outcome.execution
+        if execution is None:
+            raise RuntimeError("the protocol left nothing to publish")
+        published = run_folder.make(outcome, agreement, self.simulated)
+        run_folder.write(folder, published, execution)
+        if self.views is not None:
+            run_folder.write_views(self.views, execution)
+        standings = reserved.released(folder / run_folder.RELEASE, execution.members) if reserved else {}
+        compared = _comparison(data.federation, data.test, agreement, published.weights)
+        remarks = (*self._remarks(), *(reserved.remarks if reserved else ()))
+        present = Presence(execution.members, execution.vanished, self.left_out)
+        return Report(agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present)
+
+    def without(self, stopped: NoResultError) -> _Run:
+        """The same for those who are left, with coins of its own; raises the error where they cannot go on."""
+        gone = set(stopped.vanished)
+        federation = self.data.federation
+        left = {name: rows for name, rows in federation.by_name.items() if name not in gone}
+        tables = {name: table for name, table in self.data.tables.items() if name in left}
+        try:
+            check_names(list(left))
+            terms = self.agreement.terms.without(stopped.vanished)
+            agreement = replace(self.agreement, parties=tuple(left), terms=terms)
+        except InputError as error:
+            raise _no_other_session((*self.left_out, *stopped.vanished), stopped, error) from None
+        some = replace(federation, parties=tuple(left.values()), names=tuple(left))
+        later = {name: n - stopped.sent.get(name, 0) for name, n in self.vanish.items() if name in left}
+        return replace(
+            self,
+            data=replace(self.data, federation=some, tables=tables),
+            agreement=agreement,
+            rng=self.rng.fork(f"without {' '.join(sorted(gone))}"),
+            vanish={name: max(n, 1) for name, n in later.items()},
+            left_out=(*self.left_out, *stopped.vanished),
         )
-        with accounted(reserved, harmless=ABORTS):
-            outcome = aggregation.secure(
-                agreement.functionality, parts, taking_part, rng=own, setting=setting, progress=progress
+
+    def _charge(self) -> Guarantee | None:
+        """What each party will be charged; InputError where somebody's budget would be passed."""
+        if not self.ledgers:
+            return None
+        target = self.agreement.target
+        exact = target.epsilon if target.calibration == "proven" else None
+        charge = price(self.agreement.statement, exact)
+        self.ledgers.check(self.data.as_read, charge)
+        return charge
+
+    def _setting(self, record: IO[bytes], reserved: Reserved | None, charged: set[str]) -> Setting:
+        def charge(name: str, label: str) -> None:
+            charged.add(name)
+            if reserved:
+                reserved.leaving(name, label)
+
+        def voided(name: str, label: str) -> None:
+            if reserved:
+                reserved.disowned(name, label)
+
+        return Setting(
+            self.simulated["topology"],
+            self.simulated["link"],
+            vanish={name: Letters(n - 1) for name, n in self.vanish.items()},
+            marks=self.agreement.marks,
+            views=self.views is not None,
+            record=record,
+            released=partial(reserved.leaving, label=RELEASED) if reserved else None,
+            charge=charge,
+            voided=voided,
+        )
+
+    def _remarks(self) -> Iterator[str]:
+        if self.left_out:
+            yield (
+                f"{', '.join(self.left_out)} vanished before anybody was charged and took no part: the run is that of "
+                f"a new session among the other {len(self.agreement.parties)} parties, with new noise."
             )
-        with accounted(reserved):
-            published = run_folder.make(outcome, agreement, simulated)
-            if outcome.execution is None:
-                raise RuntimeError("the protocol left nothing to publish")
-            run_folder.write(folder, published, outcome.execution)
-            if views is not None:
-                run_folder.write_views(views, outcome.execution)
-            standings = reserved.released(folder / run_folder.RELEASE) if reserved else {}
-    compared = _comparison(data.federation, data.test, agreement.method, published.weights)
-    remarks = reserved.remarks if reserved else ()
-    return Report(agreement, simulated, compared, outcome.execution.cost, folder, standings, remarks)
+
+
+def _no_other_session(vanished: Sequence[str], stopped: NoResultError, why: InputError) -> StoppedError:
+    """The end of a session that cannot be held again without all who vanished, and what it cost."""
+    error = StoppedError(
+        f"{', '.join(vanished)} vanished before anybody was charged, and a session of the others cannot be: {why}"
+    )
+    for note in getattr(stopped, "__notes__", ()):
+        error.add_note(note)
+    return error
+
+
+def _check_vanishing(vanish: Mapping[str, int], agreement: Agreement) -> None:
+    """Raises InputError unless parties of a protocol that can do without some are to vanish."""
+    if vanish and not agreement.terms.can_lose_parties:
+        raise InputError(f"vanish: the parties of {agreement.protocol} need each other to the end, wanted none")
+    for name, number in vanish.items():
+        if name not in agreement.parties:
+            raise InputError(f"vanish: wanted one of {', '.join(agreement.parties)}, got {shown(name)}")
+        if type(number) is not int or number < 1:
+            raise InputError(f"vanish: wanted the number of an envelope of {name}, from 1 on, got {shown(number)}")
 
 
 def _check(data: Prepared, agreement: Agreement, rng: Stream, folders: list[Path]) -> None:
@@ -135,14 +257,15 @@ def _parts(parties: Mapping[str, Rows], agreement: Agreement, rng: Stream, progr
 
 
 def _comparison(
-    federation: Federation, test: Rows | None, method: Any, weights: tuple[float, ...]
+    federation: Federation, test: Rows | None, agreement: Agreement, weights: tuple[float, ...]
 ) -> Comparison | None:
     if test is None:
         return None
+    method: Any = agreement.method
     return Comparison(
         accuracy=float(np.mean(classify(weights, test.X) == test.y)),
         individual={name: alone(rows, method.lam, test) for name, rows in federation.by_name.items()},
         pooled=alone(federation.pooled(), method.lam, test),
         majority=majority(federation, test),
-        smallest=min(len(rows) for rows in federation.parties),
+        smallest=min(len(rows) for rows in federation.parties) if agreement.form.smallest_sets_noise else None,
     )

@@ -47,11 +47,23 @@ def result(report: Report, width: int) -> Iterator[str]:
     words = report.privacy.plain_words()
     yield from textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="  ")
     yield ""
+    yield from _presence(report)
     yield from compared(report.comparison)
     yield ""
-    yield f"Written to {report.run_dir}: shares.json, release.json, transcript.jsonl, timings.json"
+    files = ["release.json", "transcript.jsonl", "timings.json"]
+    if report.agreement.publishes_shares:
+        files.insert(0, "shares.json")
+    yield f"Written to {report.run_dir}: {', '.join(files)}"
     yield from budgets(report.standings)
     yield from report.remarks
+
+
+def _presence(report: Report) -> Iterator[str]:
+    """Who took part, where somebody did not to the end."""
+    found = report.present
+    if found is not None and (found.vanished or len(found.took_part) < len(report.agreement.parties)):
+        yield f"In the sum: {', '.join(found.took_part)}. Vanished: {', '.join(found.vanished) or 'nobody'}."
+        yield ""
 
 
 def _figures(messages: int, size: int, rounds: int) -> tuple[str, str, str]:
@@ -86,7 +98,12 @@ def compared(found: Comparison | None) -> Iterator[str]:
 def _remark(found: Comparison) -> Iterator[str]:
     """What to think of a release that some parties could do without; nothing where none could."""
     better = sum(value > found.accuracy for value in found.individual.values())
-    if better:
+    if better and found.smallest is None:
+        yield (
+            f"The release is worse than {better} of the parties alone. A larger epsilon or lambda, fewer columns, or "
+            "more rows in all make the noise count less."
+        )
+    elif better:
         yield (
             f"The release is worse than {better} of the parties alone: the smallest party's {found.smallest} rows "
             "set the noise. A larger epsilon or lambda, fewer columns, or more rows in the smallest party make it less."

@@ -16,9 +16,11 @@ from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.sources import Prepared
 from smc_dp.methods.pathak2010.mean import PathakMean
+from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import BY_PROTOCOL, Agreement, marks
 from smc_dp.run.simulation import simulate_run
+from smc_dp.run.terms import CuratorTerms, settled
 
 KEY_BITS = 512
 
@@ -55,13 +57,25 @@ def agreement(
     seeded: bool = True,
     **options: Any,
 ) -> Agreement:
-    """What the parties agree on, epsilon = 1 unless said otherwise. `options`: of `Agreement`."""
+    """What the parties agree on, epsilon = 1 unless said otherwise. `options`: of `CuratorTerms`."""
     protocol = BY_PROTOCOL["prr_mean"][as_printed]
     wanted = target or Target(Fraction(1), "paper" if as_printed else "proven")
-    found = marks(protocol, key_bits, seeded=seeded)
+    terms = CuratorTerms(key_bits, **options)
+    found = marks(protocol, terms, seeded=seeded)
     method = PathakMean(lam, as_printed)
     parties = data.federation.names
-    return Agreement(method, wanted, parties, data.bounds, protocol, key_bits, marks=found, **options)
+    return Agreement(method, wanted, parties, data.bounds, protocol, terms, found)
+
+
+def sum_agreement(
+    data: Prepared, method: Any = None, target: Target | None = None, *, seeded: bool = True, **options: Any
+) -> Agreement:
+    """What the parties of a secure sum agree on, a weighted sum unless said otherwise. `options`: of `SumTerms`."""
+    made = method or WeightedSum(0.1)
+    wanted = target or Target(Fraction(1), noise="ddg")
+    terms = settled("secure_sum", made, options)
+    found = marks("secure_sum", terms, seeded=seeded)
+    return Agreement(made, wanted, data.federation.names, data.bounds, "secure_sum", terms, found)
 
 
 def toy_run(

@@ -179,14 +179,18 @@ def recorded(
     return written(folder, made, done, 256)
 
 
-def written(folder: Path, made: Setup, done: Run, modulus: int) -> Folders:
-    """A run as a folder with its views, whatever became of it; the release states nothing."""
-    shares = {name: [str(y) for y in found.y] for name, found in done.published.items()}
+def written(folder: Path, made: Setup, done: Run, modulus: int | None) -> Folders:
+    """A run as a folder with its views, whatever became of it; the release states nothing.
+
+    Without a modulus nobody publishes shares, and there is no file of them.
+    """
     found = Folders(folder / "run", folder / "views")
     found.run.mkdir(parents=True)
     found.views.mkdir()
     (found.run / RELEASE).write_text(json.dumps({"digests": {}}))
-    (found.run / SHARES).write_text(json.dumps({"modulus": str(modulus), "shares": shares}))
+    if modulus is not None:
+        shares = {name: [str(y) for y in published.y] for name, published in done.published.items()}
+        (found.run / SHARES).write_text(json.dumps({"modulus": str(modulus), "shares": shares}))
     (found.run / TRANSCRIPT).write_text(done.transcript.dumps())
     for name, view in done.recorded.items():
         (found.views / f"{name}.view").write_bytes(view.dumps(made.session))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
@@ -12,19 +13,23 @@ from protocols.errors import StallError
 from protocols.programs import Protocol
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.mailbox import Mail
+from protocols.runtime.mailbox import Absent, Mail
 from protocols.runtime.message import Message
-from protocols.runtime.process import processes
+from protocols.runtime.process import Process, processes
 from protocols.runtime.session import SESSION_BYTES, Session
 from smc_dp.audit.run.conformity.schedule import walk
-from smc_dp.audit.run.conformity.toy_role import Move
-from smc_dp.audit.run.conformity.toy_run import Script
+from smc_dp.audit.run.conformity.toy_post import Move
+from smc_dp.audit.run.conformity.toy_run import NOBODY, Absences, Script
+
+
+class _GoneError(Exception):
+    """A participant vanishes with what it was about to send."""
 
 
 class FullToyRun:
     """One execution at toy size, and its observer; its data and coins follow from its number, and protect nothing."""
 
-    def __init__(self, protocol: Protocol, toy: Any, number: int) -> None:
+    def __init__(self, protocol: Protocol, toy: Any, number: int, absences: Absences = NOBODY) -> None:
         root = Stream.insecure_from_seed(f"toy run {number}")
         drawn = root.fork("inputs")
         inputs = protocol.model.inputs(toy, lambda _, bits: drawn.bits(bits))
@@ -38,7 +43,12 @@ class FullToyRun:
         self._moves: dict[str, list[Move]] = {name: [] for name in self.session.names}
         self._mail: dict[str, deque[Envelope]] = {name: deque() for name in self.session.names}
         self._board = Board(self.session)
+        self._left = dict(absences.sent)
+        self._marks = absences.marks
         self._roles = processes(self.session, identities, seeds, inputs, self._board.greetings, self)
+        for name, absent in absences.marks:
+            if name in self._roles:
+                self._roles[name].mark(absent)
 
     @property
     def scripts(self) -> dict[str, Script]:
@@ -48,7 +58,8 @@ class FullToyRun:
     @property
     def rounds(self) -> int:
         """How many causal steps there were, in the walk of an auditor over what was sent."""
-        found = walk(self.scripts, {}, dict(enumerate(self.sent_by_all)))
+        late = {absent.sender for _, absent in self._marks}
+        found = walk(self.scripts, {}, dict(enumerate(self.sent_by_all)), late)
         assert found.line is None
         return found.rounds
 
@@ -57,6 +68,11 @@ class FullToyRun:
         """Each stage with each role that was in it."""
         return frozenset(self._stages)
 
+    @property
+    def met(self) -> frozenset[tuple[str, Absent]]:
+        """The marks, whether anybody came to them or not."""
+        return frozenset((name, absent) for name, absent in self._marks if name in self.session.names)
+
     def finish(self, most: int) -> bool:
         """Run to the end, unless more than `most` messages are sent: then False. Raises `StallError` for a deadlock."""
         roles = self._roles.values()
@@ -64,16 +80,15 @@ class FullToyRun:
             while any(role.end is None for role in roles):
                 before = self._happened
                 for role in roles:
-                    self._deliver(role.name)
-                    role.advance()
+                    self._turn(role)
                     if len(self.sent_by_all) > most:
                         return False
                 if self._happened == before:
                     raise StallError({role.name: role.waiting for role in roles if role.waiting})
-            for role in roles:
-                if not role.done:
-                    raise StallError({role.name: role.why})
-                role.release()
+            for role in roles if all(role.end != "stopped" for role in roles) else ():
+                with suppress(_GoneError):
+                    if role.done:
+                        role.release()
         finally:
             for role in roles:
                 role.close()
@@ -83,6 +98,15 @@ class FullToyRun:
     @property
     def _happened(self) -> int:
         return sum(len(moves) for moves in self._moves.values())
+
+    def _turn(self, role: Process) -> None:
+        if role.end == "gone":
+            return
+        try:
+            self._deliver(role.name)
+            role.advance()
+        except _GoneError:
+            role.vanish()
 
     def _deliver(self, name: str) -> None:
         mail = self._mail[name]
@@ -103,6 +127,10 @@ class FullToyRun:
 
     def sent(self, envelope: Envelope) -> None:
         """A role posts an envelope."""
+        if envelope.sender in self._left:
+            if not self._left[envelope.sender]:
+                raise _GoneError
+            self._left[envelope.sender] -= 1
         if envelope.is_public:
             self._board.post(envelope)
         else:

@@ -115,8 +115,8 @@ class PathakMean:
         if self.as_printed and target.epsilon is not None:
             return nothing("record", "replace", RESIDUES)
         if trust == "secure" and target.epsilon is not None:
-            if target.noise == "gauss":
-                raise InputError(f"noise: {self.name} by a protocol has knorm and laplace, got gauss")
+            if target.noise not in ("knorm", "laplace"):
+                raise InputError(f"noise: {self.name} by a protocol has knorm and laplace, got {target.noise}")
             return guarantee(
                 parties=public.parties, dimension=public.dimension, epsilon=target.epsilon, lam=Fraction(self.lam),
                 calibration=target.calibration, noise=target.noise, grid=GRID, tau=PUBLIC_TAU,

@@ -47,7 +47,7 @@ def noise_of(target: Target, n: int, dimension: int, lam: float, parties: int = 
         return None
     delta = replace_one(n, 2 * Fraction(lam), PUBLIC_TAU)
     calibrated = proven(target, dimension, delta)
-    if target.noise == "gauss":
+    if target.noise not in ("knorm", "laplace"):
         return calibrated
     law = noise_for(
         n, parties=parties, dimension=dimension, epsilon=target.epsilon, lam=Fraction(lam),

@@ -6,6 +6,8 @@ mean S/n has the noise that a trusted party with all n rows would add. Sizes are
 
 When a record is added or taken away S moves by at most sqrt(sigmoid(W)^2 + (mu W)^2)/mu, again whatever the sizes. The
 number of rows n is then protected too: `wsum_ar` does not divide by it.
+
+In the clear here, by a protocol among parties who trust nobody in `secure_sum`.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.aggregation.functionality import Sum, Vector, added
 from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.errors import InputError
 from smc_dp.learning.batch import train_all
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.methods.method import (
@@ -35,10 +38,12 @@ from smc_dp.methods.method import (
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_more, one_record
 from smc_dp.methods.pathak2010.models import SIZES, models_of
+from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.secure_sum import RowCounts, SharedWeightedSum
 from smc_dp.privacy.output import GRID, Calibrated, proven, stated
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, replace_one
-from smc_dp.privacy.statement import PrivacyStatement, Unit
+from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 CAVEATS = (SIZES,)
@@ -55,7 +60,10 @@ class WeightedSum:
 
     lam: float = 1e-3
     name: ClassVar[str] = "wsum"
+    by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
     protects: ClassVar[Unit] = "record"
+    adjacency: ClassVar[Adjacency] = "replace"
+    sizes: ClassVar[RowCounts] = "released"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
@@ -72,8 +80,18 @@ class WeightedSum:
 
     @property
     def sensitivity(self) -> Fraction:
-        """Of the sum, in L2, to replacing one record: G/mu, and what the solver's tolerance adds for n_j rows."""
-        return LARGEST_N * replace_one(LARGEST_N, 2 * Fraction(self.lam), PUBLIC_TAU)
+        """Of the sum, in L2, whatever the sizes are."""
+        return self.sensitivity_to(LARGEST_N)
+
+    def sensitivity_to(self, most_rows: int) -> Fraction:
+        """Of the sum, in L2, to replacing one record: G/mu, and what the solver's tolerance adds for so many rows."""
+        return most_rows * replace_one(most_rows, 2 * Fraction(self.lam), PUBLIC_TAU)
+
+    def shared(
+        self, public: Public, target: Target, among: Among, most_rows: int, sizes: RowCounts
+    ) -> SharedWeightedSum:
+        """The same by a protocol that adds up."""
+        return SharedWeightedSum(self, public, target, among, most_rows, sizes)
 
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         """What was asked for, whatever the sizes are."""
@@ -103,7 +121,10 @@ class WeightedSumAddRemove:
 
     lam: float = 1e-3
     name: ClassVar[str] = "wsum_ar"
+    by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
     protects: ClassVar[Unit] = "record"
+    adjacency: ClassVar[Adjacency] = "addremove"
+    sizes: ClassVar[RowCounts] = "hidden"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
@@ -120,8 +141,20 @@ class WeightedSumAddRemove:
 
     @property
     def sensitivity(self) -> Fraction:
-        """Of the sum, in L2, to one record more or less, and what the solver's tolerance adds for n_j rows."""
-        return add_remove(2 * Fraction(self.lam), LARGEST_N * PUBLIC_TAU)
+        """Of the sum, in L2, whatever the sizes are."""
+        return self.sensitivity_to(LARGEST_N)
+
+    def sensitivity_to(self, most_rows: int) -> Fraction:
+        """Of the sum, in L2, to one record more or less, and what the solver's tolerance adds for so many rows."""
+        return add_remove(2 * Fraction(self.lam), most_rows * PUBLIC_TAU)
+
+    def shared(
+        self, public: Public, target: Target, among: Among, most_rows: int, sizes: RowCounts
+    ) -> SharedWeightedSum:
+        """The same by a protocol that adds up; InputError for a number of rows that is to be released."""
+        if sizes == "released":
+            raise InputError(f"sizes: {self.name} protects the number of rows, wanted hidden, got released")
+        return SharedWeightedSum(self, public, target, among, most_rows, sizes)
 
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         """What was asked for; nothing here looks at the sizes."""

@@ -3,52 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import Annotated, Any
 
 import numpy as np
 import pytest
-from support.audited import agreement, hospitals
+from support.audited import agreement, hospitals, sum_agreement
 
 from protocols.arithmetic.ring import Ring
 from protocols.arithmetic.rng import Stream
-from protocols.curator import parties_and_curator
+from protocols.curator import CURATOR_NAME, parties_and_curator
 from protocols.errors import ProtocolError
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, message, public, shared
 from protocols.runtime.session import Program
+from protocols.runtime.simulate import Letters, Setting
 from smc_dp import aggregation
-from smc_dp.aggregation import Contribution, Participants, Rounds, Sum, SumWithSmallestNoise, by_protocol
+from smc_dp.aggregation import (
+    Contribution,
+    NoResultError,
+    Participants,
+    Rounds,
+    Sum,
+    SumWithShares,
+    SumWithSmallestNoise,
+    by_protocol,
+)
 from smc_dp.aggregation.realisations import REALISATIONS, Realisation, nearest
 from smc_dp.errors import InputError
 from smc_dp.methods.method import laws
 from smc_dp.methods.registry import METHODS
+from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.target import Target
 from smc_dp.run import party
-from smc_dp.run.agreement import BY_PROTOCOL, Agreement, as_printed, secure_form
+from smc_dp.run.agreement import BY_PROTOCOL, as_printed, secure_form
 
 SIZES = (12, 8, 20)
 
 
 def cases() -> Iterator[Any]:
-    """Every method with a secure form, by every protocol that computes it, with all its calibrations and noises."""
-    for name, protocols in BY_PROTOCOL.items():
-        for protocol, calibration in product(protocols, METHODS[name].calibrations):
-            for noise in laws(METHODS[name], calibration):
-                if noise != "gauss" and (calibration == "paper" or not as_printed(protocol)):
-                    yield pytest.param(
-                        name, protocol, calibration, noise, id=f"{name}-{protocol}-{calibration}-{noise}"
-                    )
+    """Every method by the curator protocol, hardened and as printed, with all its calibrations and noises."""
+    for protocol, calibration in product(BY_PROTOCOL["prr_mean"], METHODS["prr_mean"].calibrations):
+        for noise in laws(METHODS["prr_mean"], calibration):
+            if noise != "gauss" and (calibration == "paper" or not as_printed(protocol)):
+                yield pytest.param(protocol, calibration, noise, id=f"{protocol}-{calibration}-{noise}")
 
 
-@pytest.mark.parametrize(("name", "protocol", "calibration", "noise"), list(cases()))
-def test_secure_is_ideal_integer_for_integer(name: str, protocol: str, calibration: Any, noise: Any) -> None:
+@pytest.mark.parametrize(("protocol", "calibration", "noise"), list(cases()))
+def test_secure_is_ideal_integer_for_integer(protocol: str, calibration: Any, noise: Any) -> None:
     data = hospitals(SIZES, 2)
     agreed = agreement(data, Target(Fraction(1), calibration, noise), as_printed=as_printed(protocol), key_bits=256)
-    assert (agreed.method.name, agreed.protocol) == (name, protocol)
-    rng = Stream.insecure_from_seed(f"{name} {protocol}")
+    assert agreed.protocol == protocol
+    rng = Stream.insecure_from_seed(f"prr_mean {protocol}")
     parts = [party.part(who, rows, agreed, rng.fork(who)) for who, rows in data.federation.by_name.items()]
     ideal = aggregation.ideal(agreed.functionality, parts, rng)
     secure = aggregation.secure(agreed.functionality, parts, agreed.session(rng), rng=rng)
@@ -60,14 +68,92 @@ def test_secure_is_ideal_integer_for_integer(name: str, protocol: str, calibrati
         aggregation.secure(SumWithSmallestNoise(times=7), parts, agreed.session(rng), rng=rng)
 
 
+ALL = ("north-0", "north-1", "north-2", "north-3")
+SUMS: tuple[tuple[Any, str, dict[str, Any], dict[str, Letters], tuple[str, ...]], ...] = (
+    (WeightedSum(0.1), "ddg", {}, {}, ALL),
+    (WeightedSum(0.1), "vg", {"output": "shares", "colluders": 3}, {}, ALL),
+    (WeightedSumAddRemove(0.1), "self", {"verifiable": True}, {}, ALL),
+    (WeightedSum(0.1), "ddg", {"dropouts": 1, "verifiable": True}, {"north-2": Letters(6)}, ALL),
+    (WeightedSumAddRemove(0.1), "ddg", {"dropouts": 1}, {"north-2": Letters(5)}, ALL[:2] + ALL[3:]),
+)
+
+
+@pytest.mark.parametrize(("method", "noise", "settings", "vanish", "members"), SUMS)
+def test_a_secure_sum_is_the_ideal_sum_of_those_who_took_part(
+    method: Any, noise: Any, settings: Any, vanish: Any, members: tuple[str, ...]
+) -> None:
+    """Who vanishes with its masked input sent is in it, noise and all; who vanishes before is not."""
+    data = hospitals((12, 8, 20, 9), 2)
+    agreed = sum_agreement(data, method, Target(Fraction(1), noise=noise), **settings)
+    rng = Stream.insecure_from_seed("sums")
+    parts = {who: party.part(who, rows, agreed, rng.fork(who)) for who, rows in data.federation.by_name.items()}
+    setting = Setting(vanish=vanish)
+    functionality, session = agreed.functionality, agreed.session(rng)
+    secure = aggregation.secure(functionality, list(parts.values()), session, rng=rng, setting=setting)
+    assert secure.execution is not None
+    assert (secure.execution.members, secure.execution.vanished) == (members, tuple(vanish))
+    assert bool(secure.execution.shares) == agreed.publishes_shares == (settings.get("output") == "shares")
+    inside = [parts[who] for who in members]
+    assert secure.value == aggregation.ideal(functionality, inside).value
+    for twin in (inside[:-1], [*inside[:-1], replace(inside[-1], noise=(0,) * functionality.length)]):
+        assert secure.value != aggregation.ideal(functionality, twin).value
+    with pytest.raises(ValueError, match="does not compute"):
+        aggregation.secure(SumWithShares(functionality.length + 1), inside, session, rng=rng)
+
+
+def test_wherever_a_party_vanishes_it_is_the_sum_of_the_others_or_of_all_or_nothing() -> None:
+    """Between any two letters: a clean stop with nobody charged, then the sum without it, then the sum with it."""
+    data, rng = hospitals((12, 8, 20, 9), 2), Stream.insecure_from_seed("everywhere")
+    agreed = sum_agreement(data, dropouts=1)
+    parts = {who: party.part(who, rows, agreed, rng.fork(who)) for who, rows in data.federation.by_name.items()}
+    found: list[tuple[str, ...]] = []
+    for sent in range(9):
+        charged: list[str] = []
+        setting = Setting(vanish={"north-1": Letters(sent)}, charge=lambda name, _, to=charged: to.append(name))
+        try:
+            secure = aggregation.secure(
+                agreed.functionality, list(parts.values()), agreed.session(rng), rng=rng, setting=setting
+            )
+        except NoResultError:
+            assert not charged
+            found.append(())
+            continue
+        assert secure.execution is not None
+        members = secure.execution.members
+        assert secure.value == aggregation.ideal(agreed.functionality, [parts[who] for who in members]).value
+        assert set(members) <= set(charged)
+        found.append(members)
+    others = ALL[:1] + ALL[2:]
+    assert found == [()] * 5 + [others] + [ALL] * 3
+
+
+def test_too_few_are_left_and_nothing_comes_of_it() -> None:
+    """Who is gone, and what was sent until then, is what a new session starts from."""
+    data, rng = hospitals((12, 8, 20), 2), Stream.insecure_from_seed("few")
+    agreed = sum_agreement(data)
+    parts = [party.part(who, rows, agreed, rng.fork(who)) for who, rows in data.federation.by_name.items()]
+    for sent in (0, 1, 2):
+        charged: list[str] = []
+        setting = Setting(vanish={"north-1": Letters(sent)}, charge=lambda name, _, to=charged: to.append(name))
+        with pytest.raises(NoResultError) as stopped:
+            aggregation.secure(agreed.functionality, parts, agreed.session(rng), rng=rng, setting=setting)
+        assert stopped.value.vanished == ("north-1",)
+        assert stopped.value.sent.get("north-1", 0) == sent
+        assert bool(charged) == (sent == 2)
+
+
 def test_every_method_with_a_secure_form_is_known_by_its_protocols() -> None:
     """Each name is a method, each protocol is realised, and the method's functionality is what it computes."""
-    for name, protocols in BY_PROTOCOL.items():
-        for protocol in protocols:
-            method = secure_form(name, protocol)(as_printed=as_printed(protocol))
-            found: Agreement = agreement(hospitals(SIZES, 2), as_printed=as_printed(protocol))
-            wanted = REALISATIONS[protocol].functionality(found.program_parameters(""))
-            assert method.functionality(found.public, found.target) == wanted
+    data = hospitals(SIZES, 2)
+    made = [agreement(data), agreement(data, as_printed=True), sum_agreement(data)]
+    made.append(sum_agreement(data, WeightedSumAddRemove(0.1)))
+    for agreed in made:
+        p = agreed.program_parameters("")
+        assert agreed.functionality == REALISATIONS[agreed.protocol].functionality(p)
+        assert agreed.form.length == len(agreed.bounds.columns) + (agreed.method.name == "wsum")
+    assert {(agreed.method.name, agreed.protocol) for agreed in made} == {
+        (name, protocol) for name, protocols in BY_PROTOCOL.items() for protocol in protocols
+    }
     for name in set(METHODS) - set(BY_PROTOCOL):
         with pytest.raises(InputError, match="wanted one that a protocol computes"):
             secure_form(name, "pathak2010")
@@ -176,9 +262,12 @@ TOY = Realisation(
     PROGRAM,
     lambda p: Rounds(Sum(), p.rounds),
     lambda p, answer: answer,
+    lambda p: (CURATOR_NAME,),
     _rounds,
+    lambda p, published: p.parties,
     lambda totals: totals.y,
     lambda p: RING.modulus,
+    lambda p: False,
 )
 
 

@@ -7,6 +7,7 @@ import json
 import re
 from fractions import Fraction
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from smc_dp.errors import InputError
 from smc_dp.methods.method import laws
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.weighted_sum import WeightedSum
-from smc_dp.privacy.target import Target
+from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.reproduce import papers
 
 SMALL = ["compare", "--methods", "wsum,central", "--epsilons", "1,inf", "--repeats", "2", "--jobs", "1"]
@@ -299,4 +300,4 @@ def test_a_noise_that_is_not_skipped_is_one_that_the_method_draws(name, calibrat
             return False
         return True
 
-    assert {n for n in ("knorm", "laplace", "gauss") if drawn(n)} == set(laws(method, calibration))
+    assert {n for n in get_args(NoiseName) if drawn(n)} == set(laws(method, calibration))

@@ -10,8 +10,10 @@ import pytest
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon.audit import TESTS
+from smc_dp.audit.epsilon.deviations import ABOUT as WAYS
 from smc_dp.audit.epsilon.plan import FEWEST, FOR_MU, Request, affordable, planned
 from smc_dp.audit.epsilon.protocol import SCOPE
+from smc_dp.audit.epsilon.secure_sum import SCOPE as SUM_SCOPE
 from smc_dp.audit.epsilon.twins import ABOUT
 from smc_dp.cli.main import main
 from smc_dp.methods.registry import METHODS
@@ -108,6 +110,16 @@ def test_through_the_whole_protocol(capsys: pytest.CaptureFixture[str]) -> None:
     assert SCOPE in printed
 
 
+@pytest.mark.slow
+def test_through_the_whole_secure_sum(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("smc_dp.cli.epsilon._REPEATS", 1)
+    assert run("wsum", "--protocol", "--noise", "ddg", "--trials", "60") == 0
+    printed = capsys.readouterr().out
+    assert all(f"one of three {about}: claims zcdp epsilon 1.0" in printed for about in WAYS.values())
+    assert SUM_SCOPE in printed
+    assert SCOPE not in printed
+
+
 def test_without_trials_a_number_of_draws_is_found(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,14 +167,16 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("vote", "--twin", "float-sampler"), "--twin: float-sampler is a twin of a mechanism"),
         (("all", "--twin", "float-sampler"), "--twin: float-sampler is a twin of one mechanism, wanted its name"),
         (("batch", "--twin", "half-noise"), "--twin: batch adds no noise, so there is none to halve"),
-        (("vote", "--noise", "wrong"), "--noise: wanted one of knorm, laplace, gauss, got 'wrong'"),
+        (("vote", "--noise", "wrong"), "--noise: wanted one of knorm, laplace, gauss, ddg, vg, self, got 'wrong'"),
+        (("wsum", "--noise", "ddg"), "--noise: ddg is drawn by the parties of a secure sum, wanted METHOD wsum"),
+        (("wsum", "--twin", "all-honest"), "--twin: all-honest is a twin of a whole protocol, wanted --protocol with"),
         (("local", "--calibration", "paper"), "--calibration: local has proven, got paper"),
         (("batch", "--noise", "knorm"), "--calibration, --noise: batch adds no noise"),
         (("gauss", "--twin", "half-variance", "--lambda", "1"), "--lambda: wanted a --dimension with it"),
         (("vote", "--dimension", "9"), "--dimension: a canary is searched for prr_mean, central, local, wsum"),
         (("central", "--dimension", "1"), "--dimension: wanted 2 to 2000, got 1"),
         (("prr_mean", "--protocol", "--dimension", "9"), "--dimension: not through the protocol"),
-        (("vote", "--protocol"), "--protocol: wanted METHOD prr_mean, which is what the protocol computes"),
+        (("vote", "--protocol"), "--protocol: wanted METHOD prr_mean or wsum, which is what protocols compute"),
         (("prr_mean", "--protocol", "--noise", "gauss"), "--noise: the protocol has knorm and laplace"),
     ],
 )

@@ -166,6 +166,10 @@ FORGED: dict[str, tuple[Callable[[Path, Path], Path], str]] = {
     ),
     "shares of two parties": (swapped, f"the shares of {P1} in shares.json"),
     "no share in the record": (of_share(f.drop), f"the record holds no share of {P1}"),
+    "the same share twice": (of_share(f.duplicate), f"'{P1}' published on line "),
+    "a mark that nobody knows": (
+        lambda r, t: f.forge(r, t, f.with_head(insecure=["insecure test keys", "a"])), "than the marks on line 0",
+    ),
     "a flipped share in the record": (of_share(lambda i: f.flip(i, 3)), f"'{P1}' does not have its signature"),
     "a flipped signature": (of_share(lambda i: f.flip(i, -1)), f"'{P1}' does not have its signature"),
     "signed by another": (of_share(lambda i: f.sign(i, OWN[P2])), f"'{P1}' does not have its signature"),
@@ -201,6 +205,7 @@ def test_shares_and_weights_are_those_that_were_signed(
         ("statement_fault", lambda run, to: f.edited(run, to, RELEASE, privacy(epsilon=0.5))),
         ("share_fault", swapped),
         ("session_fault", FORGED["another session id"][0]),
+        ("published_twice", FORGED["the same share twice"][0]),
     ],
 )
 def test_each_rule_is_needed(

@@ -24,6 +24,7 @@ from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import REASONS, SEEDED, Agreement
+from smc_dp.run.terms import CuratorTerms
 
 BOUNDS = Bounds(
     (NumericColumn("age", 0.0, 120.0), CategoricalColumn("sex", ("m", "f"))), ("no", "yes"), label="outcome"
@@ -38,11 +39,14 @@ def outcome() -> Outcome:
     rng = Stream.insecure_from_seed(1)
     value = ideal(SumWithSmallestNoise(), parts, rng).value
     shares = shared(value, ("north", "south", "charlie"), 64, rng)
-    return Outcome(value, Execution(shares, 1 << 64, None, Transcript(agreed().session(rng).session)))
+    return Outcome(
+        value, Execution(shares, 1 << 64, ("north", "south"), (), None, Transcript(agreed().session(rng).session))
+    )
 
 
-def agreed(**options: Any) -> Agreement:
-    return Agreement(PathakMean(0.1), Target(1), ("north", "south"), BOUNDS, **options)
+def agreed(marks: tuple[str, ...] = (), **options: Any) -> Agreement:
+    terms = CuratorTerms(**options)
+    return Agreement(PathakMean(0.1), Target(1), ("north", "south"), BOUNDS, terms=terms, marks=marks)
 
 
 def written(folder: Path, **options: Any) -> run_folder.PublishedRelease:
@@ -160,7 +164,9 @@ def test_nothing_half_written_remains(tmp_path, monkeypatch):
         ("release.json", ["parameters", "parties"], ["north"], "parties: wanted at least 2"),
         ("release.json", ["parameters"], {}, "parameters: wanted center"),
         ("release.json", ["privacy"], [], "privacy: wanted an object"),
-        ("release.json", ["privacy", "mu"], True, "privacy: wanted numbers for epsilon and delta, got true or false"),
+        ("release.json", ["privacy", "epsilon"], 10**400, "privacy epsilon: wanted finite numbers, got 1000"),
+        ("release.json", ["privacy", "mu"], True, "privacy mu: wanted finite numbers, got True"),
+        ("release.json", ["privacy", "delta"], None, "privacy: "),
         ("release.json", ["privacy", "mu"], 0.5, "privacy: mu is there for kind 'zcdp' alone"),
         ("release.json", ["insecure"], [1], "insecure: wanted texts"),
     ],
@@ -206,7 +212,7 @@ def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
 
 @pytest.mark.parametrize(("name", "to", "why"), [
     ("method", "pathak2010", "is the name of a protocol, the method is called prr_mean"),
-    ("method", "wsum", "method: wanted one that a protocol computes"),
+    ("method", "local", "method: wanted one that a protocol computes"),
     ("protocol", "secure_sum", "protocol: wanted one of"),
     ("epsilon", "2/2", "epsilon: wanted a positive fraction in lowest terms"),
     ("lambda", "1/7", "lambda"),

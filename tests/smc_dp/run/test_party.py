@@ -24,6 +24,7 @@ from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run import party
 from smc_dp.run.agreement import Agreement
+from smc_dp.run.terms import CuratorTerms
 
 
 def rows(n: int, d: int, seed: int) -> Rows:
@@ -69,10 +70,17 @@ def test_the_noise_is_that_of_the_sum():
 
 
 def agreed(
-    names: tuple[str, ...], d: int, target: Target, lam: float = 0.1, as_printed: bool = False, **options: Any
+    names: tuple[str, ...],
+    d: int,
+    target: Target,
+    lam: float = 0.1,
+    as_printed: bool = False,
+    ring_bits: int = 64,
+    **options: Any,
 ) -> Agreement:
     bounds = Bounds(tuple(NumericColumn(f"x{i}", -1.0, 1.0) for i in range(d)), ("no", "yes"), "y", bias=0.0)
-    return Agreement(PathakMean(lam, as_printed), target, names, bounds, **options)
+    terms = CuratorTerms(ring_bits=ring_bits)
+    return Agreement(PathakMean(lam, as_printed), target, names, bounds, terms=terms, **options)
 
 
 FIVE = ("north", "south", "east", "west", "centre")

@@ -21,8 +21,8 @@ from smc_dp.audit.run import checks
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.ledger.history import Limit
+from smc_dp.methods.pathak2010.averages import Local
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.run import identities
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.simulation import simulate_run
@@ -138,8 +138,11 @@ def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize(("changes", "why"), [
     ({"method": "pathak2010"}, "method: pathak2010 is the name of a protocol, the method is called prr_mean"),
-    ({"method": "wsum"}, r"method: wanted one that a protocol computes \(prr_mean\), got wsum"),
-    ({"method": WeightedSum()}, "method: wanted one that a protocol computes"),
+    ({"method": "local"}, r"method: wanted one that a protocol computes \(prr_mean, wsum, wsum_ar\), got local"),
+    ({"method": Local()}, "method: wanted one that a protocol computes"),
+    ({"method": "wsum"}, "key_bits: does not go with method wsum, whose protocol is secure_sum"),
+    ({"dropouts": 1}, "dropouts: does not go with method prr_mean"),
+    ({"vanish": {"a": 1}}, "vanish: the parties of pathak2010 need each other to the end"),
     ({"method": "nothing"}, "method: wanted one of prr_mean"),
     ({"target": 0}, "epsilon"),
     ({"target": Target(None)}, "epsilon: wanted a finite number"),

@@ -1,0 +1,57 @@
+"""Among whom a sum is computed when nobody is trusted with the parts, and what may then be said of it, and what not.
+
+The parties draw the noise in shares and add everything up by a protocol. Whoever colludes knows its own shares of the
+noise, and who vanishes may take its own away; the shares of all others are in every result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+BY_DEVIATION = (
+    "Who deviates can deny everybody the result, also after it was paid for, and can enter numbers that are no model "
+    "of any rows: neither a result nor a true one is promised, only that nothing else shows.",
+    "Inside the protocol the guarantee is computational (SIM-CDP).",
+    "That a run takes place at all, who took part and who vanished, is not covered.",
+)
+
+
+@dataclass(frozen=True)
+class Among:
+    """K parties of whom t may collude and D may vanish.
+
+    `verifiable`: everybody can add up what was sent. `by_curator`: what is sent goes to Charlie, else to everybody.
+    """
+
+    parties: int
+    colluders: int
+    dropouts: int
+    verifiable: bool = False
+    by_curator: bool = True
+
+    @property
+    def honest(self) -> int:
+        """H: the parties whose shares of the noise are counted."""
+        return self.parties - self.dropouts - self.colluders
+
+    @property
+    def adversary(self) -> str:
+        """Against whom, with all five numbers; completes "this holds against"."""
+        K, t, D, H = self.parties, self.colluders, self.dropouts, self.honest
+        who = f"Charlie and any {t} of {K} parties" if self.by_curator else f"any {t} of {K} parties"
+        return (
+            f"{who}, deviating at will, while up to {D} vanish: epsilon with the noise of H = K - D - t = "
+            f"{K} - {D} - {t} = {H} honest parties, or no result"
+        )
+
+    def caveats(self) -> Iterator[str]:
+        """What is not covered, whatever is added up."""
+        yield from BY_DEVIATION
+        if self.by_curator and not self.verifiable:
+            yield "That Charlie published the sum of what he got, nobody else can see: a false sum is not found out."
+        if self.verifiable:
+            yield (
+                "What takes the masks off the sum is published, so that anybody can add up; so parties do without "
+                f"Charlie what they can do with him, and this holds against {self.colluders} of them either way."
+            )

@@ -1,0 +1,47 @@
+"""The settings of each protocol: the only place in this room that knows a protocol by its name.
+
+What every run agrees on (method, target, parties, bounds) stands in `smc_dp.run.agreement`. What one protocol needs
+besides is a small class of its own: what it has, how it is written and read, which parameters of the program it makes,
+and the form in which the program computes a method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from types import MappingProxyType
+from typing import Any
+
+from smc_dp.errors import InputError, shown
+from smc_dp.methods.sums.secure_sum import RowCounts as RowCounts
+from smc_dp.run.terms.curator import ComparisonName as ComparisonName
+from smc_dp.run.terms.curator import CuratorTerms as CuratorTerms
+from smc_dp.run.terms.secure_sum import OutputName as OutputName
+from smc_dp.run.terms.secure_sum import SumTerms as SumTerms
+from smc_dp.run.terms.terms import Terms as Terms
+
+TERMS: Mapping[str, type[Any]] = MappingProxyType(
+    {"pathak2010": CuratorTerms, "pathak2010-as-printed-insecure": CuratorTerms, "secure_sum": SumTerms}
+)
+"""By the name of the program that they are about."""
+
+
+def terms_of(protocol: str) -> type[Any]:
+    """The class of the settings of this protocol; InputError for one that computes no method."""
+    if protocol not in TERMS:
+        raise InputError(f"protocol: wanted one of {', '.join(TERMS)}, got {shown(protocol)}")
+    return TERMS[protocol]
+
+
+def settled(protocol: str, method: Any, named: Mapping[str, Any]) -> Terms:
+    """The settings of this protocol that somebody named, all but those that are None, beside what the method prefers.
+
+    InputError, by its name, for a setting of another protocol.
+    """
+    kind = terms_of(protocol)
+    known = [field.name for field in fields(kind)]
+    given = {name: value for name, value in named.items() if value is not None}
+    if foreign := [name for name in given if name not in known]:
+        raise InputError(f"{foreign[0]}: does not go with method {method.name}, whose protocol is {protocol}")
+    made: Terms = kind(**{**kind.preferred(method), **given})
+    return made

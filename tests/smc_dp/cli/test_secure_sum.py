@@ -1,0 +1,122 @@
+"""`smc-dp run --method wsum|wsum_ar`: its defaults, what it says, and what it refuses in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smc_dp import aggregation
+from smc_dp.cli.main import main
+
+THREE = ("--parties", "3", "--lambda", "1")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_the_method_is_enough(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No delta, so vg; one colluder, nobody vanishes; the file of shares is not there, and predict does without."""
+    assert main(["run", "--method", "wsum", *THREE, "--out", "a"]) == 0
+    out = capsys.readouterr().out
+    for said in ("Charlie and any 1 of 3 parties", "H = K - D - t = 3 - 0 - 1 = 2", "Written to a: release.json, tr"):
+        assert said in out
+    assert "--method" not in out  # nothing is left to mend
+    stated = json.loads((folder / "a" / "release.json").read_text())
+    assert (stated["privacy"]["kind"], stated["parameters"]["noise"]) == ("approx", "vg")
+    assert [stated["parameters"][name] for name in ("colluders", "dropouts", "sizes")] == [1, 0, "released"]
+    assert main(["publish", "a", "--to", "b"]) == 0
+    assert capsys.readouterr().out == "Written to b: release.json, transcript.jsonl\n"
+
+
+def test_json_says_who_took_part(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("--delta", "1e-6", "--dropouts", "1", "--colluders", "0", "--json")
+    assert main(["run", "--method", "wsum_ar", *THREE, *arguments, "--vanish", "hospital-2:5", "--out", "a"]) == 0
+    report = printed(capsys)
+    assert list(report)[:7] == ["method", "protocol", "parties", "dimension", "took_part", "vanished", "left_out"]
+    assert (report["took_part"], report["vanished"]) == (["hospital-1", "hospital-3"], ["hospital-2"])
+    assert (report["privacy"]["kind"], report["privacy"]["delta"]) == ("zcdp", pytest.approx(1e-6))
+    assert json.loads(Path("a/release.json").read_text())["parameters"]["sizes"] == "hidden"
+
+
+def test_shares_are_written_where_they_are_asked_for(folder: Path) -> None:
+    assert main(["run", "--method", "wsum", *THREE, "--output", "shares", "--noise", "self", "--out", "a"]) == 0
+    assert (folder / "a" / "shares.json").exists()
+
+
+@pytest.mark.parametrize(("arguments", "why"), [
+    (("--colluders", "3"), "--colluders: wanted at most 2 of 3 parties, got 3: some must be honest"),
+    (("--dropouts", "1"), "--dropouts: for 3 parties of whom 1 may collude wanted at most 0, or --colluders at most 0, "
+     "or 4 parties, got 1"),
+    (("--noise", "knorm"), "--noise: wsum by a protocol has ddg, vg, self, got knorm"),
+    (("--noise", "vg", "--delta", "1e-6"), "--delta: does not go with noise vg"),
+    (("--calibration", "paper"), "--calibration: wsum has proven, got paper"),
+    (("--comparison", "tournament"), "--comparison: does not go with method wsum, whose protocol is secure_sum"),
+    (("--key-bits", "3072"), "--key-bits: does not go with method wsum"),
+    (("--insecure-test-keys",), "--insecure-test-keys: secure_sum has no keys"),
+    (("--as-printed-insecure",), "--as-printed-insecure: does not go with method wsum"),
+    (("--sizes", "shown"), "--sizes: wanted one of released, hidden, got 'shown'"),
+    (("--most-rows", "100"), "party hospital-1: wanted at most 100 rows, as --most-rows says"),
+    (("--output", "shares", "--verifiable"), "--output: anybody adds up shares as they are, wanted them without"),
+    (("--output", "shares", "--topology", "star"), "--topology: a star has Charlie in the middle, who takes no part"),
+    (("--vanish", "hospital-1"), "--vanish: wanted NAME:N, each name once, got 'hospital-1'"),
+    (("--vanish", "nobody:1"), "--vanish: wanted one of hospital-1, hospital-2, hospital-3, got 'nobody'"),
+])  # fmt: skip
+def test_what_cannot_be_is_refused_in_one_line_before_any_message(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...],
+    why: str,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(aggregation, "secure", lambda *_, **__: pytest.fail("a message would have been sent"))
+    assert main(["run", "--method", "wsum", *THREE, *arguments]) == 2
+    err = capsys.readouterr().err
+    assert why in err
+    assert err.count("\n") == 1
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize(("arguments", "why"), [
+    (("--dropouts", "1"), "--dropouts: does not go with method prr_mean, whose protocol is pathak2010"),
+    (("--verifiable",), "--verifiable: does not go with method prr_mean"),
+    (("--delta", "1e-6"), "--delta: does not go with noise knorm"),
+    (("--noise", "vg"), "--noise: "),
+    (("--vanish", "hospital-1:2"), "--vanish: the parties of pathak2010 need each other to the end"),
+])  # fmt: skip
+def test_settings_of_a_secure_sum_do_not_go_with_the_curator_protocol(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], why: str
+) -> None:
+    assert main(["run", *arguments]) == 2
+    assert why in capsys.readouterr().err
+
+
+def test_a_ledger_that_is_made_for_a_delta_has_room_for_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    charged = ("run", "--method", "wsum", *THREE, "--delta", "1e-6", "--ledgers", "l")
+    assert main([*charged, "--budget", "3", "--out", "a"]) == 2
+    assert "for a delta of 0" in capsys.readouterr().err
+    assert not list(folder.glob("l/*"))
+    assert main([*charged, "--budget", "3", "--budget-delta", "1e-5", "--out", "a"]) == 0
+    assert capsys.readouterr().out.count("Budget of hospital-") == 3
+    assert main(["run", "--budget-delta", "1e-5", "--ledgers", "l"]) == 2
+    assert "--budget-delta: goes with --budget" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("arguments", "why"), [
+    (("--vanish", "hospital-2:3"), "hospital-2 vanished, and the others could not go on: charlie: Masked of"),
+    (("--dropouts", "1", "--colluders", "0", "--vanish", "hospital-2:1"), "hospital-2 vanished before anybody was"),
+])  # fmt: skip
+def test_where_nobody_can_go_on_the_exit_code_is_one(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], why: str
+) -> None:
+    assert main(["run", "--method", "wsum", *THREE, *arguments]) == 1
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if not line.endswith("...")]
+    assert line.startswith(f"error: {why}")
+    assert not list(folder.glob("runs/*"))

@@ -1,0 +1,137 @@
+"""`wsum` and `wsum_ar` by a secure sum: what a party enters, whose noise counts, what the statement says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation import ideal
+from smc_dp.data.federation import Public, Rows
+from smc_dp.errors import InputError
+from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.secure_sum import RowCounts, SharedWeightedSum
+from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
+from smc_dp.privacy.gaussian import variance_for
+from smc_dp.privacy.output import GRID
+from smc_dp.privacy.sensitivity import largest_norm
+from smc_dp.privacy.target import NoiseName, Target
+
+FIVE, MOST = Among(5, 1, 1), 1000
+
+
+def rows(n: int, seed: int) -> Rows:
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-0.5, 0.5, (n, 3))
+    return Rows(X, (X[:, 0] > 0).astype(np.int64))
+
+
+def form(
+    method: Any = None, noise: NoiseName = "ddg", among: Among = FIVE, sizes: RowCounts | None = None, epsilon: int = 1
+) -> SharedWeightedSum:
+    made = method or WeightedSum(0.05)
+    target = Target(Fraction(epsilon), noise=noise)
+    shared: SharedWeightedSum = made.shared(Public(among.parties, 3, 2), target, among, MOST, sizes or made.sizes)
+    return shared
+
+
+def silent(part: Any) -> Any:
+    return replace(part, noise=(0,) * len(part.noise))
+
+
+@pytest.mark.parametrize("method", [WeightedSum(0.05), WeightedSumAddRemove(0.05)])
+def test_parts_without_their_noise_give_the_model_of_the_method_in_the_clear(method: Any) -> None:
+    """The size is there once, without noise, where it is released, and nowhere else."""
+    every, made, rng = [rows(30, 1), rows(20, 2), rows(44, 3)], form(method), Stream.insecure_from_seed(1)
+    parts = [made.part(one, rng) for one in every]
+    clear = [method.part(one, made.public, Target(None), rng) for one in every]
+    released = made.sizes == "released"
+    for part, vector, one in zip(parts, clear, every, strict=True):
+        assert part.numbers == (*vector, *([len(one)] if released else []))
+        assert any(part.noise[:3])
+        assert part.noise[3:] == ((0,) if released else ())
+    value = ideal(made.functionality, [silent(part) for part in parts]).value
+    divisor = 94 if released else 5 * MOST
+    wanted = np.array(GRID.decode([sum(column) for column in zip(*clear, strict=True)], divisor))
+    W = made.model(value).W
+    np.testing.assert_array_equal(W[1] - W[0], wanted)
+
+
+def test_a_hostile_number_of_rows_makes_some_model() -> None:
+    """Who deviates may make the sum of all sizes anything: nothing divides by zero, and nothing fails."""
+    for size in (0, -7, 10**12):
+        assert np.isfinite(form().model((1 << 40, 0, -5, size)).W).all()
+
+
+@pytest.mark.parametrize(("K", "t", "D"), [(5, 1, 1), (3, 1, 0), (2, 1, 0), (50, 16, 16)])
+def test_the_noise_of_the_honest_alone_is_enough(K: int, t: int, D: int) -> None:
+    """And no more than that: the twin that counts everybody's share asks for less of each."""
+    made = form(among=Among(K, t, D))
+    H, noise, target = K - t - D, made.noise, Target(Fraction(1))
+    wanted = variance_for(noise.sensitivity, target.mu)
+    law: Any = noise.law
+    assert law.variance * H == wanted > law.variance * (H - 1) + 1
+    assert noise.sensitivity == GRID.l2_sensitivity(made.method.sensitivity_to(MOST), 3)
+    assert f"honest={H} " in noise.law.text
+
+
+def test_the_statement_has_all_numbers_and_what_is_not_claimed() -> None:
+    made = form()
+    stated = made.statement
+    assert (stated.kind, stated.epsilon, stated.adjacency) == ("zcdp", 1.0, "replace")
+    assert stated.adversary == (
+        "Charlie and any 1 of 5 parties, deviating at will, while up to 1 vanish: epsilon with the noise of H = "
+        "K - D - t = 5 - 1 - 1 = 3 honest parties, or no result"
+    )
+    words = stated.plain_words()
+    for said in ("deny everybody the result", "neither a result nor a true one", "SIM-CDP", "from 1 to 1000 rows"):
+        assert said in words
+    assert "is released exactly" in words
+    hidden = form(sizes="hidden").statement.plain_words()
+    assert "Numbers of rows are not released: the weights are the sum over 5000" in hidden
+    assert "is released exactly" not in hidden
+    shares = form(among=Among(5, 1, 0, by_curator=False)).statement
+    assert shares.adversary.startswith("any 1 of 5 parties, deviating")
+    assert "anybody can add up" not in words
+    assert "anybody can add up" in form(among=Among(5, 1, 1, True)).statement.plain_words()
+
+
+@pytest.mark.parametrize("sizes", ["released", "hidden"])
+def test_the_last_party_is_told_that_its_size_shows(sizes: RowCounts) -> None:
+    for t in (3, 4):
+        words = form(among=Among(5, t, 0), sizes=sizes).statement.plain_words()
+        assert ("the number of rows of the last party shows" in words) == (t == 4 and sizes == "released")
+
+
+def test_each_law_states_its_own_kind() -> None:
+    found = {noise: form(noise=noise).statement for noise in ("ddg", "vg", "self")}
+    assert {noise: stated.kind for noise, stated in found.items()} == {"ddg": "zcdp", "vg": "approx", "self": "pure"}
+    assert 0 < found["vg"].delta <= 2.0**-64
+    assert all(stated.epsilon == 1.0 for stated in found.values())
+    fine = form(noise="vg", among=Among(40, 1, 0)).grid
+    assert fine.fraction_bits > GRID.fraction_bits  # the grid follows from the noise
+    assert fine.ring_bits > 64
+
+
+def test_no_sum_wraps_round_and_the_cap_says_how_long_the_ring_is() -> None:
+    for most in (MOST, 10**7):
+        made = replace(form(), most_rows=most)
+        longest = largest_norm(Fraction(1, 10)) * most
+        assert 5 * made.grid.encode([longest])[0] + made.noise.law.tail(5) < 1 << (made.grid.ring_bits - 1)
+        assert made.grid.ring_bits % 8 == 0
+    assert made.grid.ring_bits > form().grid.ring_bits
+
+
+def test_a_number_of_rows_that_is_protected_is_not_released_and_one_beyond_the_cap_is_refused() -> None:
+    with pytest.raises(InputError, match="sizes: wsum_ar protects the number of rows, wanted hidden, got released"):
+        form(WeightedSumAddRemove(0.05), sizes="released")
+    made = form()
+    made.check(MOST)
+    with pytest.raises(InputError, match="wanted at most 1000 rows, as `most_rows` says"):
+        made.check(MOST + 1)
+    with pytest.raises(InputError, match="wanted at most 1000 rows"):
+        made.part(rows(1001, 1), Stream.insecure_from_seed(1))

@@ -1,0 +1,439 @@
+"""Whole runs of a secure sum: what stands in the folder, who is noticed that edits it, who pays, who is left out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import forgeries as f
+from support.audited import hospitals, long_term, sum_agreement
+
+from protocols.arithmetic.rng import Stream
+from protocols.curator import CURATOR_NAME
+from protocols.errors import StoppedError
+from protocols.runtime import message as messages
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.simulate import simulate as simulated
+from protocols.secure_sum import steps
+from protocols.secure_sum.messages import Masked
+from smc_dp import InputError, predict, run_protocol
+from smc_dp.aggregation import by_protocol
+from smc_dp.ledger import export
+from smc_dp.ledger.history import Limit
+from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
+from smc_dp.privacy.target import Target
+from smc_dp.run import binding, party
+from smc_dp.run import folder as run_folder
+from smc_dp.run.checked import checked, read_record
+from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT
+from smc_dp.run.ledgers import VOIDED, Ledgers
+from smc_dp.run.publication import publish
+from smc_dp.run.report import Report
+from smc_dp.run.simulation import simulate_run
+
+CASE, FOUR = hospitals((12, 8, 20), 2), hospitals((12, 8, 20, 9), 2)
+A, B, C, D = FOUR.federation.names
+OWN = long_term((A, B, C))
+READY = 5  # of four parties, D = 1: the greeting, three letters of shares, and "ready" have left
+
+
+def run(
+    folder: Path, data: Any = CASE, method: Any = None, *, books: Ledgers | None = None, vanish: Any = (), **given: Any
+) -> Report:
+    """With coins of no seed, as far as anybody can see, so that the statement claims an epsilon."""
+    agreed = sum_agreement(data, method, Target(Fraction("0.4"), noise="ddg"), seeded=False, **given)
+    rng = Stream(hashlib.sha256(folder.name.encode()).digest(), insecure=False)
+    own = OWN if data is CASE else None
+    return simulate_run(data, agreed, rng, folder, identities=own, ledgers=books, vanish=dict(vanish))
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("honest") / "run"
+    run(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With additive shares, and no Charlie."""
+    folder = tmp_path_factory.mktemp("shared") / "run"
+    run(folder, output="shares")
+    return folder
+
+
+ROWS = np.array([[0.5, -0.5], [-0.5, 0.5]])
+
+
+def test_a_run_has_shares_where_masked_inputs_are_published_and_else_none(honest: Path, shared: Path) -> None:
+    files = {RELEASE, TRANSCRIPT, TIMINGS}
+    for folder, more in ((honest, set[str]()), (shared, {SHARES})):
+        assert {path.name for path in folder.iterdir()} == files | more
+        document = json.loads((folder / RELEASE).read_text())
+        assert set(document["digests"]) == (files | more) - {RELEASE}
+        assert predict(folder, ROWS).unaudited is None
+    shares = json.loads((shared / SHARES).read_text())["shares"]
+    assert {name: len(share) for name, share in shares.items()} == {A: 3, B: 3, C: 3}  # two weights and the size
+
+
+def test_what_is_published_can_be_used_and_is_no_more_than_it_was(honest: Path, shared: Path, tmp_path: Path) -> None:
+    for name, folder, files in (("a", honest, (RELEASE, TRANSCRIPT)), ("b", shared, (RELEASE, SHARES, TRANSCRIPT))):
+        assert publish(folder, tmp_path / name) == files
+        assert {path.name for path in (tmp_path / name).iterdir()} == set(files)
+        assert predict(tmp_path / name, ROWS).scores == predict(folder, ROWS).scores
+
+
+def test_without_its_record_nothing_was_audited(honest: Path, tmp_path: Path) -> None:
+    alone = tmp_path / "run"
+    shutil.copytree(honest, alone)
+    (alone / TRANSCRIPT).unlink()
+    assert predict(alone, ROWS).unaudited == f"{alone} has no {TRANSCRIPT}"
+    with pytest.raises(InputError, match=f"wanted a whole run, but .* has no {TRANSCRIPT}"):
+        publish(alone, tmp_path / "published")
+
+
+def parameter(**fields: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda document: document["parameters"].update(fields)
+
+
+def privacy(**fields: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda document: document["privacy"].update(fields)
+
+
+EDITS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "a weight": (lambda d: d["weights"].__setitem__(0, d["weights"][0] + 0.5), "the weights in release.json are not"),
+    "lambda": (parameter(**{"lambda": "1/5"}), "sums: line 0"),
+    "epsilon": (parameter(epsilon="1/2"), "sums: line 0"),
+    "delta": (parameter(delta="1/1000"), "sums: line 0"),
+    "noise": (lambda d: (d["parameters"].update(noise="self"), d["parameters"].pop("delta")), "sums: line 0"),
+    "colluders": (parameter(colluders=2), "colluders: line 0 has 1, the release 2"),
+    "dropouts": (parameter(dropouts=1, colluders=0), "colluders: line 0 has 1, the release 0"),
+    "most_rows": (parameter(most_rows=10**7 - 1), "sums: line 0"),
+    "sizes": (parameter(sizes="hidden"), "sums: line 0"),
+    "verifiable": (parameter(verifiable=True), "verifiable: line 0 has False"),
+    "ring": (parameter(ring_bits=128), "ring_bits"),
+    "grid": (parameter(fraction_bits=41), "fraction_bits"),
+    "no name of a method": (parameter(method={}), "method: wanted a text"),
+    "classes": (lambda d: d["classes"].reverse(), "classes"),
+    "parties": (lambda d: d["parameters"]["parties"].reverse(), "parties"),
+    "epsilon of the statement": (privacy(epsilon=0.1, mu=None), "privacy: epsilon"),
+    "adversary": (privacy(adversary="everybody"), "privacy: adversary"),
+    "caveats": (lambda d: d["privacy"]["caveats"].pop(), "privacy: caveats"),
+    "agreed": (parameter(agreed="0" * 64), "agreed"),
+    "shares that there are none of": (lambda d: d["digests"].update({SHARES: "0" * 64}), "wanted none of shares.json"),
+    "as shares": (parameter(output="shares"), "wanted one of shares.json"),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_whoever_edits_a_release_is_noticed(name: str, honest: Path, tmp_path: Path) -> None:
+    change, why = EDITS[name]
+    with pytest.raises(InputError) as caught:
+        checked(f.edited(honest, tmp_path / "run", RELEASE, change))
+    assert why in str(caught.value)
+
+
+@pytest.mark.parametrize(("change", "why"), [
+    (lambda i: f.flip(i, 3), f"'{CURATOR_NAME}' does not have its signature"),
+    (lambda i: f.drop(i), "nothing was published by charlie"),
+    (lambda i: f.sign(i, OWN[A]), f"'{CURATOR_NAME}' does not have its signature"),
+])  # fmt: skip
+def test_the_sum_is_the_one_that_charlie_signed(
+    honest: Path, tmp_path: Path, change: Callable[[int], f.Change], why: str
+) -> None:
+    forged = f.forge(honest, tmp_path / "run", change(f.read_record(honest).place("PublishedSum", CURATOR_NAME)))
+    with pytest.raises(InputError, match=why):
+        checked(forged)
+
+
+@pytest.mark.parametrize(("members", "why"), [
+    (0b011, "a sum of 2 parties, wanted at least 3"), (0b1111, "names party 4 of 3"),
+])  # fmt: skip
+def test_a_sum_of_fewer_than_the_statement_counts_is_none(honest: Path, tmp_path: Path, members: int, why: str) -> None:
+    """Signed by Charlie himself: with fewer parties there is less noise in it than is claimed."""
+    record = f.read_record(honest)
+    i = record.place("PublishedSum", CURATOR_NAME)
+    body = record.envelopes[i].body
+    session = read_record((honest / TRANSCRIPT).read_bytes()).session
+    said = binding.published_message(session, record.envelopes[i])
+    payload = messages.encode(replace(said, members=(members,)), session.layout, {})
+    forged = f.signed(replace(record.envelopes[i], body=payload + body[-64:]), OWN[CURATOR_NAME])
+    with pytest.raises(InputError, match=f"what the record has as the result is none: .*{why}"):
+        checked(f.forge(honest, tmp_path / "run", lambda found: found.put(i, forged)))
+
+
+def test_of_two_sums_that_charlie_signed_none_counts(honest: Path, tmp_path: Path) -> None:
+    """Without the rule it would be the second, which is that of the release."""
+    record = f.read_record(honest)
+    i = record.place("PublishedSum", CURATOR_NAME)
+    session = read_record((honest / TRANSCRIPT).read_bytes()).session
+    said = binding.published_message(session, record.envelopes[i])
+    payload = messages.encode(replace(said, S=(said.S[0] ^ 1, *said.S[1:])), session.layout, {})
+    other = f.signed(replace(record.envelopes[i], body=payload + record.envelopes[i].body[-64:]), OWN[CURATOR_NAME])
+    forged = f.forge(honest, tmp_path / "run", f.duplicate(i), lambda found: found.put(i, other))
+    with pytest.raises(InputError, match=f"'{CURATOR_NAME}' published on line {i + 1}, and again on line {i + 2}"):
+        checked(forged)
+
+
+def test_the_rule_about_weights_is_needed(honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forged = f.edited(honest, tmp_path / "run", RELEASE, EDITS["a weight"][0])
+    monkeypatch.setattr(binding, "weights_fault", lambda *_: None)
+    assert checked(forged).unaudited is None
+
+
+def test_shares_of_a_sum_are_bound_like_those_of_the_curator_protocol(shared: Path, tmp_path: Path) -> None:
+    def exchanged(document: dict[str, Any]) -> None:
+        shares = document["shares"]
+        shares[A], shares[B] = shares[B], shares[A]
+
+    with pytest.raises(InputError, match=f"the shares of {A} in shares.json are not those that were published"):
+        checked(f.edited(shared, tmp_path / "swapped", SHARES, exchanged))
+    with pytest.raises(InputError, match=r"wanted one of shares\.json"):
+        checked(f.edited(shared, tmp_path / "gone", RELEASE, lambda d: d["digests"].pop(SHARES), redigest=False))
+    (shared.parent / "bare").mkdir()
+    for name in (RELEASE, SHARES):
+        shutil.copy(shared / name, shared.parent / "bare" / name)
+    assert checked(shared.parent / "bare").release == run_folder.read(shared)
+
+
+# Who pays.
+
+
+def states(books: Ledgers, party: str) -> list[str]:
+    return [entry.state for entry in export.read(books.path(party)).entries][1:]
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> Ledgers:
+    return Ledgers(tmp_path / "books", Limit(Fraction(1), Fraction(1, 1000)))
+
+
+PAID, UNKNOWN, VOID = ["reserved", "released"], ["reserved"], ["reserved", "void"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "members", "paid"),
+    [
+        (READY, (A, C, D), {A: PAID, B: VOID, C: PAID, D: PAID}),  # gone before it was charged, when others were
+        (READY + 1, (A, B, C, D), dict.fromkeys((A, B, C, D), PAID)),  # in the sum, opened by the others
+    ],
+)
+def test_who_vanishes_has_paid_if_its_masked_input_left(
+    tmp_path: Path, books: Ledgers, sent: int, members: tuple[str, ...], paid: dict[str, list[str]]
+) -> None:
+    report = run(tmp_path / "run", FOUR, books=books, dropouts=1, vanish={B: sent + 1})
+    assert report.present is not None
+    assert (report.present.took_part, report.present.vanished, report.present.left_out) == (members, (B,), ())
+    assert {name: states(books, name) for name in paid} == paid
+    assert checked(tmp_path / "run").unaudited is None
+
+
+def test_who_vanishes_before_anybody_is_charged_is_left_out_of_a_new_session(tmp_path: Path, books: Ledgers) -> None:
+    report = run(tmp_path / "run", FOUR, books=books, colluders=0, dropouts=1, vanish={B: READY})
+    assert report.present is not None
+    assert report.present.took_part == report.agreement.parties == (A, C, D)
+    assert report.present.left_out == (B,)
+    assert "K - D - t = 3 - 1 - 0 = 2 honest" in report.privacy.adversary  # the statement is that of the new session
+    assert any("vanished before anybody was charged and took no part" in remark for remark in report.remarks)
+    assert {name: states(books, name) for name in (A, B, C, D)} == {B: VOID} | dict.fromkeys((A, C, D), VOID + PAID)
+    assert report.as_dict()["left_out"] == [B]
+    assert checked(tmp_path / "run").release.parameters["parties"] == [A, C, D]
+
+
+def test_the_new_session_has_new_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the same coins again two sums would differ by the bare part of who was left out."""
+    parts: list[tuple[str, Any]] = []
+    drawn = party.part
+
+    def part(name: str, *given: Any) -> Any:
+        parts.append((name, drawn(name, *given)))
+        return parts[-1][1]
+
+    monkeypatch.setattr(party, "part", part)
+    run(tmp_path / "run", FOUR, colluders=0, dropouts=1, vanish={B: READY})
+    first, second = dict(parts[:4]), dict(parts[4:])
+    assert set(second) == {A, C, D}
+    for name, again in second.items():
+        assert first[name].numbers == again.numbers
+        assert first[name].noise != again.noise
+
+
+@pytest.mark.parametrize(
+    ("spent", "proved", "paid"), [((0,), (0,), VOID), ((0,), (), UNKNOWN), ((0, 1), (1,), UNKNOWN)]
+)
+def test_only_a_proof_that_it_is_not_in_the_sum_gives_a_budget_back(
+    tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch, spent: Any, proved: Any, paid: list[str]
+) -> None:
+    """A party that was charged and is no member: that nothing came proves nothing, nor what came for another sum."""
+
+    def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any) -> Any:
+        for r in spent:
+            setting.charge(B, f"sum {r}")
+        for r in proved:
+            setting.voided(B, f"sum {r}")
+        return simulated(session, identities, seeds, inputs, setting)
+
+    monkeypatch.setattr(by_protocol, "simulate", simulate)
+    run(tmp_path / "run", FOUR, books=books, dropouts=1, vanish={B: READY + 1})
+    assert {name: states(books, name) for name in (A, B, C, D)} == {B: paid} | dict.fromkeys((A, C, D), PAID)
+
+
+def test_a_party_that_was_left_out_and_lives_to_the_end_pays_nothing(
+    tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it holds is the proof; the others publish nothing either, so the end of the run charges nobody anew."""
+    send = steps.send_masked
+
+    def unsigned(me: Any, p: Any, at: bytes, y: Any) -> None:
+        if me.name == B:
+            me.send(me.curator, Masked(at, y, bytes(64)))
+        else:
+            send(me, p, at, y)
+
+    monkeypatch.setattr(steps, "send_masked", unsigned)
+    report = run(tmp_path / "run", FOUR, books=books, dropouts=1)
+    assert report.present is not None
+    assert (report.present.took_part, report.present.vanished) == ((A, C, D), ())
+    assert {name: states(books, name) for name in (A, B, C, D)} == {B: VOID} | dict.fromkeys((A, C, D), PAID)
+
+
+def test_with_nobody_to_lose_whose_masked_input_left_has_paid(tmp_path: Path, books: Ledgers) -> None:
+    """D = 0: once masked inputs left, a party that vanishes ends it, and no budget comes back."""
+    with pytest.raises(StoppedError, match=f"{B} vanished, and the others could not go on") as caught:
+        run(tmp_path / "run", books=books, vanish={B: 3})
+    (note,) = caught.value.__notes__
+    assert note.startswith(f"the shares of {A}, {C} had left: there the run counts as spent; those of {B} had not")
+    assert {name: states(books, name) for name in (A, B, C)} == {A: UNKNOWN, B: VOID, C: UNKNOWN}
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_party_is_charged_before_its_masked_input_leaves(
+    tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch, told: bool
+) -> None:
+    """Whatever stops it then: the broken twin is a driver that does not say what a role spends."""
+
+    def strike(n: int, envelope: Envelope) -> list[tuple[str, Envelope]]:
+        if envelope.kind == "Masked" and envelope.sender == B:
+            assert {name: states(books, name) for name in (A, B, C)} == dict.fromkeys((A, B, C), UNKNOWN)  # on the disk
+            raise KeyboardInterrupt
+        return [(envelope.to, envelope)]
+
+    def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any) -> Any:
+        heard = setting if told else replace(setting, charge=None)
+        return simulated(session, identities, seeds, inputs, replace(heard, tamper=strike))
+
+    monkeypatch.setattr(by_protocol, "simulate", simulate)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "run", books=books)
+    assert [states(books, name) == UNKNOWN for name in (A, B, C)] == [told, told, False]
+
+
+def test_a_sum_that_is_given_up_is_paid_by_nobody(tmp_path: Path, books: Ledgers) -> None:
+    """More vanish than may, once all were charged: enough of the others sign that the sum is nobody's."""
+    five = hospitals((12, 8, 20, 9, 7), 2)
+    names = five.federation.names
+    with pytest.raises(StoppedError, match="3 of 5 parties took part in sum 0, wanted 4") as caught:
+        run(tmp_path / "run", five, books=books, colluders=0, dropouts=1, vanish={names[1]: 7, names[2]: 7})
+    assert caught.value.__notes__ == [VOIDED]
+    assert {name: states(books, name) for name in names} == dict.fromkeys(names, VOID)
+
+
+def test_where_the_others_cannot_go_on_nobody_pays(tmp_path: Path, books: Ledgers) -> None:
+    """Three parties of whom one may vanish cannot be two of whom one may."""
+    with pytest.raises(StoppedError, match=f"{B} vanished before anybody was charged, .*dropouts: for 2") as caught:
+        run(tmp_path / "run", books=books, colluders=0, dropouts=1, vanish={B: 1})
+    assert caught.value.__notes__ == [VOIDED]
+    assert {name: states(books, name) for name in (A, B, C)} == dict.fromkeys((A, B, C), VOID)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("sent", "why", "notes"), [
+    (1, f"{B}, {C}, {D} vanished before anybody was charged, .*dropouts: for 2", []),
+    (READY + 2, f"{C}, {D} vanished, and the others could not go on", [f"{B} had vanished before anybody was charged"]),
+])  # fmt: skip
+def test_whoever_was_left_out_of_an_earlier_session_is_named_too(
+    tmp_path: Path, sent: int, why: str, notes: list[str]
+) -> None:
+    five, vanish = hospitals((12, 8, 20, 9, 7), 2), {B: 1, C: sent + 1, D: sent + 1}
+    with pytest.raises(StoppedError, match=f"^{why}") as caught:
+        run(tmp_path / "run", five, colluders=0, dropouts=1, vanish=vanish)
+    assert getattr(caught.value, "__notes__", []) == notes
+
+
+def test_vanishing_counts_envelopes_of_the_whole_command(tmp_path: Path) -> None:
+    """C would send ten; five of them went to the first session, in which B was missing, so that it is gone later."""
+    five = hospitals((12, 8, 20, 9, 7), 2)
+    names = five.federation.names
+    report = run(tmp_path / "run", five, colluders=0, dropouts=1, vanish={names[1]: 3, names[2]: 11})
+    assert report.present is not None
+    assert report.present.left_out == (names[1],)
+    assert report.present.vanished == (names[2],)
+
+
+def test_whoever_vanishes_before_anybody_is_charged_is_left_out_one_session_after_the_other(tmp_path: Path) -> None:
+    """B sends nothing. C greets in that session, and in the one without B sends all but that it is ready."""
+    six = hospitals((12, 8, 20, 9, 7, 11), 2)
+    names = six.federation.names
+    report = run(tmp_path / "run", six, dropouts=1, vanish={names[1]: 1, names[2]: 7})
+    agreed, stated = report.agreement, checked(tmp_path / "run").release.parameters
+    assert report.present is not None
+    assert report.present.took_part == agreed.parties == (names[0], *names[3:])
+    assert report.present.left_out == agreed.terms.left_out == names[1:3]  # type: ignore[attr-defined]
+    assert report.as_dict()["left_out"] == stated["left_out"] == [*names[1:3]]
+    assert any(f"{names[1]}, {names[2]} vanished before anybody was charged" in remark for remark in report.remarks)
+
+
+@pytest.mark.parametrize(("vanish", "why"), [
+    ({"nobody": 1}, "vanish: wanted one of north-0, north-1, north-2, got 'nobody'"),
+    ({CURATOR_NAME: 1}, "vanish: wanted one of north-0"),
+    ({A: 0}, "vanish: wanted the number of an envelope of north-0, from 1 on, got 0"),
+])  # fmt: skip
+def test_only_parties_vanish(tmp_path: Path, vanish: dict[str, int], why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        run(tmp_path / "run", vanish=vanish)
+
+
+def test_a_budget_that_is_used_up_is_refused_before_any_message(tmp_path: Path) -> None:
+    books = Ledgers(tmp_path / "books", Limit(Fraction("0.45"), Fraction(1, 10**6)))
+    run(tmp_path / "first", books=books)
+    with pytest.raises(InputError, match="is left"):
+        run(tmp_path / "second", books=books)
+    assert states(books, A) == PAID
+
+
+def test_a_party_with_more_rows_than_announced_is_refused_before_any_message(tmp_path: Path, books: Ledgers) -> None:
+    with pytest.raises(InputError, match=f"party {C}: wanted at most 19 rows, as `most_rows` says"):
+        run(tmp_path / "run", books=books, most_rows=19)
+    assert not books.folder.exists()
+
+
+# From Python.
+
+
+def test_from_python_a_method_is_enough(tmp_path: Path) -> None:
+    federation = CASE.federation
+    report = run_protocol(federation, method="wsum", out=tmp_path / "plain")
+    assert (report.privacy.kind, report.agreement.target.noise) == ("approx", "vg")
+    assert "K - D - t = 3 - 0 - 1 = 2 honest" in report.privacy.adversary
+    other, alone = WeightedSumAddRemove(0.1), Target(1, noise="self")
+    hidden = run_protocol(federation, method=other, target=alone, output="shares", out=tmp_path / "ar")
+    assert (hidden.privacy.kind, hidden.privacy.adjacency) == ("pure", "addremove")
+    both = [predict(tmp_path / name, ROWS) for name in ("plain", "ar")]
+    assert all(found.unaudited is None for found in both)
+    for wrong, why in (
+        ({"key_bits": 3072}, "key_bits: does not go with method wsum"),
+        ({"insecure_test_keys": True}, "insecure_test_keys: secure_sum has no keys"),
+        ({"method": WeightedSum(0.1), "target": Target(1)}, "noise: wsum by a protocol has ddg, vg, self, got knorm"),
+    ):
+        with pytest.raises(InputError, match=why):
+            run_protocol(federation, **{"method": "wsum", "out": tmp_path / "no", **wrong})

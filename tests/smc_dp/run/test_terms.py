@@ -1,0 +1,140 @@
+"""The settings of each protocol: what of them can be had together, and what stands in a record."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import pytest
+from support.audited import agreement, hospitals, sum_agreement
+
+from protocols.errors import LocalError
+from protocols.secure_sum.parameters import Block, Parameters
+from smc_dp.errors import InputError
+from smc_dp.methods.pathak2010.mean import PathakMean
+from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
+from smc_dp.privacy.target import Target
+from smc_dp.run.agreement import Agreement, check
+from smc_dp.run.terms import CuratorTerms, SumTerms, settled
+from smc_dp.run.terms.secure_sum import check_crowd
+
+CASE = hospitals((12, 8, 20), 2)
+WRONG = {"ring_bits": 8, "fraction_bits": 41, "colluders": True, "sizes": "none", "delta": None, "quorum": 3}
+
+
+def test_a_record_of_the_curator_protocol_is_what_it_was() -> None:
+    """Byte for byte, the order of its fields included."""
+    agreed = agreement(hospitals((3, 4), 1), key_bits=2048, seeded=False)
+    assert json.dumps(agreed.as_dict() | {"bounds": 0}) == (
+        '{"parameters": {"method": "prr_mean", "protocol": "pathak2010", "parties": ["north-0", "north-1"], '
+        '"dimension": 1, "epsilon": "1", "lambda": "1/10", "calibration": "proven", "noise": "knorm", '
+        '"comparison": "tournament", "key_bits": 2048, "ring_bits": 64}, "bounds": 0, "fraction_bits": 40, '
+        '"insecure": []}'
+    )
+    assert agreed.digest == "202425dada0017802797236a2b47037c93c9a6e83d8ac987ffb86f6e13c3ff29"
+
+
+def test_an_agreement_on_a_sum_is_what_its_record_says() -> None:
+    """Every setting is in the record, and a record with another value has another digest."""
+    made = sum_agreement(CASE)
+    others = [
+        *(sum_agreement(CASE, **{name: value}) for name, value in (
+            ("colluders", 0), ("most_rows", 100), ("sizes", "hidden"), ("verifiable", True), ("output", "shares"),
+        )),
+        sum_agreement(CASE, colluders=0, dropouts=1),
+        sum_agreement(CASE, WeightedSumAddRemove(0.1)),
+        sum_agreement(CASE, target=Target(Fraction(1), noise="vg")),
+        sum_agreement(CASE, target=Target(Fraction(1), noise="ddg", delta=Fraction(1, 10**7))),
+    ]  # fmt: skip
+    assert len({other.digest for other in (made, *others)}) == len(others) + 1
+    for other in (made, *others):
+        document = json.loads(json.dumps(other.as_dict()))
+        assert Agreement.from_dict(document, other.bounds) == other
+        for name, value in WRONG.items():
+            wrong = {**document, "parameters": {**document["parameters"], name: value}}
+            with pytest.raises(InputError, match=name):
+                Agreement.from_dict(wrong, other.bounds)
+
+
+def runs(K: Any, t: Any, D: Any) -> bool:
+    try:
+        Parameters(tuple(map(str, range(K))), t, D, ((Block(1, "none"),),))
+    except LocalError:
+        return False
+    return True
+
+
+def refusal(K: int, t: int, D: int) -> str | None:
+    try:
+        check_crowd(K, t, D)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def test_what_is_refused_of_a_crowd_is_what_the_protocol_refuses_and_the_advice_works() -> None:
+    """The numbers that a refusal names do, and those one further do not."""
+    advised = 0
+    for K, t, D in product(range(2, 12), range(12), range(12)):
+        said = refusal(K, t, D)
+        assert (said is None) == runs(K, t, D)
+        if said is None or t >= K:
+            assert said is None or f"wanted at most {K - 1} of {K} parties" in said
+            continue
+        found = re.search(r"wanted at most (\d+)(?:, or `colluders` at most (\d+))?(?:, or (\d+) parties)?, got", said)
+        assert found
+        most, fewer, more = (None if text is None else int(text) for text in found.groups())
+        for tried, beyond in (
+            ((K, t, most), (K, t, (most or 0) + 1)),
+            ((K, fewer, D), (K, (fewer or 0) + 1, D)),
+            ((more, t, D), ((more or 0) - 1, t, D)),
+        ):
+            if None not in tried:
+                advised += 1
+                assert runs(*tried)
+                assert not runs(*beyond)
+    assert advised > 500
+
+
+@pytest.mark.parametrize(("settings", "why"), [
+    ({"colluders": 3}, "colluders: wanted at most 2 of 3 parties, got 3"),
+    ({"colluders": -1}, "colluders: wanted 0 to 199, got -1"),
+    ({"dropouts": 1}, "dropouts: for 3 parties of whom 1 may collude wanted at most 0, or `colluders` at most 0"),
+    ({"most_rows": 10**7 + 1}, "most_rows: wanted 1 to 10000000"),
+    ({"sizes": "shown"}, "sizes: wanted one of released, hidden"),
+    ({"output": "nowhere"}, "output: wanted one of curator, shares"),
+    ({"output": "shares", "verifiable": True}, "output: anybody adds up shares as they are"),
+    ({"output": "shares", "colluders": 0, "dropouts": 1}, "output: shares are for `dropouts` 0, got 1"),
+    ({"verifiable": 1}, "verifiable: wanted true or false, got 1"),
+    ({"target": Target(Fraction(1))}, "noise: wsum by a protocol has ddg, vg, self, got knorm"),
+    ({"target": Target(None, noise="ddg")}, "epsilon: wanted a finite number"),
+    ({"method": WeightedSumAddRemove(0.1), "sizes": "released"}, "sizes: wsum_ar protects the number of rows"),
+    ({"comparison": "tournament"}, "comparison: does not go with method wsum, whose protocol is secure_sum"),
+])  # fmt: skip
+def test_what_cannot_be_agreed_on_is_refused_by_its_name(settings: dict[str, Any], why: str) -> None:
+    with pytest.raises(InputError, match=why.replace("(", r"\(")) as caught:
+        sum_agreement(CASE, **settings)
+    assert "\n" not in str(caught.value)
+
+
+def test_settings_are_those_of_the_protocol_and_of_the_method() -> None:
+    assert settled("secure_sum", WeightedSumAddRemove(), {"sizes": None, "dropouts": 2}) == SumTerms(
+        1, 2, sizes="hidden"
+    )
+    assert settled("pathak2010", PathakMean(), {"key_bits": 2048}) == CuratorTerms(2048)
+    with pytest.raises(InputError, match="dropouts: does not go with method prr_mean, whose protocol is pathak2010"):
+        settled("pathak2010", PathakMean(), {"dropouts": 0})
+    with pytest.raises(InputError, match="terms: wanted those of secure_sum, got CuratorTerms"):
+        check(WeightedSum(), Target(1, noise="vg"), "secure_sum", CuratorTerms(), test_keys=False)
+    with pytest.raises(InputError, match="insecure_test_keys: secure_sum has no keys that could be too short"):
+        replace(sum_agreement(CASE), marks=("insecure seed", "insecure test keys"))
+
+
+def test_a_grid_that_no_ring_has_room_for_is_refused_with_what_would_do() -> None:
+    many = hospitals((2,) * 40, 1)
+    with pytest.raises(InputError, match=r"noise: vg .*more than 1024 bits; give colluders and dropouts .*ddg or self"):
+        sum_agreement(many, target=Target(Fraction(1), noise="vg")).statement.plain_words()
