@@ -12,6 +12,7 @@ from protocols.runtime.simulate import Run
 from smc_dp.audit.code.executions import execute
 
 RUNS = 12
+PARTIES = 4  # in other sessions, where that is asked: enough for every kind of coalition
 
 
 @dataclass(frozen=True)
@@ -25,14 +26,24 @@ class Shown:
 
 
 def boundary(protocol: Protocol, p: Any, rng: Stream, runs: int = RUNS) -> tuple[Shown, ...]:
-    """Try every attack of the claim on executions whose private inputs are drawn uniformly, with each length of keys
-    in turn.
-    """
+    """Try all attacks on executions whose private inputs are drawn uniformly, with each length of keys in turn."""
     claim = protocol.claim
-    attacks = [(u.sentence, u.attack) for u in claim.not_claimed if u.attack] if claim else []
     lengths = claim.trials.lengths(p) if claim and claim.trials else (p,)
     tries = [_tried(protocol, lengths[i % len(lengths)], rng.fork(f"run {i}")) for i in range(runs)]
-    return tuple(_shown(sentence, attack, tries) for sentence, attack in attacks)
+    return tuple(_shown(sentence, attack, tries) for sentence, attack in attacks(protocol, p))
+
+
+def attacks(protocol: Protocol, p: Any) -> list[tuple[str, Attack]]:
+    """Every attack of the claim with its sentence, but for those that only other sessions of this protocol have
+    coalitions for.
+    """
+    if protocol.claim is None:
+        return []
+    first = protocol.model.sample(PARTIES)
+    others = protocol.model.profiles(first)
+    elsewhere = (first, *others) if others else ()
+    known = [(u.sentence, u.attack) for u in protocol.claim.not_claimed if u.attack]
+    return [(said, a) for said, a in known if a.coalitions(p) or not any(a.coalitions(q) for q in elsewhere)]
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,16 +1,16 @@
 """The law of what each claimed coalition reads: fresh executions at toy size against each other and the simulators.
 
 Executions in two very different worlds, in which the ideal functionality gives the same, are compared with each other
-and with simulated ones (`two_samples`); each takes a length of keys by lot. The power is computed, and shown on broken
-twins: the same readings with one field one bit short. All of it is about the protocol's code, and a check, not a proof:
-a law may differ by less than what shows, or in a way that no event looks at. What a role drew itself (its coins) is not
-part of its readings.
+and with simulated ones (`two_samples`); each takes a length of keys by lot, and where somebody may vanish, somebody
+does. The power is computed, and shown on broken twins: the same readings with one field one bit short. All of it is
+about the protocol's code, and a check, not a proof: a law may differ by less than what shows, or in a way that no event
+looks at. What a role drew itself (its coins) is not part of its readings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -51,6 +51,7 @@ class TestedLaw:
     the twins that it does not reject.
 
     `between`, `simulator`: what shows with probability `POWER` between the worlds, and against the simulator.
+    `vanished`: who does in every execution.
     """
 
     found: tuple[Found, ...]
@@ -61,6 +62,7 @@ class TestedLaw:
     missed: tuple[str, ...]
     between: LawPower
     simulator: LawPower
+    vanished: tuple[str, ...] = ()
 
     @property
     def tests(self) -> int:
@@ -75,7 +77,7 @@ class TestedLaw:
     @property
     def p_value(self) -> float:
         """That of all tests together (Bonferroni)."""
-        return min(1.0, self.worst.comparison.smallest * self.tests)
+        return min(1.0, self.worst.comparison.smallest * max(1, self.tests))
 
 
 def coalitions(trials: Trials, p: Any, names: Sequence[str]) -> list[Coalition]:
@@ -87,11 +89,12 @@ def coalitions(trials: Trials, p: Any, names: Sequence[str]) -> list[Coalition]:
 def law(program: Program, trials: Trials, p: Any, rng: Stream) -> TestedLaw:
     """`RUNS` executions in each of two worlds against each other and against `SIMULATED` simulated ones."""
     who = coalitions(trials, p, tuple(trials.worlds(p)[0]))
-    return compared(
+    found = compared(
         real(program, trials, p, 0, rng.fork("one"), who, RUNS),
         real(program, trials, p, 1, rng.fork("other"), who, RUNS),
         simulated(trials, p, rng.fork("simulated"), who, SIMULATED),
     )
+    return replace(found, vanished=tuple(trials.vanishing(p)))
 
 
 def compared(left: Samples, right: Samples, made: Samples) -> TestedLaw:
@@ -105,7 +108,7 @@ def compared(left: Samples, right: Samples, made: Samples) -> TestedLaw:
             ("the second world and the simulator", right, made),
         )
     )
-    level = REJECT / sum(f.comparison.tests for f in found)
+    level = REJECT / max(1, sum(f.comparison.tests for f in found))  # none, where nobody reads what is not public
     twins = [(c, place) for c in left for place in made[c][0]]
     missed = [f"{place} of {', '.join(c)}" for c, place in twins if not _rejected(left[c], made[c], place, level)]
     runs, others, several = (len(next(iter(samples.values()))) for samples in (left, right, made))
@@ -127,7 +130,7 @@ def real(
     for i in range(runs):
         coins = rng.fork(str(i))
         q = by_lot(trials, p, coins)
-        views = execute(program, q, trials.worlds(q)[world], coins).views
+        views = execute(program, q, trials.worlds(q)[world], coins, trials.vanishing(q)).views
         for c in who:
             samples[c].append(trials.condensed(q, readings(*_of(views, c))))
     return samples
@@ -149,7 +152,7 @@ def simulated(trials: Trials, p: Any, rng: Stream, who: Sequence[Coalition], cou
     for i in range(count):
         coins = rng.fork(str(i))
         q = by_lot(trials, p, coins)
-        simulate = trials.simulation(q, coins)
+        simulate = trials.simulated(q, coins)
         for c in who:
             samples[c].append(trials.condensed(q, simulate(c)))
     return samples

@@ -7,7 +7,8 @@ sizes, weights or noise is assumed, so whatever somebody could guess because it 
 Numbers are forms over the rationals: that a multiple of K of the noise leaves the sum mod K [N6] does not show. What
 is known of several secrets together, and of none by itself, is in the cell `another sum`; the difference of two
 neighbouring coordinates is a secret like the coordinates themselves. The same is computed with other numbers of
-coordinates and lengths of keys (`Model.variants`), and a cell is that of the worst.
+coordinates and lengths of keys (`Model.variants`), and a cell is that of the worst. Where participants may vanish, a
+row is about a coalition and a drop-out pattern; a secret seed opens with enough of its shares, and nothing less.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 from protocols.programs import Protocol
-from smc_dp.audit.code.symbolic.book import Book
+from smc_dp.audit.code.symbolic.book import WorldBook, differences
 from smc_dp.audit.code.symbolic.hiding import weakened
+from smc_dp.audit.code.symbolic.patterns import EVERYBODY_STAYS, Pattern
 from smc_dp.audit.code.symbolic.views import SymbolicView, released, seen
 from smc_dp.audit.code.symbolic.worlds import World
 
@@ -54,11 +56,23 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One coalition, in all worlds in which this party has the smallest number."""
+    """One coalition, in all worlds in which this party has the smallest number ("" where none are compared), when this
+    becomes of the letters, in the session of which `session` says what is particular. `claimed` says whether the
+    protocol's claim is about this coalition, `given` whether its model says what everybody is given.
+    """
 
     members: tuple[str, ...]
     smallest: str
     cells: Mapping[str, Cell]
+    claimed: bool = False
+    pattern: Pattern = EVERYBODY_STAYS
+    session: str = ""
+    given: bool = False
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the coalition learns anything more than the result tells it."""
+        return any(cell.beyond for cell in self.cells.values())
 
 
 @dataclass(frozen=True)
@@ -73,18 +87,30 @@ class Matrix:
     rows: tuple[Row, ...]
     settings: tuple[str, ...]
 
+    @property
+    def has_patterns(self) -> bool:
+        """Whether participants may vanish or be late in it."""
+        return any(row.pattern.name for row in self.rows)
+
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        rows = [
-            {
-                "members": list(row.members),
-                "smallest": row.smallest,
-                "cells": {secret: {**vars(cell), "beyond": cell.beyond} for secret, cell in row.cells.items()},
-            }
-            for row in self.rows
-        ]
+        """Plain values for JSON; the patterns in which a coalition learns the same share an entry."""
+        same: dict[Hashable, list[Row]] = {}
+        for row in self.rows:
+            key = (row.session, row.members, row.smallest, tuple(row.cells.items()))
+            same.setdefault(key, []).append(row)
         about = {"protocol": self.protocol, "parties": list(self.parties), "worlds": self.worlds}
-        return {**about, "settings": list(self.settings), "rows": rows}
+        return {**about, "settings": list(self.settings), "rows": [self._entry(rows) for rows in same.values()]}
+
+    def _entry(self, rows: Sequence[Row]) -> dict[str, Any]:
+        row = rows[0]
+        when = {"session": row.session, "patterns": [str(r.pattern) for r in rows]} if self.has_patterns else {}
+        return {
+            "members": list(row.members),
+            **({"smallest": row.smallest} if row.smallest else {}),
+            **when,
+            "claimed": row.claimed,
+            "cells": {secret: {**vars(cell), "beyond": cell.beyond} for secret, cell in row.cells.items()},
+        }
 
 
 def matrix(
@@ -97,27 +123,29 @@ def matrix(
 
     Raises `LocalError` where the protocol's code cannot run over symbols.
     """
-    p = protocol.model.sample(parties)
-    every = (p, *protocol.model.variants(p))
-    book, *others = (Book(protocol, q) for q in every)
-    settings = _settings(every)
+    first = protocol.model.sample(parties)
+    sessions = (first, *protocol.model.profiles(first))
     rows: list[Row] = []
-    for members in chosen or coalitions(book.names):
-        if progress:
-            progress(f"{' + '.join(members)}")
-        found = _rows(book, frozenset(members))
-        for other, setting in zip(others, settings[1:], strict=True):
-            more = {row.smallest: row.cells for row in _rows(other, frozenset(members), briefly=True)}
-            found = [replace(row, cells=_worse(row.cells, more.get(row.smallest, {}), setting)) for row in found]
-        rows += found
-    return Matrix(protocol.program.name, tuple(p.parties), len(book.traces), tuple(rows), settings)
+    books: list[WorldBook] = []
+    for p, session in zip(sessions, differences(sessions), strict=True):
+        for book in WorldBook(protocol, p).under_patterns():
+            books.append(book)
+            here = f"{session}: {book.pattern}: " if book.pattern.name else ""
+            for members in chosen or coalitions(book.names):
+                if progress:
+                    progress(f"{here}{' + '.join(members)}")
+                rows += (replace(row, session=session) for row in _worst_rows(book, frozenset(members)))
+    worlds = len(books[0].traces)
+    return Matrix(protocol.program.name, tuple(first.parties), worlds, tuple(rows), books[0].settings)
 
 
-def _settings(every: Sequence[Any]) -> tuple[str, ...]:
-    """Each of some parameters by the values in which they differ."""
-    stated = [q.as_dict() for q in every]
-    names = [name for name in stated[0] if any(q[name] != stated[0][name] for q in stated)]
-    return tuple(", ".join(f"{name} {q[name]}" for name in names) for q in stated)
+def _worst_rows(book: WorldBook, members: frozenset[str]) -> list[Row]:
+    """The rows of a coalition, with the worst cells of all settings."""
+    found = _rows(book, members)
+    for other, setting in zip(book.variants, book.settings[1:], strict=True):
+        more = {row.smallest: row.cells for row in _rows(other, members, briefly=True)}
+        found = [replace(row, cells=_worse(row.cells, more.get(row.smallest, {}), setting)) for row in found]
+    return found
 
 
 def _worse(cells: Mapping[str, Cell], others: Mapping[str, Cell], setting: str) -> dict[str, Cell]:
@@ -159,22 +187,23 @@ class _Look:
         return weakened(self.view) or self.view
 
 
-def _rows(book: Book, members: frozenset[str], briefly: bool = False) -> list[Row]:
+def _rows(book: WorldBook, members: frozenset[str], briefly: bool = False) -> list[Row]:
     found: dict[int, dict[str, Counter[Cell]]] = {}
     for worlds, wanted in book.scenes(members, briefly):
         looks = [_look(book, members, w) for w in worlds]
-        for look, classes in _classes(looks, wanted):
+        for look, classes in _classes(looks, wanted, book.has_one_world):
             cells = found.setdefault(look.world.ranks.index(0), {})
             for secret, cell in _cells(book, members, classes, look):
                 cells.setdefault(secret, Counter())[cell] += 1
     ordered = tuple(name for name in book.names if name in members)
-    return [
-        Row(ordered, book.p.parties[j], {s: _strongest(c) for s, c in cells.items()})
-        for j, cells in sorted(found.items())
-    ]
+    claim = book.protocol.claim
+    claimed = claim is not None and claim.claims(book.p, ordered)
+    given = book.model.given is not None
+    strongest = {j: {s: _strongest(c) for s, c in cells.items()} for j, cells in sorted(found.items())}
+    return [Row(ordered, book.smallest(j), c, claimed, book.pattern, given=given) for j, c in strongest.items()]
 
 
-def _look(book: Book, members: frozenset[str], world: World) -> _Look:
+def _look(book: WorldBook, members: frozenset[str], world: World) -> _Look:
     trace = book.trace(world)
     return _Look(world, seen(trace, members), released(trace, members))
 
@@ -193,10 +222,10 @@ class _Classes:
     alone: bool = False
 
 
-def _classes(looks: list[_Look], wanted: int) -> Iterator[tuple[_Look, _Classes]]:
+def _classes(looks: list[_Look], wanted: int, all_there_is: bool) -> Iterator[tuple[_Look, _Classes]]:
     """The first so many worlds, each with those that look the same."""
     if len(looks) == 1:
-        yield looks[0], _Classes(looks, looks, looks, alone=True)
+        yield looks[0], _Classes(looks, looks, looks, alone=not all_there_is)
         return
     if wanted < len(looks):
         for here in looks[:wanted]:
@@ -217,7 +246,7 @@ def _grouped(looks: Sequence[_Look], key: Callable[[_Look], Hashable]) -> dict[W
     return {look.world: group for group in groups.values() for look in group}
 
 
-def _cells(book: Book, members: frozenset[str], classes: _Classes, look: _Look) -> Iterator[tuple[str, Cell]]:
+def _cells(book: WorldBook, members: frozenset[str], classes: _Classes, look: _Look) -> Iterator[tuple[str, Cell]]:
     for secret in book.shown(look.world):
         if look.view.known.issuperset(book.linear(look.world)[secret].terms):
             yield secret, Cell("own", "own", "a member's own")
@@ -231,7 +260,7 @@ def _cells(book: Book, members: frozenset[str], classes: _Classes, look: _Look) 
             yield secret, _discrete_cell(value, classes)
 
 
-def _linear_cell(book: Book, secret: str, look: _Look, classes: _Classes) -> Cell:
+def _linear_cell(book: WorldBook, secret: str, look: _Look, classes: _Classes) -> Cell:
     release, _ = _solved(book, secret, look.world, [(x.world, x.result) for x in classes.result])
     level, how = _solved(book, secret, look.world, [(x.world, x.view) for x in classes.view])
     if classes.alone:  # that one computation fits other worlds too was not looked at
@@ -242,7 +271,7 @@ def _linear_cell(book: Book, secret: str, look: _Look, classes: _Classes) -> Cel
     return Cell(level, release, how)
 
 
-def _solved(book: Book, secret: str, world: World, views: list[tuple[World, SymbolicView]]) -> tuple[Level, str]:
+def _solved(book: WorldBook, secret: str, world: World, views: list[tuple[World, SymbolicView]]) -> tuple[Level, str]:
     """Whether the views of all worlds that look like this one give the secret by one and the same computation."""
     here = next(view for other, view in views if other == world)
     recipe = here.solve(book.linear(world)[secret])
@@ -250,12 +279,14 @@ def _solved(book: Book, secret: str, world: World, views: list[tuple[World, Symb
         return "nothing", "not in the span of what is seen"
     if not here.exactly(recipe, book.linear(world)[secret]):
         return "partly", "its remainder mod some number is in the span"
+    if book.has_one_world:
+        return "all", "in the span of what is seen"
     if all(view.gives(recipe, book.linear(other)[secret]) for other, view in views):
         return "all", f"in the span, by one computation in all {len(views)} worlds that look the same"
     return "listed", f"in the span, by other computations in some of the {len(views)} worlds that look the same"
 
 
-def _sum_cell(book: Book, look: _Look) -> Cell:
+def _sum_cell(book: WorldBook, look: _Look) -> Cell:
     """Whether some sum of the others' inputs is known that neither the result gives, nor secrets known one by one."""
     views: list[tuple[Level, SymbolicView]] = [("all", look.view)]
     if look.weak is not look.view:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from smc_dp.audit.code.matrix import LEVELS, SUM, Cell, Matrix, Row
+from smc_dp.audit.code.folding import GROUPS, TextLine, lines, others_among, parties_among
+from smc_dp.audit.code.matrix import SUM, Matrix, Row
 from smc_dp.audit.code.symbolic.book import ENUMERATED, FEW, SMALLEST
 
 UNFOLDED = 1 << 20  # a paragraph is a line
-GROUPS = {"n": "sizes", "w": "weights", "eta": "other noise"}  # of all participants outside the coalition
-SHOWN = {"nothing": "-", "not all": "(-)"}
-
 WORDS = (("all", "learns"), ("listed", "can compute, as one of a few numbers,"), ("partly", "has hints on"))
 
 KEY = (
@@ -30,103 +28,19 @@ LIMITS = (
     "A permutation is a means: hints on one do no harm where no other column shows more."
 )
 
-
-@dataclass(frozen=True)
-class TextLine:
-    """Coalitions that learn the same, described, with what they learn by group of secrets."""
-
-    who: str
-    cells: Mapping[str, str]
-
-
-Attribute = Callable[[Matrix, Row], str]
-
-
-def _curator(m: Matrix, row: Row) -> str:
-    others = [name for name in row.members if name not in m.parties]
-    return f"{' and '.join(others)} and" if others else ""
-
-
-def _number(m: Matrix, row: Row) -> str:
-    count = len(set(row.members) & set(m.parties))
-    names = {len(m.parties): "all parties", len(m.parties) - 1: "all parties but one", 1: "one party", 0: "no party"}
-    return "one party" if count == 1 else names.get(count, "several parties")
-
-
-def _first(m: Matrix, row: Row) -> str:
-    return f"with {m.parties[0]}" if m.parties[0] in row.members else f"without {m.parties[0]}"
-
-
-def _inside(m: Matrix, row: Row) -> str:
-    return "the smallest among them" if row.smallest in row.members else "the smallest not among them"
-
-
-def _first_smallest(m: Matrix, row: Row) -> str:
-    return f"{m.parties[0]} smallest" if row.smallest == m.parties[0] else f"{m.parties[0]} not smallest"
-
-
-ATTRIBUTES: tuple[Attribute, ...] = (_curator, _number, _inside, _first, _first_smallest)
-
-
-def lines(m: Matrix) -> list[TextLine]:
-    """The rows of a matrix by kinds of coalition: split only as far as the kinds differ in what they learn."""
-    by_curator = _parts(m, sorted(m.rows, key=lambda row: len(set(row.members) - set(m.parties))), _curator)
-    return [line for who, rows in by_curator.items() for line in _split(m, rows, {_curator: who})]
-
-
-def _split(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> list[TextLine]:
-    cells = _merged(rows)
-    if cells is not None:
-        return [TextLine(_described(so_far), cells)]
-    dividing = [a for a in ATTRIBUTES if len({a(m, row) for row in rows}) > 1]
-    if not dividing:
-        return [TextLine(f"{' + '.join(row.members)}, {row.smallest} smallest", grouped(row)) for row in rows]
-    by = max(dividing, key=lambda a: sum(_merged(part) is not None for part in _parts(m, rows, a).values()))
-    parts = _parts(m, rows, by)
-    return [line for value, part in parts.items() for line in _split(m, part, {**so_far, by: value})]
-
-
-def _parts(m: Matrix, rows: Sequence[Row], by: Attribute) -> dict[str, list[Row]]:
-    parts: dict[str, list[Row]] = {}
-    for row in rows:
-        parts.setdefault(by(m, row), []).append(row)
-    return parts
-
-
-def _merged(rows: Sequence[Row]) -> dict[str, str] | None:
-    """What all rows have in common, where a member's own agrees with everything; None where they differ."""
-    found: dict[str, str] = {}
-    for row in rows:
-        for name, shown in grouped(row).items():
-            if found.get(name, "own") == "own":
-                found[name] = shown
-            elif shown not in ("own", found[name]):
-                return None
-    return found
-
-
-def _described(so_far: Mapping[Attribute, str]) -> str:
-    number, curator = so_far.get(_number, "any parties"), so_far[_curator]
-    who = curator.removesuffix(" and") if number == "no party" else f"{curator} {number}".strip()
-    return ", ".join([who, *(so_far[a] for a in ATTRIBUTES[2:] if a in so_far)])
-
-
-def grouped(row: Row) -> dict[str, str]:
-    """What the row shows of each kind of secret of the others, marked if it is more than the result tells."""
-    groups: dict[str, list[Cell]] = {}
-    for secret, cell in row.cells.items():
-        vector, coordinate, _ = secret.partition("(")
-        letter = vector.split("_")[0]
-        name = GROUPS.get(letter, letter) if coordinate or letter == "n" else secret
-        groups.setdefault(name, []).append(cell)
-    return {name: _shown(cells) for name, cells in groups.items()}
-
-
-def _shown(cells: Sequence[Cell]) -> str:
-    others = [c for c in cells if c.level != "own"] or cells
-    shown = {f"{SHOWN.get(c.level, c.level)}{'*' if c.beyond else ''}" for c in others}
-    order = [SHOWN.get(level, level) for level in LEVELS]
-    return "/".join(sorted(shown, key=lambda s: order.index(s.rstrip("*"))))
+SUM_KEY = (
+    "Numbers: of each party that is no member, without its noise. Sum: over those who took part, if it came to one. "
+    "all: the coalition can compute it. partly: some values are excluded or more likely than before, a remainder is "
+    "known, or a digest against which values can be tried. -: nothing, but what the sum and the members' own inputs "
+    "tell. own: a member's own. *: more than those tell. Every coordinate counts, and the difference of each two "
+    "neighbours. Another sum: of the others' inputs, beside those in the table and the result."
+)
+SUM_LIMITS = (
+    "Computed by running the role code over symbols, with ideal building blocks (sealed links, signatures, hashes and "
+    "masks; a shared secret opens with as many shares as it takes) and participants who follow the protocol, but for "
+    "one who vanishes, or one of whose letters is late. No prior knowledge of anything: that noise has a law, and "
+    "numbers a bound, is not in here; nor what participants who deviate can do."
+)
 
 
 def sentence(line: TextLine) -> str:
@@ -156,14 +70,45 @@ def listed(names: Sequence[str]) -> str:
 
 def text(m: Matrix, width: int = UNFOLDED) -> str:
     """The whole matrix as text: the sentences, then the table, which is wider than a screen, then how to read it."""
-    found = lines(m)
+    sessions = dict.fromkeys(row.session for row in m.rows)
+    told = [line for session in sessions for line in _table(m, session, width)]
+    key, limits = (SUM_KEY, SUM_LIMITS) if m.has_patterns else (KEY, LIMITS)
+    method = " ".join((_method(m), *_settings(m)))
+    legend = [wrapped(paragraph, width) for paragraph in (key, limits, method)]
+    return "\n".join([*told, *legend]) + "\n"
+
+
+def _table(m: Matrix, session: str, width: int) -> list[str]:
+    """What coalitions learn in one kind of session."""
+    part = replace(m, rows=tuple(row for row in m.rows if row.session == session))
+    found = lines(part)
     columns = [g for g in dict.fromkeys([*GROUPS.values(), *found[0].cells]) if any(g in line.cells for line in found)]
     said = [wrapped(f"{line.who[0].upper()}{line.who[1:]}: {sentence(line)}", width, "  ") for line in found]
-    title = f"{m.protocol}, {len(m.parties)} parties: what each coalition learns of the others' secrets"
+    where = f"{len(m.parties)} parties{f', {session}' if session else ''}"
+    title = wrapped(f"{m.protocol}, {where}: what each coalition learns of the others' secrets", width)
     table = tabulated(columns, [(line.who, [line.cells.get(c, "") for c in columns]) for line in found])
-    method = " ".join((_method(m), *_settings(m)))
-    legend = [wrapped(paragraph, width) for paragraph in (KEY, LIMITS, method)]
-    return "\n".join([title, "", *said, "", *table, "", *legend]) + "\n"
+    margin = [wrapped(_margin(part), width), ""] if m.has_patterns else []
+    return [title, "", *margin, *said, "", *table, ""]
+
+
+def _margin(m: Matrix) -> str:
+    """How many parties a coalition may have, with and without whoever is no party: as computed, and as claimed."""
+    computed = _largest(m, lambda row: not row.beyond)
+    claimed = _largest(m, lambda row: row.claimed)
+    return (
+        f"Nothing more than the sum and their own inputs tell, in any pattern, to {computed} who follow the protocol. "
+        f"The claim is about {claimed}, some of whom may deviate."
+    )
+
+
+def _largest(m: Matrix, holds: Callable[[Row], bool]) -> str:
+    """The largest coalitions of which it holds, as it does of all that are smaller."""
+    found = []
+    for kind in sorted({others_among(m, row) for row in m.rows}, reverse=True):
+        rows = [row for row in m.rows if others_among(m, row) == kind]
+        most = min((parties_among(m, row) for row in rows if not holds(row)), default=len(m.parties) + 1) - 1
+        found.append(f"{kind} up to {most} of {len(m.parties)} parties".strip() if most >= 0 else "nobody")
+    return ", and to ".join(found)
 
 
 def tabulated(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
@@ -178,6 +123,15 @@ def tabulated(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]])
 
 
 def _method(m: Matrix) -> str:
+    if m.has_patterns:
+        count = len({(row.session, row.pattern) for row in m.rows})
+        return (
+            f"Decided by linear algebra for each of {len(m.rows)} pairs of a coalition and a pattern, {count} patterns "
+            "in all sessions: nobody vanishes, or a party vanishes before one of its letters, or it is late with one, "
+            "so that its reader goes on without that letter, and goes on itself."
+        )
+    if not any(row.smallest for row in m.rows) and m.worlds == 1:
+        return f"Decided by linear algebra for each of {len(m.rows)} coalitions."
     if len(m.parties) <= ENUMERATED:
         return (
             f"Decided in all {m.worlds} worlds (secret permutations and orders of the sizes), for each of "

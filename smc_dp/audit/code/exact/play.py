@@ -80,6 +80,9 @@ class _Tried:
     def spend(self, label: str) -> None:
         pass  # a charge tells nobody anything
 
+    def void(self, label: str) -> None:
+        pass
+
     def doubt(self, sender: str, rule: str) -> None:
         raise LocalError(f"{self.name} doubts {sender}: {rule}; everybody follows the protocol here")
 

@@ -6,15 +6,16 @@ import hashlib
 from types import SimpleNamespace
 from typing import Any
 
-from protocols.arithmetic import modular
+from protocols.arithmetic import modular, shamir
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
-from protocols.crypto import admission, commitment, dgk, paillier
+from protocols.crypto import admission, commitment, dgk, masking, paillier
 from protocols.errors import LocalError
 from smc_dp.audit.code.symbolic.box import Admission, Box, Commitments, Cryptosystem, PublicKey, raised, with_plaintext
-from smc_dp.audit.code.symbolic.coins import Agreed, Coins, Tape
+from smc_dp.audit.code.symbolic.coins import AgreedCoins, Coins, Tape
 from smc_dp.audit.code.symbolic.form import Form, Number, Symbol
+from smc_dp.audit.code.symbolic.masks import Masking, sharing
 
 
 def instead(tape: Tape) -> dict[Any, Any]:
@@ -37,6 +38,8 @@ def instead(tape: Tape) -> dict[Any, Any]:
         admission: Admission(admission.POINTS),
         commitment: Commitments(tape),
         steps: _Comparison(tape),
+        shamir: sharing(tape),
+        masking: Masking(tape),
         hashlib: SimpleNamespace(sha256=lambda data: SimpleNamespace(digest=lambda: tape.digest(data))),
         modular: SimpleNamespace(
             power=lambda base, exponent, _: raised(tape, base, exponent),
@@ -44,7 +47,7 @@ def instead(tape: Tape) -> dict[Any, Any]:
         ),
         paillier.Ciphertext: ciphertext,
         Permutation: _Permutations(),
-        Stream: lambda key, insecure: Agreed(tape, key),
+        Stream: lambda key, insecure: AgreedCoins(tape, key),
     }
 
 
@@ -54,7 +57,7 @@ class _Permutations:
     def __call__(self, images: tuple[int, ...]) -> Permutation:
         return Permutation(images)
 
-    def random(self, size: int, rng: Coins | Agreed) -> Permutation:
+    def random(self, size: int, rng: Coins | AgreedCoins) -> Permutation:
         """The world's permutation for this source of randomness."""
         return rng.permutation(size)
 

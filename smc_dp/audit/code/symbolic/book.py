@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 from protocols.programs import Protocol
-from smc_dp.audit.code.symbolic.engine import Trace, run
+from smc_dp.audit.code.symbolic.engine import run
 from smc_dp.audit.code.symbolic.form import Form
+from smc_dp.audit.code.symbolic.patterns import EVERYBODY_STAYS, Pattern, patterns
+from smc_dp.audit.code.symbolic.trace import Trace
 from smc_dp.audit.code.symbolic.worlds import World, base, every, nearby, turned
 
 ENUMERATED = 3  # up to so many parties every world is looked at
@@ -16,11 +19,11 @@ FEW = 2  # and up to so many also those of variants, and those with other random
 SMALLEST = "who is smallest"
 
 
-class Book:
-    """The runs of a protocol with these parameters in all worlds asked for, each made once."""
+class WorldBook:
+    """The runs of a protocol with these parameters, and this pattern, in all worlds asked for, each made once."""
 
-    def __init__(self, protocol: Protocol, p: Any) -> None:
-        self.protocol, self.model, self.p = protocol, protocol.model, p
+    def __init__(self, protocol: Protocol, p: Any, pattern: Pattern = EVERYBODY_STAYS) -> None:
+        self.protocol, self.model, self.p, self.pattern = protocol, protocol.model, p, pattern
         self.parties = len(p.parties)
         self.names = tuple(protocol.program.participants(self.p))
         self.traces: dict[World, Trace] = {}
@@ -29,21 +32,52 @@ class Book:
     def trace(self, world: World) -> Trace:
         """The run in this world."""
         if world not in self.traces:
-            made = run(self.protocol.program, self.model, self.p, world)
+            made = self._run(world)
             if self.parties <= FEW or not self.traces:
-                made.check_bytes(run(self.protocol.program, self.model, self.p, world, salt="other bytes"))
+                made.check_bytes(self._run(world, "other bytes"))
             self.traces[world] = made
         return self.traces[world]
 
+    def _run(self, world: World, salt: str = "") -> Trace:
+        return run(self.protocol.program, self.model, self.p, world, salt, self.pattern)
+
+    @property
+    def has_one_world(self) -> bool:
+        """Whether nothing is permuted or compared: then forms answer everything."""
+        return not self.model.permutations and not self.model.compared(self.p)
+
+    def smallest(self, j: int) -> str:
+        """The party in whose worlds the j-th number is smallest; nobody, where none are compared."""
+        return "" if self.has_one_world else str(self.p.parties[j])
+
+    def under_patterns(self) -> Iterator[WorldBook]:
+        """This book, in which nobody vanishes, and one for everything that may become of the letters sent in it."""
+        yield self
+        leaving = self.model.vanishing(self.p)
+        if leaving:
+            here = base(self.parties, len(self.model.permutations), 0)
+            for pattern in patterns(self.trace(here).sent, leaving):
+                yield WorldBook(self.protocol, self.p, pattern)
+
+    @cached_property
+    def variants(self) -> tuple[WorldBook, ...]:
+        """The same with other parameters, in which the code must not tell more."""
+        return tuple(WorldBook(self.protocol, q, self.pattern) for q in self.model.variants(self.p))
+
+    @cached_property
+    def settings(self) -> tuple[str, ...]:
+        """In which parameters this book and its variants differ."""
+        return differences([self.p, *(book.p for book in self.variants)])
+
     def linear(self, world: World) -> Mapping[str, Form]:
-        """The secrets that are sums of unknowns: every unknown, the outcomes in this world, and of all of them the
-        differences of neighbouring coordinates.
+        """The secrets that are sums of unknowns: every unknown, the outcomes in this world, what everybody is given,
+        and of all of them the differences of neighbouring coordinates.
         """
         if world not in self._linear:
             unknowns = {name: Form.of(s) for name, s in self.trace(world).inputs.items()}
             outcomes = self._outcomes(world)
             sums = {name: Form.of(sum(unknowns[part] for part in parts)) for name, parts in outcomes.items()}
-            single = unknowns | sums
+            single = unknowns | sums | self.trace(world).given(frozenset())
             apart = {_apart(x, y): Form.of(single[x] - single[y]) for x, y in _neighbours(single)}
             self._linear[world] = single | apart
         return self._linear[world]
@@ -70,6 +104,9 @@ class Book:
         A world alone is there because one in which nothing moves is special: there some party relays to itself.
         """
         count = len(self.model.permutations)
+        if self.has_one_world:
+            yield [base(self.parties, count, 0)], 1
+            return
         if self.parties <= (FEW if briefly else ENUMERATED):
             worlds = every(self.parties, count)
             yield worlds, len(worlds)
@@ -79,6 +116,13 @@ class Book:
             world = base(self.parties, count, j)
             yield [world] if briefly else [world, *nearby(world)], 1
             yield [turned(world)], 1
+
+
+def differences(every: Sequence[Any]) -> tuple[str, ...]:
+    """Each of some parameters by the values in which they differ, lists apart."""
+    stated = [{name: value for name, value in q.as_dict().items() if not isinstance(value, list)} for q in every]
+    names = [name for name in stated[0] if any(q[name] != stated[0][name] for q in stated)]
+    return tuple(", ".join(f"{name} {q[name]}" for name in names) for q in stated)
 
 
 def _apart(x: str, y: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from protocols.arithmetic.permutation import Permutation
 from protocols.errors import LocalError
 from smc_dp.audit.code.symbolic.form import Form, Number, Symbol, extent
+from smc_dp.audit.code.symbolic.strings import Strings
 from smc_dp.audit.code.symbolic.worlds import World
 
 AGREED = ""  # the owner of coins that whoever has their source can draw
@@ -21,10 +22,10 @@ FULL = 1 << 4096  # beyond every modulus: a randomiser is uniform whatever it is
 class Tape:
     """The notes of one run. `compared` are the unknowns whose order the world knows.
 
-    `secrets` are those of keys, by the role that made the key, `strings` the random bytes by the role that drew them.
-    `labels` maps a source of randomness to the permutation drawn from it, `drawers` its name to the roles that drew it,
-    `agreed` to the coins drawn from it by whoever had the source, `hashed` a digest to what was hashed, `committed` a
-    commitment to its context, its value and its opening. Two runs with another `salt` have other random bytes.
+    `secrets` are those of keys, by the role that made the key. `labels` maps a source of randomness to the permutation
+    drawn from it, `drawers` its name to the roles that drew it, `agreed` to the coins drawn from it by whoever had the
+    source, `committed` a commitment to its context, its value and its opening. Two runs with another `salt` have other
+    random bytes.
     """
 
     world: World
@@ -35,8 +36,7 @@ class Tape:
     coins: dict[str, list[Symbol]] = field(default_factory=dict)
     named: dict[str, Symbol] = field(default_factory=dict)
     secrets: dict[str, set[Any]] = field(default_factory=dict)
-    strings: dict[str, list[bytes]] = field(default_factory=dict)
-    hashed: dict[bytes, bytes] = field(default_factory=dict)
+    strings: Strings = field(default_factory=Strings)
     committed: dict[bytes, tuple[bytes, Any, bytes]] = field(default_factory=dict)
     agreed: dict[bytes, list[Symbol]] = field(default_factory=dict)
     labels: dict[bytes, str] = field(default_factory=dict)
@@ -60,39 +60,15 @@ class Tape:
 
     def digest(self, data: bytes) -> bytes:
         """A hash whose preimage is remembered."""
-        made = hashlib.sha256(data).digest()
-        self.hashed[made] = data
-        return made
+        return self.strings.digest(data)
 
-    def is_string(self, value: Any) -> bool:
-        """Whether these are random bytes as they were drawn, hashed, or made for a commitment."""
-        if not isinstance(value, bytes):
-            return False
-        return value in self.hashed or any(value in strings for strings in self.strings.values())
+    def drawn(self, theirs: Set[bytes]) -> frozenset[str]:
+        """The permutations that whoever has these strings can draw."""
+        return frozenset(label for source, label in self.labels.items() if self.strings.makes(source, theirs))
 
-    def drawn(self, members: Set[str], read: Set[bytes]) -> frozenset[str]:
-        """The permutations that these roles can draw, having read these bytes."""
-        theirs = self._theirs(members, read)
-        return frozenset(label for source, label in self.labels.items() if self._made_of(source, theirs))
-
-    def shared(self, members: Set[str], read: Set[bytes]) -> set[Symbol]:
-        """The coins from agreed sources that these roles can draw, having read these bytes."""
-        theirs = self._theirs(members, read)
-        return {s for source, coins in self.agreed.items() if self._made_of(source, theirs) for s in coins}
-
-    def _theirs(self, members: Set[str], read: Set[bytes]) -> set[bytes]:
-        return {*read, *(s for name in members for s in self.strings.get(name, ()))}
-
-    def _made_of(self, source: bytes, theirs: Set[bytes]) -> bool:
-        """Whether who has these strings can make the source: it needs all random ones in it, and of public bytes
-        anybody has all.
-        """
-        if source in theirs:
-            return True
-        whole = self.hashed.get(source, source)
-        inside = [digest for digest in self.hashed if digest != source and digest in whole]
-        drawn = (s for strings in self.strings.values() for s in strings if s in whole)
-        return all(s in theirs for s in drawn) and all(self._made_of(digest, theirs) for digest in inside)
+    def shared(self, theirs: Set[bytes]) -> set[Symbol]:
+        """The coins from agreed sources that whoever has these strings can draw."""
+        return {s for source, coins in self.agreed.items() if self.strings.makes(source, theirs) for s in coins}
 
     def permutation(self, size: int, source: bytes) -> Permutation:
         """The world's permutation for this source of randomness; the same for all roles that share the source."""
@@ -160,8 +136,7 @@ class Coins:
     def bytes(self, n: int) -> bytes:
         """A string that nobody else draws."""
         made = hashlib.shake_256(f"{self._name('bytes')}{self._tape.salt}".encode()).digest(n)
-        self._tape.strings.setdefault(self._owner, []).append(made)
-        return made
+        return self._tape.strings.draw(self._owner, made)
 
     def fork(self, label: str) -> Coins:
         """Randomness of its own."""
@@ -176,7 +151,7 @@ class Coins:
         return self._tape.permutation(size, self.bytes(32))
 
 
-class Agreed:
+class AgreedCoins:
     """A stream keyed by bytes: whoever has the bytes draws the same."""
 
     def __init__(self, tape: Tape, key: bytes) -> None:

@@ -1,205 +1,81 @@
-"""All roles of a protocol run over symbols: the driver that carries their messages and keeps what everybody saw."""
+"""All roles of a protocol run over symbols: the driver that carries their messages and keeps what everybody saw.
+
+It counts letters, lets somebody vanish and marks the absent as `protocols.runtime.simulate` does.
+"""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import permutations
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from protocols.errors import LocalError, StallError
 from protocols.runtime.claims import Model
-from protocols.runtime.endpoint import Endpoint, Greeted, Want
-from protocols.runtime.message import Kind, Message
+from protocols.runtime.endpoint import Endpoint, Greeted
+from protocols.runtime.message import Kind
 from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Program, Session
 from smc_dp.audit.code.symbolic import blocks
-from smc_dp.audit.code.symbolic.box import Box, Secret
 from smc_dp.audit.code.symbolic.coins import Coins, Tape
-from smc_dp.audit.code.symbolic.form import Form, Symbol, slots
+from smc_dp.audit.code.symbolic.form import Form, Symbol
+from smc_dp.audit.code.symbolic.patterns import EVERYBODY_STAYS, Pattern
 from smc_dp.audit.code.symbolic.rebind import Rebinding
-from smc_dp.audit.code.symbolic.refusing import UndecidedError
+from smc_dp.audit.code.symbolic.role import SymbolicRole, VanishedError
+from smc_dp.audit.code.symbolic.trace import GREETING, Sent, Trace
 from smc_dp.audit.code.symbolic.worlds import World
 
-GREETING = "greeting"
+
+class _Office:
+    """Every letter on its way, and the one that is held back until its reader has given it up."""
+
+    def __init__(self, pattern: Pattern) -> None:
+        self.sent: list[Sent] = []
+        self.held: deque[Sent] = deque()  # the late letter, and what follows it on its link
+        self._pattern = pattern
+        self._letters = Counter[str]()  # sealed ones, by sender
+        self._carried = 0
+
+    def post(self, sent: Sent) -> None:
+        """Take a letter; raises `VanishedError` when its sender sends no more."""
+        number = 1 if sent.greets else self._letters[sent.sender] + 2
+        if sent.sender == self._pattern.name and not self._pattern.late and number >= self._pattern.letter:
+            raise VanishedError
+        self._letters[sent.sender] += sent.to != PUBLIC_NAME
+        self.sent.append(sent)
+        if self._is_late(sent, number) or (self.held and self._link(sent) == self._link(self.held[0])):
+            self.held.append(sent)
+
+    def carry(self, roles: Mapping[str, SymbolicRole]) -> bool:
+        """Deliver what was sent, and was not held back; whether there was anything."""
+        new = self.sent[self._carried :]
+        self._carried = len(self.sent)
+        waiting = {id(s) for s in self.held}
+        for sent in new:
+            if sent.to != PUBLIC_NAME and id(sent) not in waiting:
+                roles[sent.to].deliver(sent)
+        return bool(new)
+
+    def let_go(self, roles: Mapping[str, SymbolicRole]) -> None:
+        """Deliver what was held back."""
+        while self.held:
+            sent = self.held.popleft()
+            roles[sent.to].deliver(sent)
+
+    def _is_late(self, sent: Sent, number: int) -> bool:
+        pattern = self._pattern
+        return pattern.late and (sent.sender, number) == (pattern.name, pattern.letter) and sent.to != PUBLIC_NAME
+
+    @staticmethod
+    def _link(sent: Sent) -> tuple[str, str]:
+        return sent.sender, sent.to
 
 
-def values(message: Message) -> Iterator[Any]:
-    """Everything that a message holds, field by field."""
-    for slot in message.slots:
-        value = getattr(message, slot.name)
-        yield from value if isinstance(value, tuple | list) else (value,)
+def run(
+    program: Program, model: Model, p: Any, world: World, salt: str = "", pattern: Pattern = EVERYBODY_STAYS
+) -> Trace:
+    """Run all roles in this world, as far as the pattern lets them.
 
-
-@dataclass(frozen=True, repr=False)
-class Sent:
-    """A message on its way, with the name of its sender's stage, which anybody reads; `to` is `PUBLIC_NAME` for what is
-    published, or said in a greeting.
-    """
-
-    sender: str
-    to: str
-    message: Message
-    stage: str = ""
-    greets: bool = False
-
-
-@dataclass(frozen=True, repr=False)
-class Trace:
-    """One run: its notes, all its messages in the order of sending, private unknowns and their owners by name, and the
-    stages of each role, whose ends it signs.
-    """
-
-    tape: Tape
-    sent: tuple[Sent, ...]
-    inputs: Mapping[str, Symbol]
-    owners: Mapping[str, str]
-    stages: Mapping[str, tuple[str, ...]]
-
-    def check_bytes(self, other: Trace) -> None:
-        """Raises `LocalError` where this run differs from one with other random bytes in more than whole strings.
-
-        Bytes are drawn, hashed and sent as they are. What else is made of them no form stands for, and if it were taken
-        for a constant, it would pass for something public.
-        """
-        for one, two in zip(self.sent, other.sent, strict=True):
-            for x, y in zip(values(one.message), values(two.message), strict=True):
-                whole = self.tape.is_string(x) and other.tape.is_string(y)
-                if isinstance(x, int | bytes) and not whole and (type(x) is not type(y) or x != y):
-                    what = type(one.message).__name__
-                    raise LocalError(
-                        f"{one.sender} sends in {what} a number made of random bytes, which no form can follow"
-                    )
-
-    @cached_property
-    def joins(self) -> list[tuple[Form, tuple[Form, ...]]]:
-        """Every number that was made by joining digits, with its digits, highest first."""
-        coins = (s for owned in self.tape.coins.values() for s in owned)
-        return [(x, tuple(reversed(slots(x)))) for s in coins for x in s.joined]
-
-    @cached_property
-    def contests(self) -> list[tuple[Form, bool]]:
-        """Every difference of two compared numbers, or of numbers that begin with them, and whether it is negative."""
-        compared, ranks = self.tape.compared, self.tape.world.ranks
-        carriers = [self._carriers(self.inputs[name]) for name in compared]
-        pairs = permutations(range(len(compared)), 2)
-        found = ((i, j, x, y) for i, j in pairs for x in carriers[i] for y in carriers[j])
-        return [(Form.of(x - y), ranks[i] < ranks[j]) for i, j, x, y in found]
-
-    @cached_property
-    def carried(self) -> tuple[tuple[Form, Form], ...]:
-        """Every difference of two numbers that begin with compared ones, and that of the compared ones."""
-        pairs = permutations((self.inputs[name] for name in self.tape.compared), 2)
-        return tuple(
-            (Form.of(x - y), Form.of(Form.of(one) - Form.of(other)))
-            for one, other in pairs
-            for x in self._carriers(one)[1:]
-            for y in self._carriers(other)[1:]
-        )
-
-    def _carriers(self, symbol: Symbol) -> list[Form]:
-        return [Form.of(symbol), *(whole for whole, digits in self.joins if symbol in digits[0].terms)]
-
-
-@dataclass(repr=False)
-class _Role:
-    """A role in motion; what `Endpoint` calls its engine."""
-
-    name: str
-    tape: Tape
-    post_office: list[Sent]
-    greetings: Mapping[str, Greeted[Any]]
-    coroutine: Coroutine[Any, Any, Any] | None = None
-    want: Want | None = None
-    done: bool = False
-    stages: list[str] = field(default_factory=list)
-    made: dict[str, Any] = field(default_factory=dict)
-    mail: dict[str, deque[Message]] = field(default_factory=dict)
-
-    def post(self, to: str, message: Message) -> None:
-        self._check(message)
-        self.post_office.append(Sent(self.name, to, message, self.stages[-1]))
-
-    def publish(self, message: Message) -> None:
-        self._check(message)
-        self.post_office.append(Sent(self.name, PUBLIC_NAME, message, self.stages[-1]))
-
-    def _check(self, message: Message) -> None:
-        """Refuse what no message can hold, such as the length of an unknown number."""
-        for value in values(message):
-            if not isinstance(value, int | bytes | Form | Box | Secret | None):
-                what = f"what is no number: {type(value).__name__}"
-                raise LocalError(f"{self.name} sends in {type(message).__name__} {what}")
-
-    def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Any]:
-        self.stages.append(name.partition(".")[0])
-        return False, None, Coins(self.tape, self.name, f"stage {len(self.stages)}")
-
-    def leave(self, result: Any) -> None:
-        self.made = {}
-
-    def once(self, label: str, make: Callable[[Any], Any]) -> Any:
-        if label not in self.made:
-            self.made[label] = make(Coins(self.tape, self.name, f"stage {len(self.stages)} {label}"))
-        return self.made[label]
-
-    def admit(self, name: str, key: Any) -> None:
-        pass
-
-    def evidence(self, sender: str) -> list[int]:
-        return []
-
-    def greeting_rng(self) -> Any:
-        return Coins(self.tape, self.name, GREETING)
-
-    def attest(self, message: Message) -> bytes:
-        raise LocalError(f"{self.name} attests {type(message).__name__}: no symbol stands for a signature")
-
-    def attested(self, name: str, message: Message, signature: bytes) -> bool:
-        raise LocalError(f"{self.name} checks {type(message).__name__}: no symbol stands for a signature")
-
-    def spend(self, label: str) -> None:
-        pass  # a charge tells nobody anything
-
-    def doubt(self, sender: str, rule: str) -> None:
-        raise LocalError(f"{self.name} doubts {sender}: {rule}; everybody follows the protocol here")
-
-    def _read(self, want: Want, sender: str) -> Message | Greeted[Any]:
-        if want.greetings:
-            return self.greetings[sender]
-        message = self.mail[sender].popleft()
-        if type(message) is not want.kind:
-            raise LocalError(f"{self.name} wants {want.kind.__name__}, got {type(message).__name__}")
-        return message
-
-    def run(self) -> None:
-        """Until it waits for mail that is not there, or ends."""
-        self.tape.role = self.name
-        try:
-            while self.coroutine is not None:
-                answer = None
-                if self.want is not None:
-                    if not self.want.greetings and not all(self.mail.get(sender) for sender in self.want.senders):
-                        return
-                    answer = {sender: self._read(self.want, sender) for sender in self.want.senders}
-                self.want = self.coroutine.send(answer)
-        except StopIteration:
-            self.done, self.coroutine = True, None
-        except UndecidedError as error:
-            raise UndecidedError(f"{self.name} {error}") from None
-        except (TypeError, AttributeError) as error:
-            raise LocalError(f"{self.name} does with a symbol what only numbers can: {error}") from error
-        except LocalError:
-            raise
-        except Exception as error:
-            what = f"{type(error).__name__}: {error}"
-            raise LocalError(f"{self.name} does not reach its end when it is run over symbols: {what}") from error
-
-
-def run(program: Program, model: Model, p: Any, world: World, salt: str = "") -> Trace:
-    """Run all roles in this world; raises `LocalError` where the code asks what linear forms cannot answer, whatever
-    the role makes of the refusal.
+    Raises `LocalError` where the code asks what linear forms cannot answer, whatever the role makes of the refusal.
     """
     tape = Tape(world, model.permutations, model.compared(p), salt=salt)
     session = Session(program, p, dict.fromkeys(program.participants(p), bytes(32)), bytes(SESSION_BYTES))
@@ -210,11 +86,11 @@ def run(program: Program, model: Model, p: Any, world: World, salt: str = "") ->
         return Form.of(unknowns[name])
 
     given = model.inputs(p, unknown)
-    office: list[Sent] = []
-    greetings = _greetings(session, tape, office)
-    roles = {name: _Role(name, tape, office, greetings) for name in session.names}
+    office = _Office(pattern)
     code: Mapping[Kind, Any] = program.roles
     rebinding = Rebinding(blocks.instead(tape), {role.__module__ for role in code.values()})
+    greetings = _greetings(session, tape, office, rebinding)
+    roles = {name: SymbolicRole(name, tape, office, greetings) for name in session.names}
     for name, role in roles.items():
         function = rebinding.function(code[session.kind(name)])
         role.coroutine = function(Endpoint(session, name, role), *given[name])
@@ -222,12 +98,13 @@ def run(program: Program, model: Model, p: Any, world: World, salt: str = "") ->
         _drive(roles, office)
     finally:
         for role in roles.values():
-            if role.coroutine is not None:
-                role.coroutine.close()
+            role.close()
     _nothing_refused([*unknowns.values(), *tape.named.values(), *tape.products.values()])
     owners = {name: _owner(symbol, given) for name, symbol in unknowns.items()}
     stages = {name: tuple(role.stages) for name, role in roles.items()}
-    return Trace(tape, tuple(office), unknowns, owners, stages)
+    said = [(s.sender, s.message) for s in office.sent]
+    ideal = partial(model.given, p, given, said) if model.given else None
+    return Trace(tape, tuple(office.sent), unknowns, owners, stages, ideal)
 
 
 def _nothing_refused(symbols: Iterable[Symbol]) -> None:
@@ -236,32 +113,55 @@ def _nothing_refused(symbols: Iterable[Symbol]) -> None:
         raise LocalError(f"a role {why}, and goes on without an answer")
 
 
-def _greetings(session: Session, tape: Tape, office: list[Sent]) -> dict[str, Greeted[Any]]:
+def _greetings(session: Session, tape: Tape, office: _Office, rebinding: Rebinding) -> dict[str, Greeted[Any]]:
     """What everybody says in its greeting, which all can read before anything else is sent."""
     found: dict[str, Greeted[Any]] = {}
     for name in session.greeters:
         greeting = session.says(name)
         if greeting is not None:
             tape.role = name
-            made = greeting.make(session.parameters, name, Coins(tape, name, GREETING))  # type: ignore[arg-type]
+            make: Any = greeting.make
+            made = rebinding.function(make)(session.parameters, name, Coins(tape, name, GREETING))
             found[name] = Greeted(made, tape.digest(f"{GREETING} {name}".encode()))
-            office.append(Sent(name, PUBLIC_NAME, made, GREETING, greets=True))
+            office.post(Sent(name, PUBLIC_NAME, made, GREETING, greets=True))
     return found
 
 
-def _drive(roles: Mapping[str, _Role], office: list[Sent]) -> None:
-    delivered = -1
-    position = 0
-    while not all(role.done for role in roles.values()):
-        if delivered == len(office):
-            raise StallError({r.name: r.want.kind.__name__ for r in roles.values() if r.want and not r.done})
-        delivered = len(office)
+def _drive(roles: Mapping[str, SymbolicRole], office: _Office) -> None:
+    while any(role.end is None for role in roles.values()):
+        ends = [role.end for role in roles.values()]
+        moved = False
         for role in roles.values():
             role.run()
-            while position < len(office):
-                sent, position = office[position], position + 1
-                if sent.to != PUBLIC_NAME:
-                    roles[sent.to].mail.setdefault(sent.sender, deque()).append(sent.message)
+            moved |= office.carry(roles)
+        if not moved and ends == [role.end for role in roles.values()]:
+            _give_up(roles, office)
+    office.let_go(roles)
+    if all(role.end != "stopped" for role in roles.values()):
+        for role in roles.values():
+            _publish(role, office)
+
+
+def _give_up(roles: Mapping[str, SymbolicRole], office: _Office) -> None:
+    """Nobody can move: mark those absent of whom nothing more will come, or what is held back, and let that go."""
+    over = {name for name, role in roles.items() if role.end in ("gone", "stopped")}
+    held = {(s.to, s.sender) for s in office.held}
+    marks = [(role, s) for role in roles.values() for s in role.awaited if s in over or (role.name, s) in held]
+    if not marks and not office.held:
+        raise StallError({r.name: r.want.kind.__name__ for r in roles.values() if r.want})
+    for role, sender in marks:
+        role.miss(sender)
+    office.let_go(roles)
+
+
+def _publish(role: SymbolicRole, office: _Office) -> None:
+    """What a role has published leaves when everybody has ended, and nobody was stopped."""
+    if role.end == "done":
+        for sent in role.unpublished:
+            try:
+                office.post(sent)
+            except VanishedError:
+                return
 
 
 def _owner(symbol: Symbol, given: Mapping[str, tuple[Any, ...]]) -> str:

@@ -19,9 +19,9 @@ from flint import fmpq
 
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.audit.code.symbolic.box import Box, Secret
-from smc_dp.audit.code.symbolic.engine import Trace, values
 from smc_dp.audit.code.symbolic.form import Form, Number, Symbol, slots, symbols_of
 from smc_dp.audit.code.symbolic.span import Combination, Span
+from smc_dp.audit.code.symbolic.trace import Trace, values
 
 CONSTANT = ""  # the name that the constant of a form goes by among the names of unknowns
 Recipe = tuple[tuple[tuple[int, Any], ...], tuple[tuple[str, Any], ...]]
@@ -65,8 +65,9 @@ class SymbolicView:
         """How many independent sums of private inputs the members know beyond those that these forms make."""
         inputs = {s.name for s in self.trace.inputs.values()}
         rows = [self.unknown(row) for row in self._learnt.rows]
+        made = [self.unknown(form) for form in forms]
         hidden = _rank({name: c for name, c in row.items() if name not in inputs} for row in rows)
-        return self._learnt.rank - hidden - _rank(self.unknown(form) for form in forms)
+        return _rank([*rows, *made]) - hidden - _rank(made)
 
     def gives(self, recipe: Recipe, form: Form) -> bool:
         """Whether a recipe of a view that looks the same computes this form here."""
@@ -158,8 +159,9 @@ def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
     held = {x.key for x in (*own, *found) if isinstance(x, Secret)}
     boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in values(s.message)}
     texts = {v for v in found if isinstance(v, bytes)}
-    drawn = tape.drawn(members, texts)
-    known |= tape.shared(members, texts)
+    theirs = tape.strings.reached(members, texts)
+    drawn = tape.drawn(theirs)
+    known |= tape.shared(theirs)
     known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
     view = SymbolicView(trace, frozenset(known), drawn=drawn)
     view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
@@ -174,12 +176,17 @@ def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
         more = view.given if len(tried) == 1 else view.hints
         more += tried
     view.given += _opened(trace, found, texts)
+    view.hints += tape.strings.tells_of(theirs)
     return view
 
 
 def released(trace: Trace, members: frozenset[str]) -> SymbolicView:
-    """What the members would have if a trusted third party had done it all: their inputs, and the sum of the shares."""
+    """What the members would have if a trusted third party had done it all: their inputs, and what it gives everybody,
+    which is the sum of the shares if nothing else is said.
+    """
     known = frozenset(s for name, s in trace.inputs.items() if trace.owners[name] in members)
+    if trace.ideal is not None:
+        return SymbolicView(trace, known, given=list(trace.given(members).values()))
     published = (s for s in trace.sent if s.to == PUBLIC_NAME and not s.greets)
     shares = [[v for v in values(s.message) if not isinstance(v, bytes)] for s in published]
     return SymbolicView(trace, known, given=[Form.of(sum(column)) for column in zip(*shares, strict=True)])

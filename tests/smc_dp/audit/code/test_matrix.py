@@ -16,6 +16,7 @@ from protocols.pathak2010.limits import LIMITS
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import Program
 from smc_dp.audit.code import words
+from smc_dp.audit.code.folding import grouped, lines
 from smc_dp.audit.code.matrix import SUM, Matrix, Row, coalitions, matrix
 from smc_dp.audit.code.symbolic.book import SMALLEST
 from smc_dp.audit.code.symbolic.worlds import World, moves, nearby, turned
@@ -245,11 +246,11 @@ def test_checked_in_matrices_are_the_computed_ones(name: str) -> None:
 
 def test_kinds_of_coalition_cover_every_row_once_and_agree_with_it() -> None:
     m = found(HARDENED, 3, SOME)
-    lines = words.lines(m)
-    assert len({line.who for line in lines}) == len(lines)
-    cells = [line.cells for line in lines]
+    told = lines(m)
+    assert len({line.who for line in told}) == len(told)
+    cells = [line.cells for line in told]
     for row in m.rows:
-        shown = words.grouped(row)
+        shown = grouped(row)
         assert any(all(v in ("own", line[k]) for k, v in shown.items()) for line in cells), row
 
 

@@ -18,6 +18,7 @@ from protocols.runtime.claims import Model, Unknown
 from protocols.runtime.limits import Limits
 from protocols.runtime.message import CURATOR, PARTY, Message, masked, message, under
 from protocols.runtime.session import Program
+from smc_dp.audit.code import words
 from smc_dp.audit.code.matrix import SUM, matrix
 from smc_dp.audit.code.symbolic.book import SMALLEST
 
@@ -157,6 +158,15 @@ def test_matrix_of_a_small_protocol_is_the_known_one(name: str) -> None:
     talk, members, wanted = KNOWN[name]
     for row in matrix(protocol(talk), 3, chosen=(members,)).rows:
         assert tuple(row.cells[s].level for s in ("x", "y", SUM)) == wanted
+
+
+def test_where_nothing_is_compared_no_row_has_a_smallest_party() -> None:
+    m = matrix(protocol(shared), 3, chosen=(("P2",), ("P2", "P3")))
+    assert [row.smallest for row in m.rows] == ["", ""]
+    assert m.worlds == 1
+    said = words.text(m)
+    assert "Decided by linear algebra for each of 2 coalitions." in said
+    assert "all parties but one  all*" in said
 
 
 def test_the_order_of_sending_shows_a_permutation() -> None:

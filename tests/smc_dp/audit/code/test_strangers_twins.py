@@ -85,7 +85,7 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def digest(self: Commitments, context: bytes, value: Any, opening: bytes) -> bytes:
         made = hashlib.sha256(context + opening).digest()
-        self._tape.hashed[made] = opening
+        self._tape.strings.hashed[made] = opening
         self._tape.committed[made] = (context, value, opening)
         return made
 

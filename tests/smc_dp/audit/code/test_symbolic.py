@@ -14,13 +14,14 @@ from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import PROGRAM, ideal, stage1
 from protocols.pathak2010.minimum import with_tie_bits
 from smc_dp.audit.code.symbolic.box import Box, Commitments, Cryptosystem
-from smc_dp.audit.code.symbolic.coins import Agreed, Coins, Tape
-from smc_dp.audit.code.symbolic.engine import Trace, run
+from smc_dp.audit.code.symbolic.coins import AgreedCoins, Coins, Tape
+from smc_dp.audit.code.symbolic.engine import run
 from smc_dp.audit.code.symbolic.form import Form, Symbol, slots
 from smc_dp.audit.code.symbolic.hiding import weakened
 from smc_dp.audit.code.symbolic.rebind import Rebinding
 from smc_dp.audit.code.symbolic.refusing import UndecidedError
 from smc_dp.audit.code.symbolic.span import Span
+from smc_dp.audit.code.symbolic.trace import Trace
 from smc_dp.audit.code.symbolic.views import seen
 from smc_dp.audit.code.symbolic.worlds import World
 
@@ -142,12 +143,12 @@ def test_coins_from_agreed_bytes_are_those_of_whoever_has_them() -> None:
     notes = tape()
     secret = Coins(notes, "P1", "here").bytes(32)
     key = notes.digest(b"shares" + secret)
-    drawn = Agreed(notes, key).bits(8)
-    assert Form.of(Agreed(notes, key).bits(8)).text == Form.of(drawn).text
+    drawn = AgreedCoins(notes, key).bits(8)
+    assert Form.of(AgreedCoins(notes, key).bits(8)).text == Form.of(drawn).text
     for members, read, known in ((set(), set(), 0), ({"P1"}, set(), 1), ({"P2"}, {secret}, 1), ({"P2"}, {key}, 1)):
-        assert len(notes.shared(members, read)) == known
-    Agreed(notes, notes.digest(b"what everybody knows")).bits(8)
-    assert len(notes.shared(set(), set())) == 1
+        assert len(notes.shared(notes.strings.reached(members, read))) == known
+    AgreedCoins(notes, notes.digest(b"what everybody knows")).bits(8)
+    assert len(notes.shared(set())) == 1
 
 
 # Boxes and commitments.
