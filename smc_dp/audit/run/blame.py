@@ -9,6 +9,9 @@ that it is wrong: what others told the sender may be the reason. So there are tw
   do not give, a second greeting, an unusable key of its own): the signature is enough (`blamed`).
 * Everything else shows only beside the sender's own view, signed by it: on the mail that the view holds and the record
   has too, its program sends something else (`deviates`).
+
+Beside lines there are signed contradictions: two greetings, two statements about the same thing, and what somebody
+signed that by itself cannot be true (`statements.py`). They need no view that is believed.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from smc_dp.audit.run.blame import Culprit
 from smc_dp.audit.run.evidence import Evidence
 
 Status: TypeAlias = Literal["passed", "failed", "not possible"]
-Group: TypeAlias = Literal["conformity", "privacy", "hygiene", "replay", "leakage"]
+Group: TypeAlias = Literal["conformity", "privacy", "hygiene", "replay", "statements", "leakage"]
 Work: TypeAlias = Literal["lines", "little", "much"]
-_OF_VIEWS_AND_CODE = ("hygiene", "replay", "leakage")
+_OF_VIEWS_AND_CODE = ("hygiene", "replay", "statements", "leakage")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from smc_dp.audit.run import conformity, hygiene, leakage, privacy, replay
+from smc_dp.audit.run import conformity, hygiene, leakage, privacy, replay, statements
 from smc_dp.audit.run.check import Check
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.kept import Kept, cache_folder
@@ -20,6 +20,7 @@ CHECKS: tuple[Check, ...] = (
     *privacy.CHECKS,
     *hygiene.CHECKS,
     *replay.CHECKS,
+    *statements.CHECKS,
     *leakage.CHECKS,
 )
 

@@ -42,7 +42,8 @@ _NOTHING_KEPT = Kept(None)
 class Evidence:
     """All that an audit was given.
 
-    `files`: the raw bytes of the run folder by name. `release`, `shares`: the JSON objects in two of them. `head` is
+    `files`: the raw bytes of the run folder by name. `release`, `shares`: the JSON objects in two of them; `shares` is
+    None where no shares were published, and there is no file of them. `head` is
     line 0 of the wire record, `lines` are the others; `envelopes` and `absences` hold, by line, the messages on those
     that can be read and who went on without a letter. `session` is what line 0 describes (whether its id is the stated
     one is for a check). `pinned`: identities known from elsewhere, or None. `views`: by role. `kept`: what earlier
@@ -52,7 +53,7 @@ class Evidence:
     folder: Path
     files: Mapping[str, bytes]
     release: Mapping[str, Any]
-    shares: Mapping[str, Any]
+    shares: Mapping[str, Any] | None
     head: Line
     lines: Lines
     envelopes: Mapping[int, Envelope]
@@ -71,9 +72,12 @@ class Evidence:
 
 def load(folder: Path, identities: Path | None = None, views: Path | None = None) -> Evidence:
     """Read it all; raises InputError for what cannot be read, naming the file."""
-    limits = {RELEASE: MAX_JSON_BYTES, SHARES: MAX_JSON_BYTES, TRANSCRIPT: MAX_BYTES}
-    files = {name: reading.read_file(folder / name, limit) for name, limit in limits.items()}
-    release, shares = (reading.parse_object(files[name], str(folder / name)) for name in (RELEASE, SHARES))
+    files = {RELEASE: reading.read_file(folder / RELEASE, MAX_JSON_BYTES)}
+    release, shares = reading.parse_object(files[RELEASE], str(folder / RELEASE)), None
+    if os.path.lexists(folder / SHARES) or _are_stated(release):
+        files[SHARES] = reading.read_file(folder / SHARES, MAX_JSON_BYTES)
+        shares = reading.parse_object(files[SHARES], str(folder / SHARES))
+    files[TRANSCRIPT] = reading.read_file(folder / TRANSCRIPT, MAX_BYTES)
     where = str(folder / TRANSCRIPT)
     lines, head = _read(files[TRANSCRIPT], where)
     if views is not None and len(lines) > _MAX_REPLAYED:
@@ -85,6 +89,12 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
         folder, files, release, shares, head, lines, envelopes, absences, protocol, session, pinned,
         {} if views is None else _views(views, session, protocol.limits),
     )  # fmt: skip
+
+
+def _are_stated(release: Mapping[str, Any]) -> bool:
+    """Whether a release says that there are shares beside it."""
+    digests = release.get("digests")
+    return not isinstance(digests, dict) or SHARES in digests
 
 
 def _read(content: bytes, where: str) -> tuple[Lines, dict[str, Any]]:

@@ -14,8 +14,8 @@ import platform
 import re
 import stat
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -97,8 +97,17 @@ def cache_folder() -> Path | None:
 def is_own(protocol: Protocol) -> bool:
     """Whether roles and trials are code of this program, so that the digest of the code is a digest of them."""
     trials = protocol.claim.trials if protocol.claim else None
-    made = [*protocol.program.roles.values(), *(vars(trials).values() if trials else ())]
+    made = [*protocol.program.roles.values(), *_made_of(trials)]
     return all(getattr(one, "__module__", "").partition(".")[0] == "protocols" for one in made)
+
+
+def _made_of(trials: Any) -> Iterator[Any]:
+    """The functions in a declaration, and in those that it holds; one that it leaves out is nobody's."""
+    for value in vars(trials).values() if trials is not None else ():
+        if is_dataclass(value):
+            yield from _made_of(value)
+        elif value is not None:
+            yield value
 
 
 @cache

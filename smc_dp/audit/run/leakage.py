@@ -57,7 +57,7 @@ def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Che
         return not_possible(NO_CLAIM)
     if not coalitions:
         return not_possible(NO_VIEWS)
-    if evidence.absences:
+    if evidence.absences or any(again.doubted for again in evidence.recomputed.values()):
         return not_possible("letters were given up, and the simulators of the claim make whole conversations")
     simulate = claim.trials.simulation(p, Stream.insecure_from_seed("structure"))
     stopped = [name for name, made in evidence.recomputed.items() if made.fault]
@@ -113,6 +113,8 @@ def law_of_code(evidence: Evidence) -> CheckOutcome:
 def judge(found: law.TestedLaw) -> CheckOutcome:
     """The verdict on what came out."""
     worst, said = found.worst, _law_in_words(found)
+    if not found.tests and found.p_value == 1:
+        return passed(f"{CODE}: no claimed coalition reads anything but what is public")
     if found.p_value < law.REJECT:
         where = f"{worst.samples} differ for {', '.join(worst.coalition)} at {worst.comparison.place}"
         return failed(f"{CODE}: {where}, p = {found.p_value:.1e}; {said}")
@@ -126,8 +128,9 @@ def judge(found: law.TestedLaw) -> CheckOutcome:
 def _law_in_words(found: law.TestedLaw) -> str:
     caught = found.twins - len(found.missed)
     coalitions = len({f.coalition for f in found.found})
+    without = f", in which {_named(found.vanished)} vanishes," if found.vanished else ""
     return (
-        f"{coalitions} coalitions, {found.runs} toy executions in each of two worlds with equal output and"
+        f"{coalitions} coalitions, {found.runs} toy executions in each of two worlds with equal output{without} and"
         f" {found.simulated} simulated, {found.tests} exact tests, rejecting below {law.REJECT:.0e} in all;"
         f" with probability {law.POWER} it shows {_power(found.simulator)} against the simulator,"
         f" {_power(found.between)} between the worlds;"
@@ -146,7 +149,10 @@ def boundary_of_code(evidence: Evidence) -> CheckOutcome:
     if protocol.claim is None or protocol.claim.trials is None:
         return not_possible(NO_CLAIM)
     small = protocol.claim.trials.small(evidence.session.parameters)
-    untried = [u.sentence for u in protocol.claim.not_claimed if u.attack is None]
+    tried = [sentence for sentence, _ in boundary.attacks(protocol, small)]
+    if not tried:
+        return not_possible("of what is not claimed nothing is for a coalition in such a session to try")
+    untried = [u.sentence for u in protocol.claim.not_claimed if u.sentence not in tried]
     return _kept(evidence, "boundary", small, lambda: judge_boundary(_boundary(*_which(protocol), small), untried))
 
 

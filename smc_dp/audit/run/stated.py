@@ -12,21 +12,29 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.data.federation import Public
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
+from smc_dp.privacy.distributed import SharedNoise
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import method_and_target
 from smc_dp.run.folder import RELEASE
+from smc_dp.run.terms import terms_of
 
 
 @dataclass(frozen=True)
 class Stated:
-    """What a release states, each value within its range: method and target, K parties and d weights, the grid."""
+    """What a release states, each value within its range: method and target, K parties and d weights, the grid.
+
+    `form` is the method as the protocol computes it under the stated settings, `shared` the noise where each party
+    draws a share of it; else the smallest party's is added, and `noise` and `sensitivity` are for that.
+    """
 
     method: Any
     target: Target
     public: Public
     grid: Grid
+    form: Any
+    shared: SharedNoise | None = None
 
     def noise(self, n: int) -> Any:
         """The law of the noise that a party with n records draws, in grid units."""
@@ -46,16 +54,20 @@ def stated(evidence: Evidence) -> Stated:
     method, target, protocol = method_and_target(parameters)
     if protocol != evidence.protocol.program.name:
         raise InputError(f"protocol: line 0 has {evidence.protocol.program.name}, the release {protocol}")
-    if method.as_printed and target.calibration != "paper":
+    if evidence.protocol.claim is None and target.calibration != "paper":
         raise InputError("calibration: the steps as printed go with the noise as printed")
-    K, d = len(reading.texts("parties", parameters.get("parties"))), parameters.get("dimension")
-    limits = evidence.protocol.limits
-    most = limits.largest.get("dimension", 0)
+    parties, d = reading.texts("parties", parameters.get("parties")), parameters.get("dimension")
+    K, limits = len(parties), evidence.protocol.limits
+    most = next((limits.largest[name] for name in ("dimension", "numbers") if name in limits.largest), 0)
     if not 2 <= K <= limits.parties or type(d) is not int or not 1 <= d <= most:
         raise InputError(f"wanted 2 to {limits.parties} parties and dimension 1 to {most}")
     public = Public(K, d, 2)
-    method.statement(public, target, "secure")  # refuses noise that the protocol does not have
-    return Stated(method, target, public, _grid(evidence.shares))
+    terms = terms_of(protocol).from_dict(parameters)
+    terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
+    form = terms.form(method, public, target)
+    if form.smallest_sets_noise:
+        return Stated(method, target, public, _grid(evidence.shares or {}), form)
+    return Stated(method, target, public, form.grid, form, form.noise)
 
 
 def _grid(shares: Mapping[str, Any]) -> Grid:
@@ -68,14 +80,22 @@ def _grid(shares: Mapping[str, Any]) -> Grid:
     return Grid(fraction_bits, ring_bits)
 
 
-def from_parameters(check: Callable[[Evidence, Stated], CheckOutcome]) -> Callable[[Evidence], CheckOutcome]:
-    """The check on what the release states; failed when that cannot be parameters of a run."""
+def from_parameters(
+    check: Callable[[Evidence, Stated], CheckOutcome],
+    of_shares: Callable[[Evidence, Stated, SharedNoise], CheckOutcome] | None = None,
+) -> Callable[[Evidence], CheckOutcome]:
+    """The check on what the release states; failed when that cannot be parameters of a run.
+
+    `of_shares`: what is asked instead where each party draws a share of the noise.
+    """
 
     def run(evidence: Evidence) -> CheckOutcome:
         try:
             found = stated(evidence)
         except InputError as error:
             return failed(f"{RELEASE}: {error}")
+        if of_shares is not None and found.shared is not None:
+            return of_shares(evidence, found, found.shared)
         return check(evidence, found)
 
     return run

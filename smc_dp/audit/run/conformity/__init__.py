@@ -30,18 +30,12 @@ SESSION: tuple[Check, ...] = (
     _check("identities", "Are the identities those known from elsewhere?", session.identities),
     _check("routes", "Does every message travel on a declared route?", session.routes),
     _check("sizes", "Is every message as long as the public parameters say?", session.sizes),
+    _check("greetings", "Has nobody greeted twice?", session.greetings),
 )
 CONVERSATION: tuple[Check, ...] = (
-    _check(
-        "order", "Did everybody send what its role sends, in that order?", beside_schedule(conversation.order), "much"
-    ),
-    _check("rounds", "Was nothing sent before what it follows from?", conversation.rounds, "much"),
-    _check(
-        "completeness",
-        "Is nothing missing and nothing there twice?",
-        beside_schedule(conversation.completeness),
-        "much",
-    ),
+    _scheduled("order", "Did everybody send what its role sends, in that order?", conversation.order),
+    _scheduled("rounds", "Was nothing sent before what it follows from?", conversation.rounds),
+    _scheduled("completeness", "Is nothing missing and nothing there twice?", conversation.completeness),
     _scheduled("headers", "Do headers tell nothing about data or coins?", conversation.headers),
 )
 PUBLICATION: tuple[Check, ...] = (

@@ -11,10 +11,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from protocols.errors import StallError
 from protocols.runtime.envelope import Envelope
-from smc_dp.audit.run.blame import deviates
+from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.audit.run.blame import deviates, gone
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
-from smc_dp.audit.run.conformity.schedule import Causes, Schedule, body_bytes, learn, places, walk
+from smc_dp.audit.run.conformity.schedule import Schedule, body_bytes, learn, places, walk
+from smc_dp.audit.run.conformity.toy_run import Absences
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import shown
 
@@ -39,16 +42,13 @@ class Given:
 def beside_schedule(check: Callable[[Given], CheckOutcome]) -> Callable[[Evidence], CheckOutcome]:
     """The check on the record and its protocol's schedule; failed when the record is far too short for that.
 
-    Where somebody went on without a letter the roles did something else than in a toy run, so that the schedule says
-    nothing of this record.
+    Where somebody went on without a letter, so do the roles of the toy runs.
     """
 
     def run(evidence: Evidence) -> CheckOutcome:
-        if evidence.absences:
-            return given_up(evidence)
-        schedule = learn(evidence.protocol, evidence.session.parameters, len(evidence.lines))
-        if schedule is None:
-            return failed(f"the record has {len(evidence.lines)} messages, less than half of what the protocol sends")
+        schedule = scheduled(evidence)
+        if isinstance(schedule, CheckOutcome):
+            return schedule
         lines: dict[str, array[int]] = defaultdict(lambda: array("Q"))
         for n, envelope in evidence.envelopes.items():
             if envelope.sender in evidence.session.names:
@@ -58,13 +58,29 @@ def beside_schedule(check: Callable[[Given], CheckOutcome]) -> Callable[[Evidenc
     return run
 
 
-def given_up(evidence: Evidence) -> CheckOutcome:
-    """What can be said of a conversation in which somebody was absent."""
-    count = len(evidence.absences)
-    return not_possible(
-        f"{count} {'letter was' if count == 1 else 'letters were'} given up, so that the conversation is not the "
-        "protocol's whole one"
-    )
+def scheduled(evidence: Evidence) -> Schedule | CheckOutcome:
+    """The schedule of this record, with its own absences; or what is to be said where there is none."""
+    absences = _absences(evidence)
+    try:
+        found = learn(evidence.protocol, evidence.session.parameters, len(evidence.lines), absences)
+    except StallError as error:
+        return failed(f"with those who were absent as the record says, {error}")
+    if found is None:
+        return failed(f"the record has {len(evidence.lines)} messages, less than half of what the protocol sends")
+    if absences.marks and found.free:
+        return not_possible(
+            f"letters were given up, and the headers of {', '.join(found.free)} differ between toy runs: how far "
+            "somebody came who vanished, cannot be told"
+        )
+    return found
+
+
+def _absences(evidence: Evidence) -> Absences:
+    """Who went on without what: as the record says, and as given views show of letters that their readers doubted."""
+    doubted = {(name, absent) for name, again in evidence.recomputed.items() for absent in again.doubted}
+    counts = Counter(e.sender for e in evidence.envelopes.values())
+    sent = frozenset((name, counts[name]) for name in gone(evidence))
+    return Absences(frozenset(evidence.absences.values()) | doubted, sent)
 
 
 def order(given: Given) -> CheckOutcome:
@@ -77,26 +93,14 @@ def order(given: Given) -> CheckOutcome:
     return passed(f"{len(given.evidence.envelopes)} messages, each the next one of its sender's role")
 
 
-def rounds(evidence: Evidence) -> CheckOutcome:
+def rounds(given: Given) -> CheckOutcome:
     """Nothing was sent before all that its sender had to read for it, and each message states the round that follows.
 
-    Where somebody was absent, what anybody had to read is not known: then a round is held against what its sender can
-    have read.
+    What somebody sent who was given up may be left unread by others.
     """
-    if not evidence.absences:
-        return _rounds(evidence)
-    causes = Causes()
-    for n, e in evidence.envelopes.items():
-        if fault := causes.fault(e):
-            return failed(fault, n)
-        causes.sent(e)
-    return given_up(evidence)
-
-
-@beside_schedule
-def _rounds(given: Given) -> CheckOutcome:
     schedule, evidence = given.schedule, given.evidence
-    found = walk(schedule.scripts, schedule.free, evidence.envelopes)
+    late = {absent.sender for _, absent in schedule.met}
+    found = walk(schedule.scripts, schedule.free, evidence.envelopes, late)
     if found.line is not None:
         return failed(found.fault, found.line)  # nobody is named: whoever was told another round states what follows
     if found.rounds != schedule.rounds:
@@ -108,9 +112,13 @@ def _rounds(given: Given) -> CheckOutcome:
 def completeness(given: Given) -> CheckOutcome:
     """Nothing is missing and nothing is there twice: every participant signed every stage and published once.
 
-    Of a kind whose headers differ between toy runs too many show here, and too few do not.
+    Of a kind whose headers differ between toy runs too many show here, and too few do not. Nobody is said to have gone
+    on without a letter for which its role does not wait; who was given up itself may have been told so and not come to
+    it.
     """
     total = 0
+    if unmet := _unmet(given):
+        return unmet
     for name in given.evidence.session.names:
         wanted = Counter((m.kind, m.peer, m.stage) for m in given.schedule.sends(name))
         free: Counter[str] = Counter()
@@ -127,7 +135,19 @@ def completeness(given: Given) -> CheckOutcome:
         for kind, number in free.items():
             if number > given.schedule.free[kind]:
                 return failed(f"{number} messages {kind} from {name}, wanted at most {given.schedule.free[kind]}")
-    return passed(f"all {total} messages, and no other")
+    marks = given.evidence.absences
+    but = f" with {len(marks)} letter{'s' if len(marks) > 1 else ''} given up" if marks else ""
+    return passed(f"all {total} messages{but}, and no other")
+
+
+def _unmet(given: Given) -> CheckOutcome | None:
+    """The first letter that somebody is said to have gone on without, though its role did not ask for it."""
+    silent = {PUBLIC_NAME, *gone(given.evidence)}
+    for n, (reader, absent) in given.evidence.absences.items():
+        if reader not in silent and (reader, absent) not in given.schedule.met:
+            what = f"{shown(absent.kind)} of {shown(absent.sender)} in {shown(absent.stage)}"
+            return failed(f"{shown(reader)} went on without {what}, for which its role does not wait", n)
+    return None
 
 
 def headers(given: Given) -> CheckOutcome:
@@ -143,7 +163,7 @@ def headers(given: Given) -> CheckOutcome:
     for name in session.names:
         sends = schedule.sends(name)
         for (n, e), move in zip(given.sent(name), sends, strict=False):
-            size = sizes(name, move.peer, move.kind)
+            size = sizes(name, move.peer, move.kind, move.stage)
             if (e.kind, e.to, e.stage, len(e.body)) != (move.kind, move.peer, move.stage, size):
                 return failed(f"a header of {name} is not the one that the public parameters give", n)
         if (count := len(given.lines.get(name, ()))) != len(sends):

@@ -13,8 +13,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from protocols.runtime.envelope import START, Envelope, is_signed
-from protocols.runtime.session import PUBLIC_NAME
+from protocols.runtime.envelope import HELLO, START, Envelope, is_signed
+from protocols.runtime.mailbox import Absent
+from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import ABSENT, canonical, digest_of_absence, link
 from smc_dp.audit.run.blame import blamed, gone
 from smc_dp.audit.run.check import CheckOutcome, failed, passed
@@ -70,7 +71,9 @@ def _digest(evidence: Evidence, n: int) -> bytes | None:
 
 
 def participants(evidence: Evidence) -> CheckOutcome:
-    """Sender and addressee are two participants, or a participant and everybody; the absent share a link."""
+    """Sender and addressee are two participants, or a participant and everybody; the absent share a link, or owed
+    something to everybody.
+    """
     names = set(evidence.session.names)
     addressees = names | {PUBLIC_NAME}
     for n, e in evidence.envelopes.items():
@@ -79,9 +82,19 @@ def participants(evidence: Evidence) -> CheckOutcome:
         if e.to not in addressees or e.to == e.sender:
             return failed(f"is addressed to {shown(e.to)}", n, blamed(evidence, n))
     for n, (reader, absent) in evidence.absences.items():
-        if reader not in names or absent.sender not in evidence.session.peers(reader):
+        if not _could_wait(evidence.session, reader, absent):
             return failed(f"{shown(reader)} has no link to {shown(absent.sender)}, who is absent to it", n)
     return passed(f"{len(evidence.envelopes)} messages between {len(names)} participants")
+
+
+def _could_wait(session: Session, reader: str, absent: Absent) -> bool:
+    """Whether this reader reads anything of whoever is absent: their mail, its greeting, or what is for everybody."""
+    if absent.sender not in session.names:
+        return False
+    if reader == PUBLIC_NAME:
+        return True
+    greets = absent.kind == HELLO and absent.sender in session.greeters and reader != absent.sender
+    return reader in session.names and (greets or absent.sender in session.peers(reader))
 
 
 def sender_chain(evidence: Evidence) -> CheckOutcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -13,12 +13,13 @@ from protocols.runtime.desk import KEYS
 from protocols.runtime.network import LINKS, Traffic, traffic
 from smc_dp.audit.run.blame import gone
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
-from smc_dp.audit.run.conformity.schedule import learn
+from smc_dp.audit.run.conformity.conversation import scheduled
 from smc_dp.audit.run.evidence import MAX_JSON_BYTES, Evidence
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
-from smc_dp.run.binding import agreement_fault, published, share_fault
-from smc_dp.run.folder import NOT_PUBLIC, RELEASE, SHARES, TIMINGS, TRANSCRIPT, opened
+from smc_dp.run import folder
+from smc_dp.run.binding import agreement_fault, published, share_fault, weights_fault
+from smc_dp.run.folder import NOT_PUBLIC, RELEASE, SHARES, TIMINGS, PublishedRelease, digests_of, opened
 
 _COUNTED = tuple(field.name for field in fields(Traffic))
 _COST = {*_COUNTED, "seconds", "by_stage"}
@@ -27,19 +28,20 @@ _SECONDS = f"seconds in {TIMINGS}"
 
 def files(evidence: Evidence) -> CheckOutcome:
     """Every file of the folder has the digest that the release states."""
-    digests = reading.mapping("digests", evidence.release.get("digests"))
-    reading.keys("digests", digests, {SHARES, TRANSCRIPT, TIMINGS})
-    contents = {name: evidence.files[name] for name in (SHARES, TRANSCRIPT)}
+    digests = digests_of(evidence.release)
+    contents = {name: content for name, content in evidence.files.items() if name != RELEASE}
     if (timings := _timings(evidence)) is not None:
         contents[TIMINGS] = timings
     for name, content in contents.items():
-        if digests[name] != hashlib.sha256(content).hexdigest():
+        if digests.get(name) != hashlib.sha256(content).hexdigest():
             return failed(f"{name} does not have the digest that {RELEASE} states")
     return passed(f"digests of {', '.join(contents)}")
 
 
 def shares(evidence: Evidence) -> CheckOutcome:
     """shares.json holds, name by name and number by number, what the participants signed and published."""
+    if evidence.shares is None:
+        return not_possible(f"there is no {SHARES}: what was published is the result, and no shares of it")
     stated = reading.mapping("shares", evidence.shares.get("shares"))
     hygiene = evidence.protocol.model.hygiene
     if hygiene is None:
@@ -60,8 +62,15 @@ def shares(evidence: Evidence) -> CheckOutcome:
 
 
 def release(evidence: Evidence) -> CheckOutcome:
-    """The release is well-formed, and its weights are the sum of the shares over the number of parties."""
-    found = opened(dict(evidence.release), dict(evidence.shares))
+    """The release is well-formed, and its weights are those of what was published: of the sum of the shares, or of the
+    result itself.
+    """
+    found = _opened(evidence)
+    if evidence.shares is None:
+        said = {name: envelope for name, (_, envelope) in published(evidence.envelopes.items()).items()}
+        if fault := weights_fault(found, evidence.session, said):
+            return failed(fault)
+        return passed(f"{len(found.weights)} weights are those of the sum that was published")
     return passed(
         f"{len(found.weights)} weights are the sum of the shares over {len(evidence.session.parties)} parties"
     )
@@ -69,11 +78,18 @@ def release(evidence: Evidence) -> CheckOutcome:
 
 def agreement(evidence: Evidence) -> CheckOutcome:
     """The session is bound to parameters, bounds and grid of the release and to the marks, and both state the same."""
-    found = opened(dict(evidence.release), dict(evidence.shares))
+    found = _opened(evidence)
     if fault := agreement_fault(found, evidence.head, evidence.session):
         return failed(fault, 0)
     columns = len(found.bounds.columns)
     return passed(f"{len(found.parameters)} parameters, the bounds of {columns} columns, the grid and the marks")
+
+
+def _opened(evidence: Evidence) -> PublishedRelease:
+    """The release, held against the shares if there are any; raises InputError for what is none."""
+    if evidence.shares is None:
+        return folder.stated(dict(evidence.release))
+    return opened(dict(evidence.release), dict(evidence.shares))
 
 
 def cost(evidence: Evidence) -> CheckOutcome:
@@ -124,25 +140,30 @@ def _stages_fault(stated: list[dict[str, Any]], found: Mapping[str, Traffic]) ->
 def _roles_fault(stated: list[dict[str, Any]], evidence: Evidence) -> str | None:
     """What is wrong with the stages and with the roles that say how long they took.
 
-    Where somebody went on without a letter, nobody knows which roles came how far: then any role may be in any stage of
-    the record, and need not be.
+    Who vanished may have come to a stage in which it sent nothing, and need not have.
     """
     names, there = evidence.session.names, {(s["stage"], role) for s in stated for role in s["seconds"]}
     if strangers := sorted({role for _, role in there} - set(names)):
         return f"by_stage: {TIMINGS} has seconds of {shown(strangers[0])}, who does not take part"
-    schedule = None if evidence.absences else learn(evidence.protocol, evidence.session.parameters, len(evidence.lines))
-    if schedule is None:
+    schedule = scheduled(evidence)
+    if isinstance(schedule, CheckOutcome):  # of that the checks of the conversation tell
         known = {e.stage for e in evidence.envelopes.values()} | {GREETING, KEYS}
-    else:
-        known = {stage for stage, _ in schedule.stages}
-    if unknown := next((s["stage"] for s in stated if s["stage"] not in known), None):
-        return f"by_stage: {TIMINGS} has a stage {shown(unknown)}, the protocol has none"
-    if schedule is not None:
-        for stage, role in sorted(there - schedule.stages):
+        return _unknown_stage(stated, known)
+    away = gone(evidence)
+    if fault := _unknown_stage(stated, {stage for stage, _ in schedule.stages}):
+        return fault
+    for stage, role in sorted(there - schedule.stages):
+        if role not in away:
             return f"by_stage: {TIMINGS} has seconds of {role} in {stage}, where its role never is"
-        for stage, role in sorted(schedule.always - there):
+    for stage, role in sorted(schedule.always - there):
+        if role not in away:
             return f"by_stage: {TIMINGS} has no seconds of {role} in {stage}, where its role is"
     return None
+
+
+def _unknown_stage(stated: list[dict[str, Any]], known: Container[str]) -> str | None:
+    unknown = next((s["stage"] for s in stated if s["stage"] not in known), None)
+    return f"by_stage: {TIMINGS} has a stage {shown(unknown)}, the protocol has none" if unknown else None
 
 
 def _stage(stage: Any) -> dict[str, Any]:

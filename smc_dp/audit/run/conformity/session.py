@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime.channel import GREETING
-from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, is_signed
 from protocols.runtime.message import Route
 from protocols.runtime.network import TOPOLOGIES, check_topology, is_relayed
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.audit.run.blame import blamed
+from smc_dp.audit.run.blame import blamed, identity, signer
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.conformity.schedule import body_bytes
 from smc_dp.audit.run.evidence import Evidence
@@ -51,7 +52,10 @@ def session(evidence: Evidence) -> CheckOutcome:
 
 
 def identities(evidence: Evidence) -> CheckOutcome:
-    """Every participant's identity is the one that is known from elsewhere, and who is known from there takes part."""
+    """Every participant's identity is the one that is known from elsewhere, and who is known from there takes part.
+
+    But for Charlie where the protocol needs none, and for those whom the participants agreed that they did without.
+    """
     if evidence.pinned is None:
         return not_possible("no identities were given; signatures hold only for those that line 0 states itself")
     for name, stated in evidence.session.identities.items():
@@ -59,10 +63,25 @@ def identities(evidence: Evidence) -> CheckOutcome:
             return failed(f"no identity of {shown(name)} is known from elsewhere", 0)
         if evidence.pinned[name] != stated:
             return failed(f"line 0 states another identity of {shown(name)} than the one known from elsewhere", 0)
-    if left_out := [shown(name) for name in evidence.pinned if name not in evidence.session.identities]:
-        more = f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
-        return failed(f"{', '.join(left_out[:_NAMED])}{more} known from elsewhere did not take part", 0)
-    return passed(f"{len(evidence.session.identities)} identities are those known from elsewhere")
+    gone = [name for name in evidence.pinned if name not in evidence.session.identities]
+    agreed = [name for name in gone if name in _left_out(evidence)]
+    needless = [CURATOR_NAME] if evidence.session.curator is None else []
+    if missing := [name for name in gone if name not in (*agreed, *needless)]:
+        return failed(f"{_listed(missing)} known from elsewhere did not take part", 0)
+    said = f"; {_listed(agreed)} had vanished before anybody paid, as the others agreed" if agreed else ""
+    return passed(f"{len(evidence.session.identities)} identities are those known from elsewhere{said}")
+
+
+def _left_out(evidence: Evidence) -> tuple[str, ...]:
+    """Whom the participants agreed to do without, as the release says; that it is theirs, the check `agreed` finds."""
+    parameters = evidence.release.get("parameters")
+    stated = parameters.get("left_out") if isinstance(parameters, dict) else None
+    return tuple(name for name in stated if isinstance(name, str)) if isinstance(stated, list) else ()
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(shown(name) for name in names[:_NAMED])}{more}"
 
 
 def routes(evidence: Evidence) -> CheckOutcome:
@@ -82,7 +101,8 @@ def routes(evidence: Evidence) -> CheckOutcome:
         kinds.add(e.kind)
     for n, (reader, absent) in evidence.absences.items():
         greets = (absent.kind, absent.stage, absent.read) == (HELLO, GREETING, 0)
-        if not greets and not _goes(described, declared, absent.kind, absent.sender, reader):
+        ends = (reader, absent.kind, absent.read) == (PUBLIC_NAME, STAGE_END, 0)
+        if not (greets or ends) and not _goes(described, declared, absent.kind, absent.sender, reader):
             return failed(
                 f"no {shown(absent.kind)} goes from {shown(absent.sender)} to {shown(reader)}, to be missed", n
             )
@@ -94,7 +114,7 @@ def sizes(evidence: Evidence) -> CheckOutcome:
     wanted = body_bytes(evidence.session)
     total = 0
     for n, e in evidence.envelopes.items():
-        length = wanted(e.sender, e.to, e.kind)
+        length = wanted(e.sender, e.to, e.kind, e.stage)
         if length is None:
             return failed(f"nobody can say how long a {shown(e.kind)} is", n, blamed(evidence, n))
         if len(e.body) != length:
@@ -104,6 +124,21 @@ def sizes(evidence: Evidence) -> CheckOutcome:
             return failed(f"states {shown(stated)} bytes, has {e.size}", n)
         total += length
     return passed(f"{total} bytes of bodies, each as long as its kind and the parameters say")
+
+
+def greetings(evidence: Evidence) -> CheckOutcome:
+    """Nobody signed two greetings of this session that differ: that alone shows who did."""
+    first: dict[str, Envelope] = {}
+    for n, e in evidence.envelopes.items():
+        if e.kind == HELLO and e.is_public and first.setdefault(e.sender, e) != e:
+            culprit = signer(evidence, n) if _is_signed(evidence, first[e.sender]) else None
+            return failed(f"{shown(e.sender)} greeted before, and otherwise", n, culprit)
+    return passed(f"{len(first)} greetings, each of another participant")
+
+
+def _is_signed(evidence: Evidence, e: Envelope) -> bool:
+    public = identity(evidence, e.sender)
+    return public is not None and is_signed(public, e)
 
 
 def _is_routed(

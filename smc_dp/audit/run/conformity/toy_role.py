@@ -1,84 +1,58 @@
-"""A role of a toy run in motion, and the post between roles: nothing is sealed, signed, encoded or chained.
+"""A role of a toy run in motion: what is left of a participant when nothing is sealed, signed, encoded or chained.
 
 Nobody listens to a toy run, so that a role is handed the very messages that others sent. What is left is the role, and
-so all that decides on who sends what to whom after reading what.
+so all that decides on who sends what to whom after reading what, or after it was told that this will not come.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NoReturn
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import SIGNATURE_BYTES
-from protocols.crypto.sealing import KEY_BYTES, OVERHEAD_BYTES
-from protocols.errors import LocalError
+from protocols.crypto.sealing import KEY_BYTES
+from protocols.errors import LocalError, StoppedError
 from protocols.runtime import message as messages
 from protocols.runtime.channel import GREETING
 from protocols.runtime.desk import KEYS
 from protocols.runtime.endpoint import Endpoint, Greeted, Want
 from protocols.runtime.envelope import HELLO, STAGE_END
+from protocols.runtime.mailbox import Absent, Mail, Mailbox
 from protocols.runtime.message import Key, Message
+from protocols.runtime.process import End
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.statement import encoded, statement
+from smc_dp.audit.run.conformity.toy_post import Move, Post
+
+_Answer = Mail | Greeted[Message] | Absent
 
 
-class Move(NamedTuple):
-    """A role sends to a peer or to everybody, or reads a letter of a peer; `size` is that of the body.
-
-    Greetings are sent like all else, but read by nobody: whoever starts has those of its peers before it.
-    """
-
-    sends: bool
-    peer: str
-    kind: str
-    stage: str
-    size: int
-
-
-class ToyLetter(NamedTuple):
-    """A message on its way, with the stage and the round in which it was sent."""
-
-    message: Message
-    stage: str
-    round: int
-
-
-class Post:
-    """The letters that wait for their readers, how many messages were sent, and how many rounds deep they go."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.sent = self.rounds = 0
-        self.waiting: dict[tuple[str, str], deque[ToyLetter]] = {}
-        self.greetings: dict[str, Greeted[Message] | None] = {}
-        self._sizes = {kind: messages.size(kind, session.layout) for kind in session.program.kinds}
-
-    def size(self, message: Message, to: str) -> int:
-        """How long the body around a message is."""
-        return self._sizes[type(message)] + (SIGNATURE_BYTES if to == PUBLIC_NAME else OVERHEAD_BYTES)
-
-    def count(self, is_cause: bool, number: int) -> None:
-        """Somebody sent a message of this round; only what can be read later is a cause of anything."""
-        self.sent += 1
-        if is_cause:
-            self.rounds = max(self.rounds, number)
+class _GoneError(Exception):
+    """A participant vanishes with what it was about to send."""
 
 
 @dataclass(repr=False)
 class ToyRole:
-    """A role in motion; what `Endpoint` calls its engine. `stages` are those that it entered."""
+    """A role in motion; what `Endpoint` calls its engine. `stages` are those that it entered.
+
+    `marks` say who is absent to it, and `met` those of them that it came to. `left` is the number of messages that it
+    still sends before it vanishes; None for one that does not.
+    """
 
     name: str
     post_office: Post
     seed: Stream
     inputs: tuple[Any, ...]
+    marks: frozenset[Absent] = frozenset()
+    left: int | None = None
     moves: list[Move] = field(default_factory=list)
     stages: set[str] = field(default_factory=lambda: {GREETING})
-    done: bool = False
+    met: set[Absent] = field(default_factory=set)
+    end: End | None = None
     _round: int = 0
     _stage: str | None = None
     _open: str | None = None  # the stage whose end has not been marked
@@ -90,6 +64,13 @@ class ToyRole:
     _stated: dict[tuple[str, str], bytes] = field(default_factory=dict)
     _unpublished: list[tuple[Message, str]] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self._mailbox.marks = set(self.marks)
+
+    @property
+    def _mailbox(self) -> Mailbox:
+        return self.post_office.boxes[self.name]
+
     @property
     def session(self) -> Session:
         """The toy session."""
@@ -100,9 +81,8 @@ class ToyRole:
     def post(self, to: str, message: Message) -> None:
         """Send."""
         stage = self._allowed(to, message)
-        self._send(to, type(message).__name__, stage, self.post_office.size(message, to))
-        letter = ToyLetter(message, stage, self._round + 1)
-        self.post_office.waiting.setdefault((self.name, to), deque()).append(letter)
+        self._send(to, type(message).__name__, stage, self.post_office.size(message, stage, to))
+        self.post_office.put(self.name, to, message, stage, self._round + 1)
 
     def publish(self, message: Message) -> None:
         """Keep for the end."""
@@ -122,6 +102,7 @@ class ToyRole:
 
     def leave(self, result: Any) -> None:
         """End the stage."""
+        self._mailbox.end_stage(self._stage or "")
         self._stage, self._made = None, {}
 
     def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
@@ -164,6 +145,9 @@ class ToyRole:
     def spend(self, label: str) -> None:
         """Nobody's rows are in a toy run."""
 
+    def void(self, label: str) -> None:
+        """Nothing was charged."""
+
     def doubt(self, sender: str, rule: str) -> None:
         """Everybody follows the protocol here."""
         raise LocalError(f"{self.name} doubts {sender} in a toy run: {rule}")
@@ -183,27 +167,44 @@ class ToyRole:
 
     def advance(self) -> None:
         """Run until the role waits for mail that is not there, or ends."""
-        greeted = self.post_office.greetings
+        try:
+            self._advance()
+        except StoppedError:
+            self._stop()
+        except _GoneError:
+            self.end, self._want = "gone", None
+
+    def _advance(self) -> None:
+        if self.end is not None:
+            return
+        if self.name not in self.post_office.greetings:
+            self.greet()
         if self._coroutine is None:
-            if self.name not in greeted:
-                self.greet()
-            if not all(peer in greeted for peer in self.session.peers(self.name)):
+            if not self._is_greeted():
                 return
             role = self.session.program.roles[self.session.kind(self.name)]
-            self._coroutine = role(Endpoint(self.session, self.name, self), *self.inputs)  # type: ignore[assignment]
-            self._resume(None)
-        while self._want is not None and not self.missing:
-            self._resume({sender: self._take(self._want, sender) for sender in self._want.senders})
+            started: Coroutine[Any, Any, Any] = role(Endpoint(self.session, self.name, self), *self.inputs)  # type: ignore[assignment]
+            self._coroutine = started
+            self._resume(started, None)
+        while self._coroutine and self._want and (found := self._answers(self._want)) is not None:
+            self._resume(self._coroutine, self._read(self._coroutine, self._want, found))
+
+    def _is_greeted(self) -> bool:
+        """Whether all peers have greeted; raises `StoppedError` when one of them is marked as one that will not."""
+        peers = self.session.peers(self.name)
+        if absent := {Absent(peer, HELLO, GREETING) for peer in peers} & self.marks:
+            self.met |= absent
+            raise StoppedError(f"{self.name} has not the greetings of all")
+        return all(peer in self.post_office.greetings for peer in peers)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """Those without whom the role cannot go on."""
         if self._want is None:
-            peers = () if self.done else self.session.peers(self.name)
+            peers = () if self.end else self.session.peers(self.name)
             return tuple(peer for peer in peers if peer not in self.post_office.greetings)
-        if self._want.greetings:
-            return tuple(sender for sender in self._want.senders if sender not in self.post_office.greetings)
-        return tuple(s for s in self._want.senders if not self.post_office.waiting.get((s, self.name)))
+        want = self._want
+        return tuple(sender for sender in want.senders if self._answer(want, sender) is None)
 
     @property
     def waiting(self) -> str:
@@ -212,50 +213,94 @@ class ToyRole:
         return f"{kind} from {', '.join(self.missing)}"
 
     def release(self) -> None:
-        """Publish what the role has published."""
-        for message, stage in self._unpublished:
-            self._send(PUBLIC_NAME, type(message).__name__, stage, self.post_office.size(message, PUBLIC_NAME))
+        """Publish what the role has published, if it is done."""
+        with suppress(_GoneError):
+            for message, stage in self._unpublished if self.end == "done" else ():
+                size = self.post_office.size(message, stage, PUBLIC_NAME)
+                self._send(PUBLIC_NAME, type(message).__name__, stage, size)
 
     def close(self) -> None:
         """Give up the role where it stands."""
         if self._coroutine is not None:
             self._coroutine.close()
 
-    def _resume(self, got: Any) -> None:
-        if self._coroutine is None:
-            raise LocalError(f"{self.name} has not started")
+    # What the role waits for.
+
+    def _answers(self, want: Want) -> dict[str, _Answer] | None:
+        """What there is of each sender; None as long as somebody's is missing that the role does not do without."""
+        found = {sender: self._answer(want, sender) for sender in want.senders}
+        there = {sender: answer for sender, answer in found.items() if answer is not None}
+        given_up = want.all and any(isinstance(answer, Absent) for answer in there.values())
+        return there if given_up or len(there) == len(found) else None
+
+    def _answer(self, want: Want, sender: str) -> _Answer | None:
+        if want.greetings:
+            return self._greeting(sender)
+        return self._mailbox.look(sender, want.kind.__name__, self._stage or "")
+
+    def _greeting(self, sender: str) -> Greeted[Message] | Absent | None:
+        mark = Absent(sender, HELLO, GREETING)
+        return mark if mark in self.marks else self.post_office.greetings.get(sender)
+
+    def _read(
+        self, role: Coroutine[Any, Any, Any], want: Want, found: Mapping[str, _Answer]
+    ) -> dict[str, Message | Greeted[Message]]:
+        """What the role is given; raises `StoppedError` when it needs somebody who is absent."""
+        absent = [sender for sender, answer in found.items() if isinstance(answer, Absent)]
+        self.met |= {answer for answer in found.values() if isinstance(answer, Absent)}
+        if absent and want.all:
+            self._throw(role, StoppedError(f"{', '.join(absent)} will not come"))
+        for sender in absent:
+            self._mailbox.miss(sender)
+        return {
+            sender: self._take(want, answer) if isinstance(answer, Mail) else answer
+            for sender, answer in found.items()
+            if not isinstance(answer, Absent)
+        }
+
+    def _throw(self, role: Coroutine[Any, Any, Any], stopped: StoppedError) -> NoReturn:
+        with suppress(StopIteration):
+            role.throw(stopped)
+        raise stopped
+
+    def _resume(self, role: Coroutine[Any, Any, Any], got: Any) -> None:
         try:
-            self._want = self._coroutine.send(got)
+            self._want = role.send(got)
         except StopIteration:
-            self._want, self.done = None, True
+            self.end, self._want = "done", None
             self._sign_off()
             self._refuse_unread()
             return
         if unknown := [name for name in self._want.senders if name not in self.session.names]:
             raise LocalError(f"{self.name}: nobody is called {unknown[0]}")
 
-    def _take(self, want: Want, sender: str) -> Message | Greeted[Message]:
-        if want.greetings:
-            greeting = self.post_office.greetings[sender]
-            if greeting is None:
-                raise LocalError(f"{self.name}: {sender} says nothing in its greeting")
-            return greeting
-        letter = self.post_office.waiting[sender, self.name].popleft()
-        kind = type(letter.message)
-        if kind is not want.kind:
-            raise LocalError(f"{sender} sent {kind.__name__} to {self.name}, wanted {want.kind.__name__}")
-        size = self.post_office.size(letter.message, self.name)
-        self.moves.append(Move(False, sender, kind.__name__, letter.stage, size))
-        self._round = max(self._round, letter.round)
-        return letter.message
+    def _stop(self) -> None:
+        self.end, self._want = "stopped", None
+        try:
+            self._sign_off()
+        except _GoneError:
+            self.end = "gone"
+
+    def _take(self, want: Want, mail: Mail) -> Message:
+        if mail.kind != want.kind.__name__:
+            raise LocalError(f"{mail.sender} sent {mail.kind} to {self.name}, wanted {want.kind.__name__}")
+        self._mailbox.take(mail)
+        message = self.post_office.letters[mail.number]
+        size = self.post_office.size(message, mail.stage, self.name)
+        self.moves.append(Move(False, mail.sender, mail.kind, mail.stage, size))
+        self._round = max(self._round, mail.round)
+        return message
 
     def _refuse_unread(self) -> None:
-        for (sender, to), waiting in self.post_office.waiting.items():
-            if to == self.name and waiting:
-                kind = type(waiting[0].message).__name__
-                raise LocalError(f"{sender} sent {kind} to {self.name}, which wanted nothing more")
+        if unread := self._mailbox.unread():
+            first = unread[0]
+            raise LocalError(f"{first.sender} sent {first.kind} to {self.name}, which wanted nothing more")
 
     def _send(self, to: str, kind: str, stage: str, size: int) -> None:
+        if self.left is not None:
+            if self.left <= 0:
+                raise _GoneError
+            self.left -= 1
         self.post_office.count(to != PUBLIC_NAME or kind == HELLO, self._round + 1)
         self.moves.append(Move(True, to, kind, stage, size))
 

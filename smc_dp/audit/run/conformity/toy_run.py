@@ -3,23 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import PUBLIC_BYTES
 from protocols.errors import StallError
 from protocols.programs import Protocol
+from protocols.runtime.mailbox import Absent
 from protocols.runtime.session import SESSION_BYTES, Session
-from smc_dp.audit.run.conformity.toy_role import Move, Post, ToyRole
+from smc_dp.audit.run.conformity.toy_post import Move, Post
+from smc_dp.audit.run.conformity.toy_role import ToyRole
 
 Script: TypeAlias = tuple[Move, ...]
 Scripts: TypeAlias = Mapping[str, Script]
 
 
+@dataclass(frozen=True)
+class Absences:
+    """`marks`: who went on without which letter. `sent`: each of those without whom somebody went on, and how many
+    messages there are of it. A role depends on nothing else that could differ between two runs without a deviation.
+    """
+
+    marks: frozenset[tuple[str, Absent]] = frozenset()
+    sent: frozenset[tuple[str, int]] = frozenset()
+
+    def of(self, reader: str) -> frozenset[Absent]:
+        """What this participant went on without."""
+        return frozenset(absent for name, absent in self.marks if name == reader)
+
+
+NOBODY = Absences()
+
+
 class ToyRun:
     """One execution at toy size; its data and coins follow from its number, and protect nothing."""
 
-    def __init__(self, protocol: Protocol, toy: Any, number: int) -> None:
+    def __init__(self, protocol: Protocol, toy: Any, number: int, absences: Absences = NOBODY) -> None:
         root = Stream.insecure_from_seed(f"toy run {number}")
         drawn = root.fork("inputs")
         inputs = protocol.model.inputs(toy, lambda _, bits: drawn.bits(bits))
@@ -28,7 +48,11 @@ class ToyRun:
         self._post = Post(self.session)
         names = enumerate(self.session.names)
         seeds = {name: root.fork(f"participant {j}") for j, name in names}
-        self._roles = [ToyRole(name, self._post, seeds[name], inputs[name]) for name in self.session.names]
+        left = dict(absences.sent)
+        self._roles = [
+            ToyRole(name, self._post, seeds[name], inputs[name], absences.of(name), left.get(name))
+            for name in self.session.names
+        ]
 
     @property
     def rounds(self) -> int:
@@ -45,19 +69,28 @@ class ToyRun:
         """Each stage with each role that was in it; keys are made in a stage of their own."""
         return frozenset((stage, role.name) for role in self._roles for stage in role.stages)
 
+    @property
+    def met(self) -> frozenset[tuple[str, Absent]]:
+        """The marks that their readers came to."""
+        return frozenset((role.name, absent) for role in self._roles for absent in role.met)
+
     def finish(self, most: int) -> bool:
-        """Run to the end, unless more than `most` messages are sent: then False. Raises `StallError` for a deadlock."""
+        """Run to the end, unless more than `most` messages are sent: then False. Raises `StallError` for a deadlock.
+
+        Nobody publishes where somebody was stopped.
+        """
         try:
-            while not all(role.done for role in self._roles):
+            while not all(role.end for role in self._roles):
                 before = self._happened
                 for role in self._roles:
                     role.advance()
                     if self._post.sent > most:
                         return False
                 if self._happened == before:
-                    raise StallError({role.name: role.waiting for role in self._roles if not role.done})
-            for role in self._roles:
-                role.release()
+                    raise StallError({role.name: role.waiting for role in self._roles if not role.end})
+            if all(role.end != "stopped" for role in self._roles):
+                for role in self._roles:
+                    role.release()
         finally:
             for role in self._roles:
                 role.close()
@@ -65,4 +98,4 @@ class ToyRun:
 
     @property
     def _happened(self) -> int:
-        return sum(len(role.moves) + role.done for role in self._roles)
+        return sum(len(role.moves) + (role.end is not None) for role in self._roles)

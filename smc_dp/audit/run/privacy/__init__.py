@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.privacy import shared
 from smc_dp.audit.run.privacy.private_inputs import models, noise
 from smc_dp.audit.run.stated import Stated, from_parameters
 from smc_dp.errors import shown
@@ -71,7 +72,7 @@ def _short(value: Fraction) -> str:
 def _statement(evidence: Evidence, found: Stated) -> CheckOutcome:
     """The claimed statement against the one that follows, field by field."""
     marks = tuple(mark for mark in REASONS if mark in {*_due(evidence), *_recorded(evidence)})
-    made = found.method.statement(found.public, found.target, "secure")
+    made = found.form.statement
     protocol = evidence.protocol.program.name
     follows = marked(with_assumptions(made, protocol, evidence.session.parameters), marks).as_dict()
     if fault := statement_fault(reading.mapping("privacy", evidence.release.get("privacy")), follows):
@@ -121,7 +122,7 @@ CHECKS: tuple[Check, ...] = (
         "privacy",
         "mechanism",
         "Which noise, which sensitivity and which scale do the parameters give?",
-        from_parameters(_mechanism),
+        from_parameters(_mechanism, shared.mechanism),
     ),
     Check("privacy", "statement", "Does the claimed statement follow?", from_parameters(_statement)),
     Check("privacy", "marks", "Does an insecure run say so, in the record and in the release?", _marks),
@@ -129,7 +130,7 @@ CHECKS: tuple[Check, ...] = (
         "privacy",
         "noise",
         "Is the parties' noise as long as its law makes it, in no direction?",
-        from_parameters(noise),
+        from_parameters(noise, shared.noise),
     ),
-    Check("privacy", "models", "Is no model longer than training makes it?", from_parameters(models)),
+    Check("privacy", "models", "Is no model longer than training makes it?", from_parameters(models, shared.models)),
 )

@@ -48,9 +48,9 @@ def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
     for name, view in views.items():
         mine = _drawn(view.inputs, found)
         if mine is None:
-            return _told(evidence, name, "the view holds no size and noise as they could be")
+            return told(evidence, name, "the view holds no size and noise as they could be")
         if wrong := _wrong(mine):
-            return _told(evidence, name, f"the noise {wrong}")
+            return told(evidence, name, f"the noise {wrong}")
         drawn.append(mine)
     lengths, slacks = zip(*map(_length, drawn), strict=True)
     total = found.public.dimension * len(views)
@@ -61,7 +61,7 @@ def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
     low, high = _limits(total)
     power = gammainc(total, max(0.0, 2 * (low - sum(slacks)))) + gammaincc(total, 2 * (high + sum(slacks)))
     return passed(
-        f"{_counted('noise vector', len(views))} as long as {found.noise(1).name} noise for the stated sizes is, alone "
+        f"{counted('noise vector', len(views))} as long as {found.noise(1).name} noise for the stated sizes is, alone "
         f"and added up, {_said_of_directions(drawn)}; false alarms below {2 * (len(views) + 1) * TAIL:.1g}, half the "
         f"noise in all of them would be noticed with probability {power:.2g}; whether it was drawn at random, and "
         "whether a size is the true one, a run does not show"
@@ -109,17 +109,17 @@ def models(evidence: Evidence, found: Stated) -> CheckOutcome:
     for name, view in views.items():
         mine = _input(view.inputs)
         if mine is None or len(mine.w) != found.public.dimension or any(type(x) is not int for x in mine.w):
-            return _told(evidence, name, "the view holds no model as it could be")
+            return told(evidence, name, "the view holds no model as it could be")
         if sum(grid.lift(x) ** 2 for x in mine.w) > most**2:
             said = f"the model is longer than training on any rows makes it, {float(longest):.4g}"
-            return _told(evidence, name, said)
+            return told(evidence, name, said)
     return passed(
-        f"{_counted('model', len(views))}, none longer than {float(longest):.4g}, as training on whatever "
+        f"{counted('model', len(views))}, none longer than {float(longest):.4g}, as training on whatever "
         "rows makes them; whether they were trained, and trained on rows alone, a run does not show"
     )
 
 
-def _told(evidence: Evidence, name: str, what: str) -> CheckOutcome:
+def told(evidence: Evidence, name: str, what: str) -> CheckOutcome:
     """What is wrong with the inputs in a view: its owner is named if it signed the view, and had agreed on what the
     release states of the method, for a release is anybody's word.
     """
@@ -128,14 +128,15 @@ def _told(evidence: Evidence, name: str, what: str) -> CheckOutcome:
         return failed(f"{said}; {why}")
     try:
         simulated = {name: evidence.release["parameters"][name] for name in SIMULATED}
-        stated = agreed(evidence.release, evidence.shares).bound(simulated)
+        stated = agreed(evidence.release, evidence.shares or {}).bound(simulated)
     except (InputError, KeyError):
         return failed(said)
     is_agreed = stated == evidence.session.parameters.as_dict().get("agreed")
     return failed(said, culprit=owner(evidence, name) if is_agreed else None)
 
 
-def _counted(what: str, number: int) -> str:
+def counted(what: str, number: int) -> str:
+    """So many of these, in words."""
     return f"1 {what}" if number == 1 else f"{number} {what}s"
 
 

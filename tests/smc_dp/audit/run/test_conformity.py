@@ -140,6 +140,11 @@ def early(kind: str, sender: str) -> Any:
     return lambda record: f.move(record.place(kind, sender, -1), len(record.envelopes) // 2)
 
 
+def twice_otherwise(i: int) -> f.Change:
+    """The same message once more, with another first byte."""
+    return lambda record: f.flip(i + 1)(f.duplicate(i)(record))
+
+
 MUTANTS = {
     # What nobody made anew: the sender's own chain shows it.
     "byte of a sealed body": Mutant(at(f.flip, "Reshare", P2), sender_chain=None),
@@ -170,6 +175,10 @@ MUTANTS = {
     "duplicated and signed": Mutant(at(f.duplicate, "Reshare", P2), RESIGNED, order=None, completeness=None),
     "published twice and signed": Mutant(
         at(f.duplicate, "PublishedShare", P2), RESIGNED, order="PublishedShare", completeness="PublishedShare"
+    ),
+    "greeted twice and signed": Mutant(at(f.duplicate, "Hello", P2), RESIGNED, order=None, greetings="Hello"),
+    "greeted twice, otherwise, and signed": Mutant(
+        at(twice_otherwise, "Hello", P2), RESIGNED, order=None, greetings="Hello"
     ),
     "swapped and signed": Mutant(
         lambda r: f.swap(r.place("Commitment", P1), r.place("Opening", P1)),

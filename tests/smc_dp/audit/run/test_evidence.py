@@ -24,8 +24,8 @@ from smc_dp.audit.run.conformity import conversation
 from smc_dp.audit.run.conformity.conversation import beside_schedule
 from smc_dp.audit.run.evidence import load
 from smc_dp.errors import InputError
-from smc_dp.run import agreement
 from smc_dp.run.folder import SHARES, TRANSCRIPT
+from smc_dp.run.terms import curator
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ def test_a_record_of_a_protocol_without_keys_is_read_and_passes(
     assert [name for name, outcome in found.items() if outcome.status == "failed"] == [], found
     assert {name for name, outcome in found.items() if outcome.status == "not possible"} == {
         *("identities", "keys", "units", "repeats", "freshness", "canaries"),
-        *("structure", "structure-together", "law", "boundary"),
+        *("structure", "structure-together", "law", "boundary", "statements", "openings", "commitments"),
     }
     assert found["keys"].detail == "this protocol has no keys"
     assert found["shares"].detail.startswith(f"{shares} shares of 2 numbers")
@@ -189,7 +189,7 @@ def test_every_integer_of_the_parameters_has_its_limit() -> None:
 def test_who_makes_a_run_and_who_audits_it_agree_on_the_length_of_keys() -> None:
     keys = LIMITS.keys
     assert keys is not None
-    assert LIMITS.largest[keys.parameter] == agreement._MAX_KEY_BITS
+    assert LIMITS.largest[keys.parameter] == curator._MAX_KEY_BITS
     with pytest.raises(InputError, match=f"wanted at least {keys.shortest}"):
-        agreement.check_keys("pathak2010", keys.shortest - 16)
-    agreement.check_keys("pathak2010", keys.shortest)
+        curator.check_keys("pathak2010", keys.shortest - 16)
+    curator.check_keys("pathak2010", keys.shortest)

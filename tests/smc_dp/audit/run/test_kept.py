@@ -144,6 +144,17 @@ def test_roles_from_elsewhere_are_not_known_by_the_digest_of_this_code(
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_simulators_from_elsewhere_are_not_known_either_wherever_they_are_declared() -> None:
+    sums = PROTOCOLS["secure_sum"]
+    assert is_own(sums)
+    claim = sums.claim
+    assert claim is not None
+    assert claim.trials is not None
+    assert claim.trials.leaving is not None
+    leaving = replace(claim.trials.leaving, who=lambda p: {})
+    assert not is_own(replace(sums, claim=replace(claim, trials=replace(claim.trials, leaving=leaving))))
+
+
 def test_without_a_folder_that_can_be_written_to_it_is_computed(
     honest: Folders, tmp_path: Path, counted: list[int]
 ) -> None:

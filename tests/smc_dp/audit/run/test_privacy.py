@@ -128,7 +128,7 @@ def test_the_constant_of_the_sensitivity_is_a_tight_upper_bound(lam):
 @pytest.mark.parametrize(("epsilon", "lam", "d", "K"), [("1", "1/10", 12, 3), ("1/3", "1/1000", 124, 50)])
 def test_sensitivity_and_scale_are_those_of_the_formulas(noise, calibration, epsilon, lam, d, K):
     target = Target(Fraction(epsilon), calibration, noise)
-    found = stated.Stated(PathakMean(float(Fraction(lam))), target, Public(K, d, 2), GRID)
+    found = stated.Stated(PathakMean(float(Fraction(lam))), target, Public(K, d, 2), GRID, None)
     for n in (1, 2, 17, 10**7):
         D = sensitivity(n, d, float(Fraction(lam)), noise, 40)
         assert found.sensitivity(n) == D
@@ -457,7 +457,7 @@ def test_the_longest_model_allowed_is_just_above_the_longest_trained(made):
 @pytest.mark.parametrize("law", ["knorm", "laplace"])
 def test_the_stated_power_is_the_measured_one(law):
     # Three parties of 48 weights with half the noise: the check says how often it notices, and so it is (p < 1e-6).
-    found = stated.Stated(PathakMean(0.1), Target(1, noise=law), Public(3, 48, 2), Grid(40, 64))
+    found = stated.Stated(PathakMean(0.1), Target(1, noise=law), Public(3, 48, 2), Grid(40, 64), None)
     rng = Stream.insecure_from_seed(f"power {law}")
 
     def caught(factor: Fraction) -> int:

@@ -21,6 +21,7 @@ from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.folder import RELEASE, SHARES, TIMINGS
+from smc_dp.run.terms import CuratorTerms
 
 SIZES, PARTIES = (12, 8, 20), ("north-0", "north-1", "north-2")
 OWN = long_term(PARTIES)
@@ -256,7 +257,9 @@ def test_the_digest_of_what_was_agreed_binds_parameters_bounds_grid_and_marks() 
     """The value is fixed: a change of how it is made would make every older run look forged."""
     bounds = Bounds((NumericColumn("x", -1.0, 1.0),), ("no", "yes"), "y")
     parties = ("north", "south")
-    agreed = Agreement(PathakMean(0.1), Target(1), parties, bounds, key_bits=256, marks=("insecure test keys",))
+    agreed = Agreement(
+        PathakMean(0.1), Target(1), parties, bounds, terms=CuratorTerms(256), marks=("insecure test keys",)
+    )
     text = (
         '{"bounds": {"bias": 0.1, "center": true, "classes": ["no", "yes"], "clip": 2.0, '
         '"columns": [{"high": 1.0, "low": -1.0, "name": "x"}], "label": "y"}, "fraction_bits": 40, '

@@ -41,7 +41,7 @@ def test_what_is_learnt_is_what_real_roles_send(K: int, comparison: str) -> None
         run = dict(enumerate(done.transcript.envelopes, start=1))
         for name in made.session.names:
             sent = [(e.kind, e.to, e.stage, len(e.body)) for e in run.values() if e.sender == name]
-            assert sent == [(m.kind, m.peer, m.stage, sizes(name, m.peer, m.kind)) for m in found.sends(name)]
+            assert sent == [(m.kind, m.peer, m.stage, sizes(name, m.peer, m.kind, m.stage)) for m in found.sends(name)]
         assert walk(found.scripts, found.free, run) == (found.rounds, None, "")
         stages = traffic(run.values(), made.session, LINKS["none"], "mesh")
         assert found.rounds == sum(stage.rounds for stage in stages.values())
@@ -52,7 +52,9 @@ LARGE = [(K, "tournament") for K in (3, 5, 6, 7, 8, 11, 16, 23)] + [(K, "all-pai
 
 
 def same_as_of_processes(program: str, K: int, comparison: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    p = Comparisons(K, 4, 512) if program == "comparison" else setup(K, 2, comparison).session.parameters
+    sums = PROTOCOLS["secure_sum"].model.sample(K)
+    given = {"comparison": Comparisons(K, 4, 512), "secure_sum": sums}
+    p = given.get(program) or setup(K, 2, comparison).session.parameters
     learnt = from_toy_runs(PROTOCOLS[program], p, 100_000)
     monkeypatch.setattr(schedules, "ToyRun", FullToyRun)
     assert learnt is not None

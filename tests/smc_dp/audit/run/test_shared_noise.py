@@ -1,0 +1,363 @@
+"""The checks of privacy where each party draws a share of the noise: honest runs, and records, releases and views that
+lie about it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from math import isqrt
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy.stats import binom
+from support import forgeries as f
+from support.audited import Folders, hospitals, long_term, sum_agreement
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime import message as messages
+from protocols.runtime.envelope import signed_payload
+from protocols.secure_sum.messages import PublishedOpening
+from protocols.secure_sum.values import Addends
+from smc_dp.audit.run import checks, stated
+from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.privacy import shared
+from smc_dp.audit.run.report import audit_evidence
+from smc_dp.audit.run.stated import Stated
+from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.weighted_sum import WeightedSumAddRemove
+from smc_dp.privacy.distributed import SharedNoise, laws
+from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, WholeShares
+from smc_dp.privacy.grid import Grid
+from smc_dp.privacy.target import Target
+from smc_dp.run.folder import RELEASE
+from smc_dp.run.simulation import simulate_run
+
+SIZES, DIMENSION = (30, 20, 45, 12), 12
+PARTIES = tuple(f"north-{j}" for j in range(len(SIZES)))
+OWN = long_term(PARTIES)
+OF_THE_CODE = {"law", "boundary"}
+CHECKS = {check.name: check for check in checks.CHECKS if check.name not in OF_THE_CODE}
+PRIVACY = ("mechanism", "statement", "marks", "noise", "models")
+
+
+def recorded(folder: Path, vanish: dict[str, int] | None = None, *, seeded: bool = True, **options: Any) -> Folders:
+    """One run of four parties of whom one may vanish and one collude, with its views."""
+    data, made = hospitals(SIZES, DIMENSION), Folders(folder / "run", folder / "views")
+    rng = Stream.insecure_from_seed("audited sum") if seeded else Stream.from_system()
+    agreed = sum_agreement(data, seeded=seeded, **{"colluders": 1, "dropouts": 1, "verifiable": True, **options})
+    simulate_run(data, agreed, rng, made.run, identities=OWN, views=made.views, vanish=vanish or {})
+    return made
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    """With true coins: whoever knows the seed of a run is promised nothing, so that its statement says nothing."""
+    return recorded(tmp_path_factory.mktemp("made"), seeded=False)
+
+
+def outcomes(evidence: Evidence) -> dict[str, CheckOutcome]:
+    return {x.check.name: x.outcome for x in audit_evidence(evidence, tuple(CHECKS.values())).findings}
+
+
+def run(name: str, evidence: Evidence) -> CheckOutcome:
+    """One check as an audit makes it."""
+    return audit_evidence(evidence, (CHECKS[name],)).findings[0].outcome
+
+
+def failures(evidence: Evidence) -> dict[str, str]:
+    return {name: outcome.detail for name, outcome in outcomes(evidence).items() if outcome.status == "failed"}
+
+
+RUNS: dict[str, dict[str, Any]] = {
+    "verifiable, ddg": {},
+    "vg": {"target": Target(1, noise="vg"), "verifiable": False, "vanish": {"north-1": 7}},
+    "self, sizes hidden": {
+        "method": WeightedSumAddRemove(0.1), "target": Target(1, noise="self"), "vanish": {"north-2": 8},
+    },
+    "shares": {"verifiable": False, "dropouts": 0, "output": "shares"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_real_run_passes(name: str, tmp_path: Path) -> None:
+    """Folder and views, with a party that vanished and without, with shares.json and without."""
+    folders = recorded(tmp_path, **RUNS[name])
+    evidence = folders.evidence()
+    assert (evidence.shares is not None) == (name == "shares")
+    assert failures(evidence) == {}
+    found = outcomes(evidence)
+    assert {found[check].status for check in (*PRIVACY, "files", "release", "agreed", "cost")} == {"passed"}
+    assert failures(folders.evidence(views=False)) == {}
+
+
+# Records and releases that lie.
+
+
+def with_release(evidence: Evidence, change: Callable[[dict[str, Any]], Any]) -> Evidence:
+    document = copy.deepcopy(dict(evidence.release))
+    change(document)
+    return replace(evidence, release=document)
+
+
+RELEASES: dict[str, tuple[Callable[[dict[str, Any]], Any], set[str]]] = {
+    "fewer colluders": (lambda d: d["parameters"].update(colluders=0), {"agreed", "mechanism", "statement"}),
+    "fewer drop-outs": (lambda d: d["parameters"].update(dropouts=0), {"agreed", "mechanism", "statement"}),
+    "another weight": (lambda d: d["weights"].__setitem__(0, d["weights"][0] + 0.5), {"release"}),
+    "a smaller epsilon": (lambda d: d["privacy"].update(epsilon=0.5), {"statement"}),
+    "another noise": (lambda d: d["parameters"].update(noise="self"), {"agreed", "mechanism", "statement"}),
+    "fewer rows at most": (lambda d: d["parameters"].update(most_rows=100), {"agreed", "mechanism"}),
+    "no claim of H": (lambda d: d["privacy"].update(adversary="anyone"), {"statement"}),
+}
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_an_edited_release_is_found(name: str, made: Folders) -> None:
+    change, wanted = RELEASES[name]
+    evidence = with_release(made.evidence(views=False), change)
+    found = {name: run(name, evidence) for name in ("release", "agreed", "mechanism", "statement")}
+    assert wanted <= {check for check, outcome in found.items() if outcome.status == "failed"}, found
+
+
+def test_a_record_bound_to_less_noise_is_found(made: Folders, tmp_path: Path) -> None:
+    """The law in the session has a larger divisor, and everybody signs that: it is not what the target asks for."""
+    sums = made.evidence(views=False).session.parameters.as_dict()["sums"]
+    text = sums[0][0][1]
+    less = text.rpartition("variance=")[0].replace("honest=2", "honest=4") + "variance=100/1"
+    assert "honest=2" in text
+    assert less != text
+    changed = [[[sums[0][0][0], less], *sums[0][1:]]]
+    forged = f.forge(made.run, tmp_path / "forged", f.with_parameters(sums=changed), f.resigned(OWN))
+    evidence = load(forged)
+    for check in ("mechanism", "agreed"):
+        outcome = run(check, evidence)
+        assert (outcome.status, outcome.party) == ("failed", None), check
+        assert "sums" in outcome.detail
+
+
+def test_members_that_were_edited_are_found(made: Folders) -> None:
+    """By the opening, whoever signed it; and by Charlie's view."""
+    evidence = made.evidence()
+    line, e = next((n, e) for n, e in evidence.envelopes.items() if e.kind == "PublishedOpening")
+    layout = evidence.session.layout
+    said = messages.decode(PublishedOpening, signed_payload(e), layout, {})
+    payload = messages.encode(replace(said, members=(7,)), layout, {})
+    changed = replace(e, body=payload + OWN["charlie"].sign(e.header + payload))
+    lying = replace(evidence, envelopes={**evidence.envelopes, line: changed})
+    assert run("openings", replace(lying, views={})).status == "failed"
+    found = run("messages-recomputed", lying)
+    assert (found.status, found.party, found.line) == ("failed", "charlie", line)
+
+
+def test_noise_for_more_honest_parties_than_there_are_is_found(tmp_path: Path) -> None:
+    """H too large, in the code that made the run; and even where the audit's own code has the same mistake."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Among, "honest", property(lambda among: among.parties - among.dropouts))
+        evidence = recorded(tmp_path).evidence(views=False)
+        assert run("agreed", evidence).status == "passed"
+        found = run("mechanism", evidence)
+        assert (found.status, found.detail) == (
+            "failed", "the shares of 3 honest parties are counted, wanted K - D - t = 2",
+        )  # fmt: skip
+    assert run("mechanism", evidence).status == "failed"
+    assert run("agreed", evidence).status == "failed"
+
+
+# The figures, made again.
+
+
+def target(noise: str) -> Target:
+    return Target(1, noise=noise)  # type: ignore[arg-type]
+
+
+def stated_with(noise: str) -> Stated:
+    """What a release of the four parties states for noise of this law."""
+    agreed = sum_agreement(hospitals(SIZES, DIMENSION), target=target(noise), colluders=1, dropouts=1)
+    form: Any = agreed.form
+    return Stated(agreed.method, agreed.target, agreed.public, form.grid, form, form.noise)
+
+
+@pytest.fixture(scope="module", params=["ddg", "vg", "self"])
+def of_each(request: pytest.FixtureRequest, made: Folders) -> tuple[Evidence, Stated, SharedNoise]:
+    """The same evidence, as if the session had been bound to noise of each law."""
+    found = stated_with(request.param)
+    return made.evidence(), found, found.form.noise
+
+
+def scaled(law: Any, by: Fraction) -> Any:
+    return replace(law, variance=law.variance * by) if law.name == "ddg" else replace(law, scale=law.scale * by)
+
+
+def test_each_law_gives_what_is_claimed_and_less_noise_does_not(
+    of_each: tuple[Evidence, Stated, SharedNoise], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared, "_other_session", lambda evidence, found: None)
+    evidence, found, noise = of_each
+    assert shared.mechanism(evidence, found, noise).status == "passed"
+    wrong = {
+        "They give": replace(noise, law=scaled(noise.law, Fraction(99, 100))),
+        "shares of 3 honest": replace(noise, law=replace(noise.law, honest=3)),
+        "one record": replace(noise, sensitivity=noise.sensitivity - 1),
+        "ring": replace(noise, grid=Grid(noise.grid.fraction_bits, 64)),
+    }
+    for why, lying in wrong.items():
+        outcome = shared.mechanism(evidence, found, lying)
+        assert outcome.status == "failed", why
+        assert why in outcome.detail
+
+
+@pytest.mark.parametrize(
+    ("law", "less", "why"),
+    [
+        (GaussianShares(12, 100, Fraction(18)), {"variance": Fraction(17)}, "A share has the variance 17, wanted at l"),
+        (GammaShares(124, 1, Fraction(16)), {"scale": Fraction(15)}, "Their delta is 2**-"),
+    ],
+    ids=["ddg", "vg"],
+)
+def test_shares_too_small_for_the_lemmas_are_refused(
+    law: Any, less: dict[str, Fraction], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where the laws themselves allow them: all together would give enough by formulas that do not hold there."""
+    monkeypatch.setattr(laws, "LEAST_VARIANCE", 1)
+    monkeypatch.setattr(laws, "LEAST_SCALE", 1)
+    found = stated_with(law.name)
+    assert shared._guaranteed(found, law, law.honest, 1)[1] is None
+    assert (shared._guaranteed(found, replace(law, **less), law.honest, 1)[1] or "").startswith(why)
+
+
+def test_the_delta_of_gamma_shares_is_that_of_the_law() -> None:
+    for d, H, scale in ((1, 1, 2**40), (12, 3, 2**30), (124, 50, 2**90)):
+        law = GammaShares(d, H, Fraction(scale))
+        bits = shared._log2_delta(law, H, float(law.epsilon(1000)))
+        exact = law.delta(1000)
+        if exact < Fraction(1, 1 << 250):
+            assert bits < -249
+        else:
+            assert abs(2.0 ** (bits + 60) / float(exact * 2**60) - 1) < 1e-6
+
+
+# Shares in views.
+
+
+def with_input(evidence: Evidence, change: Callable[[Addends], Addends]) -> Evidence:
+    """The evidence with another input of every party."""
+    views = dict(evidence.views)
+    for name, view in views.items():
+        if len(view.inputs) == 2:
+            views[name] = replace(view, inputs=(view.inputs[0], change(view.inputs[1])))
+    return replace(evidence, views=views)
+
+
+def lifted(evidence: Evidence, change: Callable[[int], int]) -> Callable[[Any], Any]:
+    ring = evidence.session.parameters.ring
+    half = ring.modulus // 2
+    return lambda vector: tuple(ring.reduce(change(ring.reduce(x + half) - half)) for x in vector)
+
+
+def test_noise_that_was_not_drawn_is_found(made: Folders) -> None:
+    evidence = made.evidence()
+    assert run("noise", evidence).status == "passed"
+    for change in (lambda x: 0, lambda x: x // 16, lambda x: 16 * x):
+        other = lifted(evidence, change)
+        lying = with_input(evidence, lambda mine, other=other: replace(mine, noise=(other(mine.noise[0]),)))
+        found = run("noise", lying)
+        assert found.status == "failed"
+        assert "no signature" in found.detail or "signature of the view is not" in found.detail
+
+
+def with_noise(evidence: Evidence, change: Callable[[int, int], int]) -> Evidence:
+    """The evidence with a share of a seed for every party, each number changed: given it and the law's deviation."""
+    law: Any = stated.stated(evidence).shared.law  # type: ignore[union-attr]
+    ring, rng = evidence.session.parameters.ring, Stream.insecure_from_seed("only together")
+    drawn = iter([law.share(rng) for _ in PARTIES])
+
+    def changed(mine: Addends) -> Addends:
+        share = (ring.reduce(change(x, isqrt(int(law.variance)))) for x in next(drawn))
+        return replace(mine, noise=((*share, 0),))
+
+    return with_input(evidence, changed)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda x, deviation: x // 4, "are shorter or longer than their declared law allows"),
+        (lambda x, deviation: x // 2 + deviation, "point somewhere, as their declared law hardly ever does"),
+    ],
+    ids=["short", "pointing"],
+)
+def test_shares_that_are_none_of_the_law_only_together_are_found(
+    change: Callable[[int, int], int], what: str, made: Folders
+) -> None:
+    """A fourth of the noise everywhere, and all numbers moved the same way: each share alone could be one by chance."""
+    evidence = made.evidence()
+    assert run("noise", with_noise(evidence, lambda x, deviation: x)).status == "passed"
+    assert run("noise", with_noise(evidence, change)).detail == f"all given shares together {what}"
+
+
+def test_noise_on_the_number_of_rows_is_found(made: Folders) -> None:
+    """The sizes are released as they are: whoever adds to its own there changes the weights of all."""
+    evidence = made.evidence()
+    lying = with_input(evidence, lambda mine: replace(mine, noise=((*mine.noise[0][:-1], 1),)))
+    assert "the view holds no numbers and noise as they could be" in run("noise", lying).detail
+
+
+@pytest.mark.parametrize("law", ["ddg", "vg", "self"])
+def test_noise_along_the_model_is_found(law: str, made: Folders) -> None:
+    """As long as it should be, and all of it in one direction."""
+    drawn = {"ddg": LAWS[0], "vg": LAWS[1], "self": LAWS[2]}[law]
+    rng = Stream.insecure_from_seed(f"pointing {law}")
+    honest = [shared._Share(tuple(drawn.share(rng)), tuple(range(1, DIMENSION + 1)), 1) for _ in range(4)]
+    grid = Grid(40, 64)
+    assert not any(shared._points(mine, drawn, grid) for mine in honest)
+    assert not shared._all_point(honest, drawn, grid)
+    along = [replace(mine, noise=tuple(x << 20 for x in mine.model)) for mine in honest]
+    assert all(shared._points(mine, drawn, grid) for mine in along)
+    assert shared._all_point(along, drawn, grid) == (law != "vg")
+
+
+def test_a_model_longer_than_any_is_found(made: Folders) -> None:
+    evidence = made.evidence()
+    for change in (lambda x: 1000 * x, lambda x: x + (1 << 50)):
+        other = lifted(evidence, change)
+
+        def entered(mine: Addends, other: Any = other) -> Addends:
+            return replace(mine, numbers=((*other(mine.numbers[0][:-1]), mine.numbers[0][-1]),))
+
+        assert run("models", with_input(evidence, entered)).status == "failed"
+    none = with_input(evidence, lambda mine: replace(mine, numbers=((*mine.numbers[0][:-1], 0),)))
+    assert "number of rows is 0" in run("models", none).detail
+
+
+LAWS = (
+    GaussianShares(DIMENSION, 3, Fraction(1 << 40)),
+    GammaShares(DIMENSION, 3, Fraction(1 << 30)),
+    WholeShares(DIMENSION, 3, Fraction(1 << 30)),
+)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+def test_half_of_all_honest_shares_lie_between_the_quartiles(law: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The law of lengths is exact: of one share, and of three together."""
+    monkeypatch.setattr(shared, "TAIL", 0.5)
+    shared._squared.cache_clear()
+    rng, tries = Stream.insecure_from_seed(f"lengths {law.name}"), 200
+    for count in (1, 3):
+        drawn = [[law.share(rng) for _ in range(count)] for _ in range(tries)]
+        inside = sum(shared._plausible(shared._together(x, law), law, count) for x in drawn)
+        assert min(binom.cdf(inside, tries, 0.5), binom.sf(inside - 1, tries, 0.5)) > 1e-6, inside
+    shared._squared.cache_clear()
+
+
+def test_stated_parameters_out_of_range_are_refused(made: Folders) -> None:
+    evidence = made.evidence(views=False)
+    for field, value in (("dimension", 0), ("most_rows", -1), ("colluders", 9), ("noise", "knorm"), ("sizes", "x")):
+        lying = with_release(evidence, lambda d, field=field, value=value: d["parameters"].update({field: value}))
+        outcome = run("mechanism", lying)
+        assert outcome.status == "failed"
+        assert outcome.detail.startswith(RELEASE)
+    assert stated.stated(evidence).shared is not None

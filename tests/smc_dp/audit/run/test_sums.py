@@ -1,0 +1,419 @@
+"""Records of the secure sum, drop-outs included: what every check says of honest ones, and what of those that lie.
+
+No check knows this protocol by name; its privacy is in test_shared_noise.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import forgeries as f
+from support.audited import Folders
+from support.audited_sums import OF_THE_RELEASE
+from support.liars_views import evidence_of
+from support.sessions import Setup, with_roles
+from support.summed import recorded, summing
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto import masking
+from protocols.crypto.identity import SIGNATURE_BYTES
+from protocols.crypto.sealing import KEY_BYTES
+from protocols.runtime import message as messages
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.envelope import signed_payload
+from protocols.runtime.mailbox import Absent
+from protocols.runtime.message import Message
+from protocols.runtime.session import Greeting
+from protocols.runtime.statement import encoded, statement
+from protocols.secure_sum import PROGRAM, dealing, setup, steps, sums
+from protocols.secure_sum import curator as honest_curator
+from protocols.secure_sum.messages import Agreed, Input, Listed, Masked, MaskKeys, PublishedOpening, Survivors
+from protocols.secure_sum.parameters import Parameters, stage
+from protocols.secure_sum.values import Sums
+from smc_dp.audit.run import checks, statements
+from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.report import audit_evidence
+
+OF_THE_CODE = {"law", "boundary"}
+CHECKS = [check for check in checks.CHECKS if check.name not in OF_THE_RELEASE | OF_THE_CODE]
+OF_OTHERS = {"identities", "keys", "units", "repeats", "freshness"}
+"""For these there is nothing here: no identities are given, and the protocol has no keys and no ciphertexts."""
+OF_THE_SCHEDULE = {"order", "rounds", "completeness", "headers"}
+OF_VIEWS = {"statements", "commitments", "structure", "structure-together"}
+"""Where a run ended early there may be nothing in a view that they could look at."""
+CHARLIE = "charlie"
+
+
+def outcomes(evidence: Evidence) -> dict[str, CheckOutcome]:
+    return {found.check.name: found.outcome for found in audit_evidence(evidence, CHECKS).findings}
+
+
+def not_possible(found: dict[str, CheckOutcome]) -> set[str]:
+    return {name for name, outcome in found.items() if outcome.status == "not possible"} - OF_OTHERS
+
+
+def failed(found: dict[str, CheckOutcome]) -> dict[str, CheckOutcome]:
+    return {name: outcome for name, outcome in found.items() if outcome.status == "failed"}
+
+
+# Honest runs.
+
+WHOLE: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "nobody may vanish": ({"t": 1, "D": 0}, {"shares", "openings"}),
+    "one may": ({}, {"shares", "openings"}),
+    "two sums of different lengths": ({"lengths": (2, 1)}, {"shares", "openings"}),
+    "verifiable": ({"verifiable": True, "lengths": (1, 2)}, {"shares", "structure-together"}),
+    "verifiable, nobody may vanish": ({"D": 0, "verifiable": True}, {"shares"}),
+    "shares": ({"t": 1, "D": 0, "output": "shares"}, {"openings", "statements"}),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_every_check_can_be_made_of_a_whole_run(name: str, tmp_path: Path) -> None:
+    """But for shares where the sum itself is published, and for openings where nothing is opened."""
+    settings, wanted = WHOLE[name]
+    found = outcomes(recorded(tmp_path, summing(**settings)).evidence())
+    assert failed(found) == {}
+    assert not_possible(found) == wanted, {n: found[n].detail for n in not_possible(found)}
+
+
+EVERYDAY = [{"P2": 0}, {"P1": 4}, {"P3": 5}, {"P2": 6}, {"P1": 7}, {CHARLIE: 7}, {"P1": 5, "P2": 5}]
+PAIRS = [{"P1": m, "P2": n} for m in range(4, 8) for n in range(4, 8)]
+
+
+def audits_itself(folder: Path, made: Setup, vanish: dict[str, int]) -> None:
+    """Nobody is accused, and the conversation is held against its schedule, with views and without."""
+    folders = recorded(folder, made, **vanish)
+    for views in (True, False):
+        found = outcomes(folders.evidence(views=views))
+        assert failed(found) == {}, (vanish, views, failed(found))
+        assert not not_possible(found) & {*OF_THE_SCHEDULE, "nonces"}, vanish
+        if views:
+            left_out = {"shares", "openings", "masks", "canaries", *OF_VIEWS}
+            assert not_possible(found) <= left_out, {n: found[n].detail for n in not_possible(found) - left_out}
+
+
+@pytest.mark.parametrize("vanish", EVERYDAY, ids=str)
+def test_a_run_with_drop_outs_passes(vanish: dict[str, int], tmp_path: Path) -> None:
+    """Before the greeting, in the set-up, before and after the masked input, at the very end; Charlie; two at once."""
+    audits_itself(tmp_path, summing(), vanish)
+
+
+def test_who_vanishes_when_nobody_waits_any_more_leaves_a_line(tmp_path: Path) -> None:
+    """Without it a signature is missing, and nobody says why; beside it nobody else may be without one."""
+    made = recorded(tmp_path / "made", summing(), P1=7)
+    (mark,) = made.evidence(views=False).absences.values()
+    assert mark == ("public", Absent("P1", "StageEnd", "sum0"))
+    signatures = next(check for check in checks.CHECKS if check.name == "signatures")
+    assert signatures.run(made.evidence()).status == "passed"
+    unsaid = f.forge(made.run, tmp_path / "unsaid", lambda record: replace(record, missed=()))
+    assert signatures.run(load(unsaid)).detail.startswith("the record holds no signature of P1")
+    other = f.forge(made.run, tmp_path / "other", lambda record: f.drop(record.place("PublishedSum"))(record))
+    completeness = next(check for check in checks.CHECKS if check.name == "completeness")
+    assert completeness.run(load(other)).detail.startswith("no PublishedSum from charlie")
+
+
+def test_two_greetings_are_shown_by_their_own_signatures(tmp_path: Path) -> None:
+    made = summing()
+    evidence = recorded(tmp_path, made).evidence(views=False)
+    greetings = next(check for check in checks.CHECKS if check.name == "greetings")
+    e = next(e for e in evidence.envelopes.values() if (e.kind, e.sender) == ("Hello", "P2"))
+    payload = bytes(KEY_BYTES) + signed_payload(e)[KEY_BYTES:]
+    second, last = replace(e, body=payload + made.identities["P2"].sign(e.header + payload)), len(evidence.lines)
+    unsigned = replace(e, body=payload + bytes(SIGNATURE_BYTES))
+    for more, party in ((second, "P2"), (unsigned, None)):
+        found = greetings.run(replace(evidence, envelopes={**evidence.envelopes, last + 1: more}))
+        assert (found.status, found.party, found.line) == ("failed", party, last + 1)
+    again = greetings.run(replace(evidence, envelopes={**evidence.envelopes, last + 1: e}))
+    assert again.status == "passed", "the same letter twice is the carrier's doing, and for the chain to find"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("settings", "letters"),
+    [({}, 8), ({"lengths": (2, 1)}, 11), ({"verifiable": True}, 8), ({"D": 0}, 4), ({"D": 0, "output": "shares"}, 4)],
+    ids=str,
+)
+def test_wherever_somebody_vanishes_it_passes(settings: dict[str, Any], letters: int, tmp_path: Path) -> None:
+    """Between all letters that anybody sends but Charlie's last ones."""
+    made = summing(**settings)
+    places = [{name: n} for name in made.session.names for n in range(letters)]
+    for number, vanish in enumerate([*places, *(PAIRS if not settings else [])]):
+        audits_itself(tmp_path / str(number), made, vanish)
+
+
+def test_five_parties_of_whom_one_vanishes_after_its_masked_input(tmp_path: Path) -> None:
+    audits_itself(tmp_path, summing(5, 1, 1, (2, 3)), {"P2": 7})
+
+
+def _unsigned(me: Endpoint, p: Parameters, at_: bytes, y: Any) -> None:
+    """P2's masked input comes without a signature: Charlie doubts it, and goes on without."""
+    signature = me.attest(Input(at_, masking.digest(y, p.width)))
+    me.send(me.curator, Masked(at_, y, nothing(signature) if me.name == "P2" else signature))
+
+
+def test_a_letter_that_its_reader_doubts_is_as_good_as_none(tmp_path: Path) -> None:
+    """Where the reader's view shows it; else a letter is missing. Whose fault it is, only the sender's view shows."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(steps, "send_masked", _unsigned)
+        folders = recorded(tmp_path, summing())
+    evidence = folders.evidence()
+    charlies = outcomes(replace(evidence, views={CHARLIE: evidence.views[CHARLIE]}))
+    assert failed(charlies) == {}
+    assert {charlies[name].status for name in OF_THE_SCHEDULE} == {"passed"}
+    alone = outcomes(folders.evidence(views=False))
+    assert alone["completeness"].detail == "no Signed from P2 to charlie in sum0, or too few"
+    every = outcomes(evidence)
+    assert every["messages-recomputed"].party == "P2"
+    assert {outcome.party for outcome in failed(every).values()} <= {"P2", None}
+
+
+# What is published so that anybody can make it again.
+
+
+@pytest.fixture(scope="module")
+def made() -> Setup:
+    return summing(verifiable=True, lengths=(1, 2))
+
+
+@pytest.fixture(scope="module")
+def opened(made: Setup, tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    """P3 has vanished before its masked input of the second sum."""
+    return recorded(tmp_path_factory.mktemp("opened"), made, P3=8)
+
+
+def republished(made: Setup, evidence: Evidence, **changed: Any) -> Evidence:
+    """The same with other fields in what Charlie published, signed by him."""
+    line, e = next((n, e) for n, e in evidence.envelopes.items() if e.kind == "PublishedOpening")
+    layout = made.session.layout
+    said = messages.decode(PublishedOpening, signed_payload(e), layout, {})
+    wanted = replace(said, **{name: change(getattr(said, name)) for name, change in changed.items()})
+    payload = messages.encode(wanted, layout, {})
+    body = payload + made.identities[CHARLIE].sign(e.header + payload)
+    return replace(evidence, views={}, envelopes={**evidence.envelopes, line: replace(e, body=body)})
+
+
+def at(place: int, change: Callable[[Any], Any]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    return lambda values: tuple(change(x) if i == place else x for i, x in enumerate(values))
+
+
+def nothing(x: bytes) -> bytes:
+    return bytes(len(x))
+
+
+LIES: dict[str, tuple[dict[str, Any], str, bool]] = {
+    "another sum": ({"S": at(0, lambda x: x ^ 1)}, "sum 0: is not that of the masked inputs", True),
+    "another second sum": ({"S": at(2, lambda x: x ^ 1)}, "sum 1: is not that of the masked inputs", True),
+    "another masked input": ({"y": at(1, lambda x: x ^ 1)}, "sum 0: P2 did not sign the masked input", False),
+    "no signature of a masked input": ({"inputs": at(0, nothing)}, "sum 0: P1 did not sign", False),
+    "a certificate below the quorum": ({"agreed": at(3, nothing)}, "sum 1: 1 survivors signed", False),
+    "a wrong seed": ({"seeds": at(2, nothing)}, "sum 0: what is said to be opened of P3", True),
+    "a wrong mask key": ({"seeds": at(5, nothing)}, "sum 1: what is said to be opened of P3", True),
+    "fewer members": ({"members": at(0, lambda x: 1)}, "sum 0: has 1 of 3 parties, wanted 2", True),
+    "a member that there is not": ({"members": at(0, lambda x: 15)}, "sum 0: a list of survivors names party", True),
+    "one member fewer": ({"members": at(0, lambda x: 3)}, "sum 0: P3 is not in it, and a masked input", True),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_publication_that_is_wrong_is_found_by_anybody(name: str, made: Setup, opened: Folders) -> None:
+    """Charlie is named where his signature alone shows it: elsewhere he may have had other greetings."""
+    changed, why, named = LIES[name]
+    evidence = opened.evidence(views=False)
+    honest = statements.openings(evidence)
+    assert honest.status == "passed", honest
+    found = statements.openings(republished(made, evidence, **changed))
+    assert found.status == "failed", found
+    assert found.detail.startswith(why)
+    assert found.party == (CHARLIE if named else None)
+
+
+@pytest.mark.parametrize("vanish", [{}, {"P3": 5}], ids=str)
+def test_a_false_sum_is_found_beside_the_views_of_all_parties(vanish: dict[str, int], tmp_path: Path) -> None:
+    """Without Charlie's view, with drop-outs too: what he published says whose inputs it is made of."""
+    made = summing()
+    evidence = recorded(tmp_path, made, **vanish).evidence()
+    parties = {name: view for name, view in evidence.views.items() if name != CHARLIE}
+    line, e = next((n, e) for n, e in evidence.envelopes.items() if e.kind == "PublishedSum")
+    payload = signed_payload(e)[:-1] + bytes([signed_payload(e)[-1] ^ 1])
+    false = replace(e, body=payload + made.identities[CHARLIE].sign(e.header + payload))
+    honest = replace(evidence, views=parties)
+    check = next(check for check in checks.CHECKS if check.name == "result")
+    assert (
+        check.run(honest).detail == "the published shares give what the ideal functionality makes of everybody's inputs"
+    )
+    found = check.run(replace(honest, envelopes={**evidence.envelopes, line: false}))
+    assert (found.status, found.party) == ("failed", None)
+
+
+def test_an_opening_that_charlie_did_not_sign_names_nobody(made: Setup, opened: Folders) -> None:
+    evidence = republished(made, opened.evidence(), S=at(0, lambda x: x ^ 1))
+    line, e = next((n, e) for n, e in evidence.envelopes.items() if e.kind == "PublishedOpening")
+    unsigned = replace(e, body=e.body[:-SIGNATURE_BYTES] + bytes(SIGNATURE_BYTES))
+    found = statements.openings(replace(evidence, envelopes={**evidence.envelopes, line: unsigned}))
+    assert (found.status, found.party) == ("failed", None)
+
+
+def test_where_nothing_was_published_there_is_nothing_to_make_again(made: Setup, tmp_path: Path) -> None:
+    found = statements.openings(recorded(tmp_path, made, charlie=9).evidence())
+    assert (found.status, found.detail) == ("not possible", "letters were given up, and nothing was published")
+
+
+def test_the_greetings_are_those_of_the_record(made: Setup, opened: Folders) -> None:
+    """Another greeting in the record, which its sender signed, does not make Charlie a liar."""
+    evidence = opened.evidence(views=False)
+    n, e = next((n, e) for n, e in evidence.envelopes.items() if (e.kind, e.sender) == ("Hello", "P1"))
+    payload = bytes([signed_payload(e)[0] ^ 1]) + signed_payload(e)[1:]
+    other = replace(e, body=payload + made.identities["P1"].sign(e.header + payload))
+    found = statements.openings(replace(evidence, envelopes={**evidence.envelopes, n: other}))
+    assert (found.status, found.party) == ("failed", None)
+
+
+# Two statements about the same thing.
+
+
+def signed(made: Setup, name: str, message: Message) -> tuple[str, str, bytes, bytes]:
+    """A statement as a view holds it."""
+    kind, payload = type(message).__name__, encoded(made.session, name, message, {})
+    signature = made.identities[name].sign(statement(made.session.id, name, kind, payload))
+    return stage(0), kind, payload, signature
+
+
+def with_statement(evidence: Evidence, role: str, *more: tuple[str, str, bytes, bytes]) -> Evidence:
+    view = evidence.views[role]
+    return replace(evidence, views={**evidence.views, role: replace(view, statements=(*view.statements, *more))})
+
+
+def about(made: Setup, evidence: Evidence, name: str, kind: type[Message]) -> Any:
+    """What this participant stated in the first sum."""
+    stated = next(x for x in evidence.views[name].statements if (x[0], x[1]) == (stage(0), kind.__name__))
+    return messages.decode(kind, stated[2], made.session.layout, {})
+
+
+SECOND: dict[str, tuple[str, type[Message], dict[str, Any]]] = {
+    "two masked inputs": ("P1", Input, {"digest": bytes(32)}),
+    "two lists that it agrees to": ("P1", Agreed, {"members": 3}),
+    "two lists in other contexts": ("P1", Agreed, {"context": bytes(32)}),
+    "two lists of survivors": (CHARLIE, Listed, {"members": 3}),
+}
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_who_signed_two_statements_about_the_same_thing_is_named(name: str, made: Setup, opened: Folders) -> None:
+    """In whoever's view the second one stands; without the signature it is nobody's."""
+    who, kind, other = SECOND[name]
+    evidence = opened.evidence()
+    second = signed(made, who, replace(about(made, evidence, who, kind), **other))
+    assert statements.statements(evidence).status == "passed"
+    found = statements.statements(with_statement(evidence, who, second))
+    assert (found.status, found.party) == ("failed", who)
+    assert "whoever holds the key that line 0 states" in found.detail, "no identity is known from elsewhere"
+    forged = with_statement(evidence, who, (*second[:3], bytes(SIGNATURE_BYTES)))
+    assert statements.statements(forged).status == "passed"
+    same = signed(made, who, about(made, evidence, who, kind))
+    assert statements.statements(with_statement(evidence, who, same)).status == "passed"
+
+
+async def _two_lists(me: Endpoint, p: Parameters, book: Any, setup_: Setup) -> Any:
+    """Charlie tells the last party of another list than the others, and signs both."""
+    at_ = sums.roster.context(me.session_id, book.vault.roster, 0, book.vault.query)
+    await me.collect(p.parties, sums.Masked)
+    for name in p.parties:
+        listed = Listed(at_, 3 if name == p.parties[-1] else 7, bytes(32))
+        me.send(name, Survivors(at_, listed.members, listed.inputs, signed(setup_, me.name, listed)[3]))
+    await me.gather(p.parties, sums.Signed)
+    return book
+
+
+def test_two_lists_are_found_where_two_readers_hand_over_what_they_got() -> None:
+    made = summing()
+
+    async def curator(me: Endpoint, p: Parameters) -> Sums:
+        book = await me.stage(setup.curator, p)
+        await me.stage(_two_lists, p, book, made, name=stage(0), replaces=True)
+        return Sums((), ())
+
+    lying = made._replace(session=replace(made.session, program=with_roles(PROGRAM, curator=curator)))
+    evidence = evidence_of(lying)
+    found = statements.statements(evidence)
+    assert (found.status, found.party) == ("failed", CHARLIE)
+    one = replace(evidence, views={"P1": evidence.views["P1"]})
+    assert statements.statements(one).status == "passed"
+    assert PROGRAM.roles[made.session.kind(CHARLIE)] is honest_curator
+
+
+# A dealer whose shares open nothing.
+
+
+def _promises(p: Parameters, name: str, rng: Stream) -> MaskKeys:
+    """P1 deals what it commits to, and greets with another commitment to the seed of its first sum."""
+    said = dealing.greeting(p, name, rng)
+    return replace(said, commitments=(bytes(32), *said.commitments[1:])) if name == "P1" else said
+
+
+def _breaks_a_key(p: Parameters, name: str, rng: Stream) -> MaskKeys:
+    """Not the first one, which its own role holds against what was posted."""
+    said = dealing.greeting(p, name, rng)
+    other = dealing.greeting(p, name, Stream.insecure_from_seed("another")).keys[0]
+    return replace(said, keys=(*said.keys[:-1], other)) if name == "P1" else said
+
+
+@pytest.mark.parametrize(
+    ("greeting", "views", "what"),
+    [
+        (_promises, (CHARLIE,), "seed of sum 0"),
+        (_promises, ("P2", "P3"), "seed of sum 0"),
+        (_breaks_a_key, ("P2", "P3"), "mask key of sum 1"),
+    ],
+)
+def test_a_dealer_whose_shares_open_something_else_is_named_by_its_greeting(
+    greeting: Any, views: tuple[str, ...], what: str, tmp_path: Path
+) -> None:
+    """By what T holders got, or by what Charlie was shown; fewer shares show nothing."""
+    program = replace(PROGRAM, greeting=Greeting(MaskKeys, greeting))
+    made = summing(lengths=(2, 1), program=program)
+    evidence = replace(recorded(tmp_path, made).evidence(), pinned=made.session.identities)
+    some = replace(evidence, views={name: evidence.views[name] for name in views})
+    found = statements.commitments(some)
+    assert (found.status, found.party) == ("failed", "P1"), found
+    assert found.detail == f"P1 dealt shares of its {what} that do not open what it greeted with"
+    few = replace(evidence, views={"P2": evidence.views["P2"]})
+    assert statements.commitments(few).status == "passed"
+
+
+def test_a_mask_key_that_its_shares_do_not_open_is_found_too(tmp_path: Path) -> None:
+    """P1 signed another one in the greeting that the record holds."""
+    made = summing()
+    evidence = replace(recorded(tmp_path, made).evidence(), pinned=made.session.identities)
+    n, e = next((n, e) for n, e in evidence.envelopes.items() if (e.kind, e.sender) == ("Hello", "P1"))
+    body, layout = signed_payload(e), made.session.layout
+    said = messages.decode(MaskKeys, body[KEY_BYTES:], layout, {})
+    other = dealing.greeting(made.session.parameters, "P1", Stream.insecure_from_seed("another")).keys
+    payload = body[:KEY_BYTES] + messages.encode(replace(said, keys=other), layout, {})
+    lying = replace(e, body=payload + made.identities["P1"].sign(e.header + payload))
+    found = statements.commitments(replace(evidence, envelopes={**evidence.envelopes, n: lying}))
+    assert (found.status, found.party, found.line) == ("failed", "P1", n)
+    assert found.detail == "P1 dealt shares of its mask key of sum 0 that do not open what it greeted with"
+
+
+def test_a_share_that_misses_its_leaf_is_nobodys(tmp_path: Path) -> None:
+    """Both ends of a link have its key: what came sealed shows nobody who made it."""
+
+    def given(dealt: dealing.Seeds, holder: int) -> Any:
+        shares = shares_for(dealt, holder)
+        return replace(shares, b=tuple(bytes(32) for _ in shares.b)) if holder == 2 else shares
+
+    shares_for = dealing.shares_for
+    made = summing()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(dealing, "shares_for", given)
+        evidence = evidence_of(made)
+    found = {check.name: check.run(evidence) for check in statements.CHECKS}
+    assert failed(found) == {}
+    report = outcomes(evidence)
+    assert {outcome.party for name, outcome in failed(report).items() if name != "messages-recomputed"} == {None}
