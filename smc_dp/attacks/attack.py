@@ -3,14 +3,18 @@
 An attack is tried many times, each time on fresh keys, coins and secrets. With q the chance of a guess, the
 *advantage* of a rate s is (s - q)/(1 - q): 0 for guessing, 1 for certainty. By its Clopper-Pearson 95 % interval an
 attack `succeeds` when even the lower limit has an advantage above 1/2, `fails` when even the upper limit has one
-below 1/4, and is `undecided` otherwise. This is a measurement of one attack, and no proof that there is none better.
+below 1/4, and is `undecided` otherwise. So one with an advantage of 1/4 passes for a failure with probability at most
+.025, and one with more hardly ever: `missed` has the exact figure for the number of trials made. This is a measurement
+of one attack, and no proof that there is none better.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
+
+import scipy.special
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon.bounds import clopper_pearson
@@ -102,6 +106,12 @@ class AttackResult:
         """Whether the outcome is the one on record."""
         return self.outcome == self.expected
 
+    def missed(self, real: float) -> float:
+        """With which probability an attack with really this advantage comes out as `fails` in so many trials."""
+        most = max((k for k in range(self.trials + 1) if replace(self, successes=k).outcome == "fails"), default=-1)
+        rate = self.chance + real * (1 - self.chance)
+        return 0.0 if most < 0 else float(scipy.special.bdtr(most, self.trials, rate))
+
     def as_dict(self) -> Mapping[str, Any]:
         """Plain values for JSON."""
         low, high = self.interval
@@ -114,6 +124,7 @@ class AttackResult:
             "trials": self.trials,
             "interval": [low, high],
             "confidence": CONFIDENCE,
+            "missed": {str(real): self.missed(real) for real in (FAILS_BELOW, SUCCEEDS_ABOVE)},
         }
 
 

@@ -2,20 +2,45 @@
 
 All parties hold the key of xi, under which one half of each size travels to Charlie; he has the other half. Nothing in
 this design keeps the two apart, and the claim of the hardened protocol says so.
+
+In the secure sum the two take off all masks that they know: of each party that which its opened seed makes, and that
+which it has with the one of them. What is left is under the masks that it has with parties who are not theirs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+
+from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010.as_printed import PrintedCuratorShare, PrintedSlot
 from protocols.pathak2010.boundary import Sizes, sizes_of_charlie_and_party
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyKeys
 from protocols.runtime.claims import View
+from protocols.secure_sum import dealing, masks
+from protocols.secure_sum.messages import Masked, Unmask
+from protocols.secure_sum.parameters import Parameters as SumParameters
+from protocols.secure_sum.values import Addends, Vault
 from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import HARDENED, PRINTED, left_behind, mail_from, play, secrets
+from smc_dp.attacks.sessions import (
+    HARDENED,
+    PRINTED,
+    PartySecret,
+    different_sizes,
+    left_behind,
+    mail_from,
+    play,
+    secrets,
+)
+from smc_dp.attacks.sums import MOST_ROWS, add_up, weighted_sum
+from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 
 PARTIES = 3
+ADDING = 4  # parties of the secure sum: the fewest of whom one may vanish, so that seeds are opened
 
 
 def printed_sizes(p: Parameters, charlie: View, party: View) -> Sizes:
@@ -27,6 +52,35 @@ def printed_sizes(p: Parameters, charlie: View, party: View) -> Sizes:
     return Sizes(n, n.index(min(n)))
 
 
+def unmasked(p: SumParameters, charlie: View, *parties: View) -> Mapping[str, Vector]:
+    """What each other party's masked input is without the masks that Charlie and these parties know."""
+    opened = {name: mail_from(charlie, name, Unmask).shares for name in p.parties}
+    places = [p.parties.index(view.name) for view in parties]
+    vaults = [left_behind(view, Vault) for view in parties]  # the first, which still has its secrets
+    keys = {place: vault.of(0).s for place, vault in zip(places, vaults, strict=True)}
+    found = {}
+    for i, name in enumerate(p.parties):
+        if i not in keys:
+            masked = mail_from(charlie, name, Masked)
+            seed = dealing.opened({holder: opened[p.parties[holder]][i] for holder in range(p.T)})
+            found[name] = masks.lift(p, masked.context, {i: masked.y}, {i: seed, **keys}, vaults[0].keys[0])
+    return found
+
+
+def sizes_in_the_sum(p: SumParameters, charlie: View, *parties: View) -> Sizes:
+    """What Charlie and these parties take for the sizes: the last number of each masked input, without their masks."""
+    read = {name: z[-1] for name, z in unmasked(p, charlie, *parties).items()}
+    for view in parties:
+        read[view.name] = _added(view)[-1]
+    n = tuple(read[name] for name in p.parties)
+    return Sizes(n, n.index(min(n)))
+
+
+def _added(view: View) -> Vector:
+    mine: Addends = next(x for x in view.inputs if isinstance(x, Addends))
+    return mine.numbers[0]
+
+
 def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
     drawn = secrets(PARTIES, 1, rng)
     played = play(PRINTED if printed else HARDENED, drawn, key_bits, rng)
@@ -34,6 +88,20 @@ def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
     found = find(played.parameters, played.charlie, played.party(rng.below(PARTIES)))
     n = tuple(secret.n for secret in drawn)
     return found == Sizes(n, n.index(min(n)))
+
+
+def _secure_sum(rng: Stream, _key_bits: int) -> bool:
+    form = _shared()
+    n = [1 + size % MOST_ROWS for size in different_sizes(ADDING, rng)]
+    entered = [PartySecret(size, [rng.bits(36), size], [*form.noise.law.share(rng), 0]) for size in n]
+    seen = add_up(form, entered, rng)
+    found = sizes_in_the_sum(seen.parameters, seen.charlie, seen.party(rng.below(ADDING)))
+    return found == Sizes(tuple(n), n.index(min(n)))
+
+
+@cache
+def _shared() -> SharedWeightedSum:
+    return weighted_sum(Among(ADDING, 1, 1), 1, Fraction(1, 2), sizes="released")
 
 
 ATTACK = MeasuredAttack(
@@ -66,6 +134,14 @@ ATTACK = MeasuredAttack(
             lambda rng, bits: _trial(rng, bits, printed=False),
             no_fix_yet=True,
         ),
+        Variant(
+            "secure sum",
+            "weighted sum",
+            "a weighted sum by the secure sum, with the number of rows of all in it",
+            "fails",
+            _secure_sum,
+        ),
     ),
-    reading="Neither the paper nor the hardened protocol claims anything against Charlie and a party together.",
+    reading="Neither the paper nor the hardened protocol claims anything against Charlie and a party together. The "
+    "secure sum does: with one colluder the two learn how many rows all others have together, if that is released.",
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
-from math import exp, log
+from math import exp, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,13 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, play
+from smc_dp.attacks.sums import add_up, weighted_sum
 from smc_dp.attacks.synthetic import DIMENSION, like_adult
 from smc_dp.data.federation import Public
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
+from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.output import proven
 from smc_dp.privacy.target import Target
@@ -71,6 +74,29 @@ def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
     return _is_near(estimated(S, middle * DIMENSION * float(noise.sensitivity / EPSILON)), n)
 
 
+def _secure_sum(rng: Stream, _key_bits: int) -> bool:
+    """The same division for the shares of all parties, whose scale no size enters either."""
+    form = _shared()
+    n, w = _smallest(rng)
+    entered = [
+        PartySecret(size, [size * x for x in model], form.noise.law.share(rng))
+        for size, model in zip((n, *OTHERS), (w, *_other_models()), strict=True)
+    ]
+    middle = (FEWEST * MOST) ** 0.5
+    return _is_near(estimated(add_up(form, entered, rng).released, middle * _usual_length(form)), n)
+
+
+@cache
+def _shared() -> SharedWeightedSum:
+    return weighted_sum(Among(1 + len(OTHERS), 1, 0), DIMENSION, EPSILON, lam=LAM)
+
+
+def _usual_length(form: SharedWeightedSum) -> float:
+    """Of the sum of all shares: the root of d times the mean of all their V."""
+    law: Any = form.noise.law
+    return float(law.scale) * sqrt(2 * form.among.parties * float(law.shape) * DIMENSION)
+
+
 def _is_near(estimate: float, n: int) -> bool:
     return abs(estimate / n - 1) <= WITHIN
 
@@ -108,6 +134,14 @@ ATTACK = MeasuredAttack(
         _attacked(PRINTED),
         _attacked(HARDENED),
         Variant("trusted centre", "weighted sum", "the release of a weighted sum", "fails", _weighted_sum, trials=200),
+        Variant(
+            "secure sum",
+            "weighted sum",
+            "a weighted sum by the secure sum, which does not release the number of rows",
+            "fails",
+            _secure_sum,
+            trials=100,
+        ),
     ),
     # A constant c is near for n from c/(1 + WITHIN) to c/(1 - WITHIN), whatever c is.
     chance=log((1 + WITHIN) / (1 - WITHIN)) / log(MOST / FEWEST),

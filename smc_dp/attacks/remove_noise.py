@@ -7,11 +7,16 @@ sum of all models is what everybody gets.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from functools import cache
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, play, secrets
+from smc_dp.attacks.sums import add_up, weighted_sum
+from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 
 PARTIES, DIMENSION = 3, 2
 
@@ -34,6 +39,19 @@ def _attacked(program: Program) -> Variant:
     return Variant(name, "curator protocol", f"the {name} protocol", "succeeds", trial, no_fix_yet=not printed)
 
 
+def _secure_sum(rng: Stream, _key_bits: int) -> bool:
+    form = _shared()
+    honest = [replace(s, eta=form.noise.law.share(rng)) for s in secrets(PARTIES, DIMENSION, rng)]
+    liar = rng.below(PARTIES)
+    S = add_up(form, [entered(s) if j == liar else s for j, s in enumerate(honest)], rng).released
+    return [sum(column) for column in zip(*(s.w for s in honest), strict=True)] == S
+
+
+@cache
+def _shared() -> SharedWeightedSum:
+    return weighted_sum(Among(PARTIES, 1, 0), DIMENSION, Fraction(1, 2))
+
+
 ATTACK = MeasuredAttack(
     name="remove-noise",
     paper="Pathak et al. 2010",
@@ -48,7 +66,18 @@ ATTACK = MeasuredAttack(
         "It enters a noise of zero; or noise that it keeps, if it wants the exact sum for itself alone.",
         "All follow the protocol from there on. The sum of the published shares has no noise.",
     ),
-    variants=(_attacked(PRINTED), _attacked(HARDENED)),
+    variants=(
+        _attacked(PRINTED),
+        _attacked(HARDENED),
+        Variant(
+            "secure sum",
+            "weighted sum",
+            "a weighted sum by the secure sum, where every party draws a share of the noise",
+            "fails",
+            _secure_sum,
+        ),
+    ),
     reading="The function that the protocol computes allows this, so no proof about the protocol rules it out; another "
-    "function does, in which noise is no single party's input.",
+    "function does, in which noise is no single party's input: in the secure sum a party leaves out its own share, and "
+    "those of the others are counted on alone.",
 )

@@ -90,6 +90,18 @@ def conditions(reports: Sequence[AttackReport]) -> list[str]:
     return ["Where an attack succeeds it does so on these conditions:", *told, *keys]
 
 
+def powers(reports: Iterable[AttackReport]) -> list[str]:
+    """A sentence on what a failure is worth: the worst figures of all that failed; nothing where none did."""
+    failed = [m for report in reports for m in report.measured if m.outcome == "fails"]
+    if not failed:
+        return []
+    quarter, half = (max(m.missed(real) for m in failed) for real in (FAILS_BELOW, SUCCEEDS_ABOVE))
+    return [
+        f"What failed was tried {min(m.trials for m in failed)} times or more: an attack with an advantage of 1/4 "
+        f"would have passed for a failure with probability {quarter:.2g} at most, and one with 1/2 with {half:.1g}."
+    ]
+
+
 def surprises(reports: Sequence[AttackReport]) -> list[str]:
     """A sentence for every outcome that is not the one on record."""
     return [

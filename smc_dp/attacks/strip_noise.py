@@ -17,12 +17,15 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, play
+from smc_dp.attacks.sums import add_up, weighted_sum
 from smc_dp.attacks.synthetic import DIMENSION, like_adult
 from smc_dp.data.federation import Federation, Public
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
+from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.output import GRID, proven
 from smc_dp.privacy.target import Target
@@ -39,8 +42,11 @@ def contributed(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts:
 
 def stripped(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: int) -> list[int] | None:
     """What a party believes to be the exact sum, from the release and its own model and noise; None if not its own."""
-    if not contributed(S, w, noise, parts):
-        return None
+    return less_own(S, noise) if contributed(S, w, noise, parts) else None
+
+
+def less_own(S: Sequence[int], noise: Sequence[int]) -> list[int]:
+    """The release without what a party drew itself."""
     return [s - e for s, e in zip(S, noise, strict=True)]
 
 
@@ -70,11 +76,29 @@ def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
         raise TypeError("a weighted sum gives a linear model")
     S = [round(value * n * (1 << GRID.fraction_bits)) for value in (model.W[1] - model.W[0]).tolist()]
     law = proven(target, DIMENSION, method.sensitivity).law
-    scaled = [[size * x for x in w] for size, w in zip(SIZES, _models(), strict=True)]
-    exact = np.array([sum(column) for column in zip(*scaled, strict=True)], dtype=float)
+    exact = np.array([sum(column) for column in zip(*_scaled(), strict=True)], dtype=float)
     tried = [stripped(S, w, law.sample(rng), n) for w in _models()]
     near = [x is not None and np.linalg.norm(np.array(x, dtype=float) - exact) < 1e-6 * 2**40 for x in tried]
     return any(near)
+
+
+def _secure_sum(rng: Stream, _key_bits: int) -> bool:
+    """Every party takes its own share of the noise off, without a test whether it is all that there is."""
+    form, numbers = _shared(), _scaled()
+    secrets = [PartySecret(n, z, form.noise.law.share(rng)) for n, z in zip(SIZES, numbers, strict=True)]
+    S = add_up(form, secrets, rng).released
+    exact = [sum(column) for column in zip(*numbers, strict=True)]
+    return any(less_own(S, secret.eta) == exact for secret in secrets)
+
+
+def _scaled() -> list[list[int]]:
+    """Every model times its number of rows, on the grid of the models, which is that of both sums."""
+    return [[size * x for x in w] for size, w in zip(SIZES, _models(), strict=True)]
+
+
+@cache
+def _shared() -> SharedWeightedSum:
+    return weighted_sum(Among(len(SIZES), 1, 1), DIMENSION, EPSILON, lam=LAM)
 
 
 @cache
@@ -114,7 +138,15 @@ ATTACK = MeasuredAttack(
             "fails",
             _weighted_sum,
         ),
+        Variant(
+            "secure sum",
+            "weighted sum",
+            "a weighted sum by the secure sum, where every party draws a share of the noise",
+            "fails",
+            _secure_sum,
+        ),
     ),
     reading="123 made-up indicators like those of Adult, four parties, epsilon 1/2. The noise is an input of the "
-    "contributor, so no protocol that computes this function can hide it from that party.",
+    "contributor, so no protocol that computes this function can hide it from that party. In the secure sum each party "
+    "takes off the share that it drew, and what is left is the noise of the others.",
 )

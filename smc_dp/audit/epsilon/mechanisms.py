@@ -44,8 +44,12 @@ _OF_TWIN: Mapping[TwinName, tuple[NoiseName, int]] = MappingProxyType(
 def cases(target: Target, twin: TwinName | None = None) -> list[Case]:
     """The mechanism that the target names, in one and two dimensions, or its broken twin; InputError for none such."""
     name = target.noise
+    if name not in MECHANISMS:
+        raise InputError(f"noise: wanted one of {', '.join(MECHANISMS)}, got {name}")
     if twin is None or twin == "half-noise":
         return [_case(target, d, twin) for d in _DIMENSIONS]
+    if twin not in _OF_TWIN:
+        raise InputError(f"twin: {twin} is a twin of a whole protocol, got {name}")
     belongs, dimension = _OF_TWIN[twin]
     if belongs != name:
         raise InputError(f"twin: {twin} is a twin of {belongs}, got {name}")

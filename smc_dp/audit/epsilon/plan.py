@@ -6,19 +6,23 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.epsilon import canary, mechanisms, methods, protocol
+from smc_dp.audit.epsilon import canary, mechanisms, methods, protocol, secure_sum
 from smc_dp.audit.epsilon.case import Case
+from smc_dp.audit.epsilon.deviations import ABOUT
 from smc_dp.audit.epsilon.gaussian import claimed_mu
 from smc_dp.audit.epsilon.mechanisms import MECHANISMS
-from smc_dp.audit.epsilon.twins import TwinName
+from smc_dp.audit.epsilon.twins import OF_PROTOCOLS, TwinName
 from smc_dp.errors import InputError, shown
 from smc_dp.methods.method import check_target, laws
 from smc_dp.methods.registry import METHODS
-from smc_dp.privacy.target import HIGHEST, Calibration, NoiseName, Target
+from smc_dp.privacy.target import HIGHEST, SHARED, Calibration, NoiseName, Target
 
 ALL = "all"
+SCOPES = MappingProxyType({protocol.NAME: protocol.SCOPE, secure_sum.NAME: secure_sum.SCOPE})
+"""What can be audited through a whole protocol, and what is then looked at."""
 FEWEST, MOST = 60, 200_000
 _PILOT, _PILOT_SECONDS = 10, 0.03
 FOR_MU = 150_000, 10_000
@@ -52,8 +56,16 @@ class Request:
             raise InputError(f"method: wanted one of {known}, got {shown(self.method)}")
         if 2 * self.epsilon > HIGHEST:
             raise InputError(f"epsilon: wanted at most {float(HIGHEST) / 2:g}, as half the noise is for twice as much")
-        if self.through_protocol and self.method != protocol.NAME:
-            raise InputError(f"through_protocol: wanted `method` {protocol.NAME}, which is what the protocol computes")
+        if self.through_protocol and self.method not in SCOPES:
+            known = " or ".join(SCOPES)
+            raise InputError(f"through_protocol: wanted `method` {known}, which is what protocols compute")
+        if self.twin in OF_PROTOCOLS and not self.through_protocol:
+            raise InputError(f"twin: {self.twin} is a twin of a whole protocol, wanted `through_protocol` with it")
+        if self.noise in SHARED and not (self.through_protocol and self.method == secure_sum.NAME):
+            raise InputError(
+                f"noise: {self.noise} is drawn by the parties of a secure sum, wanted `method` {secure_sum.NAME} and "
+                "`through_protocol` with it"
+            )
         if self.method in MECHANISMS and (self.calibration or self.noise):
             raise InputError(f"calibration, noise: {self.method} is a law of noise by itself")
         if self.method in METHODS and not METHODS[self.method].calibrations and (self.calibration or self.noise):
@@ -71,12 +83,23 @@ class Request:
 
 def planned(request: Request) -> list[Planned]:
     """All cases of the request; InputError for what a method does not have."""
+    if request.through_protocol and request.method == secure_sum.NAME:
+        return _by_the_secure_sum(request)
     if request.through_protocol:
         target = Target(request.epsilon, request.calibration or "proven", request.noise or "knorm")
         half = None if request.twin else protocol.case(target, "half-noise", clear=True)
         return [Planned(protocol.case(target, request.twin), half)]
     names = (*MECHANISMS, *METHODS) if request.method == ALL else (request.method,)
     return [case for name in names for case in _of(name, request)]
+
+
+def _by_the_secure_sum(request: Request) -> list[Planned]:
+    """One case in which all follow the protocol, with half its noise, and one for each way to deviate."""
+    target = Target(request.epsilon, request.calibration or "proven", request.noise or "vg")
+    if request.twin:
+        return [Planned(secure_sum.case(target, twin=request.twin), None)]
+    half = secure_sum.case(target, twin="half-noise", clear=True)
+    return [Planned(secure_sum.case(target), half), *(Planned(secure_sum.case(target, way), None) for way in ABOUT)]
 
 
 def _of(name: str, request: Request) -> Iterator[Planned]:

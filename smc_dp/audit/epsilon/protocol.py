@@ -19,7 +19,7 @@ from smc_dp.data.federation import Public, Rows
 from smc_dp.errors import InputError
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
-from smc_dp.privacy.target import Target
+from smc_dp.privacy.target import PRINTED, Target
 
 NAME = "prr_mean"
 SCOPE = (
@@ -29,17 +29,19 @@ SCOPE = (
 )
 _LAM = 10.0
 _KEY_BITS = 256
+_WHOSE = ("the smallest", "the second")
 _SIZES, _PRINTED_SIZES = (4, 8), (4, 8, 8)  # two label flips are two apart modulo 2, so that there K is 3
 
 
 def case(target: Target, twin: TwinName | None = None, *, clear: bool = False) -> Case:
     """`prr_mean` with toy keys, d = 1; `clear` by the ideal functionality, which has the same law and takes no time.
 
-    `k-times-integer` is the protocol as printed, with the printed noise. InputError for another twin.
+    `k-times-integer` is the protocol as printed, with the printed noise; `stripped` what the smallest party makes of
+    the release, which takes its own noise off. InputError for another twin.
     """
-    if twin not in (None, "half-noise", "k-times-integer"):
-        raise InputError(f"twin: the protocol has half-noise and k-times-integer, got {twin}")
-    if target.noise == "gauss" or target.epsilon is None:
+    if twin not in (None, "half-noise", "k-times-integer", "stripped"):
+        raise InputError(f"twin: the protocol has half-noise, k-times-integer and stripped, got {twin}")
+    if target.noise not in PRINTED or target.epsilon is None:
         raise InputError("noise: the protocol has knorm and laplace")
     printed = twin == "k-times-integer"
     method = PathakMean(_LAM, as_printed=printed)
@@ -48,22 +50,24 @@ def case(target: Target, twin: TwinName | None = None, *, clear: bool = False) -
     sizes = _PRINTED_SIZES if printed else _SIZES
     public = Public(len(sizes), 1, 2)
     functionality = method.functionality(public, agreed)
-    weights = [_weights(sizes, world) for world in (0, 1)]
+    changed = 1 if twin == "stripped" else 0
+    weights = [_weights(sizes, world, changed) for world in (0, 1)]
 
     def draw(world: int, rng: Stream) -> Array:
         parts = [
             Contribution(n, (w,), tuple(method.law(drawn, n, public).sample(rng)))
             for n, w in zip(sizes, weights[world], strict=True)
         ]
+        known = float(parts[0].noise[0]) if twin == "stripped" else 0.0
         if clear:
-            return _opened(ideal(functionality, parts, rng))
+            return _opened(ideal(functionality, parts, rng)) - known
         own = Stream(rng.bytes(KEY_BYTES), insecure=rng.insecure)
-        return _opened(secure(functionality, parts, _session(printed, len(sizes), own), rng=own))
+        return _opened(secure(functionality, parts, _session(printed, len(sizes), own), rng=own)) - known
 
     how = "the protocol as printed" if printed else "the whole protocol"
     return Case(
         f"{how}, {agreed.calibration} {agreed.noise}" + (f": {twin}" if twin else ""),
-        f"one record of the smallest of {len(sizes)} parties has the other label; d = 1, toy keys",
+        f"one record of {_WHOSE[changed]} of {len(sizes)} parties has the other label; d = 1, toy keys",
         replace(method, as_printed=False).statement(public, agreed, "secure"),  # what the noise is said to give
         (np.array([float(sum(weights[0]))]), np.array([float(sum(weights[1]))])),
         draw,
@@ -71,9 +75,9 @@ def case(target: Target, twin: TwinName | None = None, *, clear: bool = False) -
     )
 
 
-def _weights(sizes: tuple[int, ...], world: int) -> list[int]:
-    """Every party's model on the grid."""
-    return [model_of(_rows(n, world if j == 0 else 0), _LAM)[0] for j, n in enumerate(sizes)]
+def _weights(sizes: tuple[int, ...], world: int, changed: int) -> list[int]:
+    """Every party's model on the grid; `changed` is the party whose record the world says."""
+    return [model_of(_rows(n, world if j == changed else 0), _LAM)[0] for j, n in enumerate(sizes)]
 
 
 def _rows(n: int, bit: int) -> Rows:

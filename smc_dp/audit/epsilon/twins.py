@@ -18,7 +18,14 @@ from smc_dp.arrays import Array
 from smc_dp.privacy.noise import KNorm
 
 TwinName: TypeAlias = Literal[
-    "half-noise", "exponential-radius", "float-sampler", "k-times-integer", "half-variance", "half-sensitivity"
+    "half-noise",
+    "exponential-radius",
+    "float-sampler",
+    "k-times-integer",
+    "half-variance",
+    "half-sensitivity",
+    "all-honest",
+    "stripped",
 ]
 
 ABOUT: Mapping[TwinName, str] = MappingProxyType(
@@ -29,8 +36,12 @@ ABOUT: Mapping[TwinName, str] = MappingProxyType(
         "half-variance": "Gaussian noise whose scale is wrong by the root of 2",
         "half-sensitivity": "Gaussian noise made for half of what neighbours move the vector by",
         "k-times-integer": "whole noise multiplied by the number of parties, as the printed protocol does",
+        "all-honest": "shares of noise that are enough only if all parties are honest",
+        "stripped": "the noise of the smallest party, as that party sees the release: without it",
     }
 )
+OF_PROTOCOLS: tuple[TwinName, ...] = ("all-honest", "stripped")
+"""Those that are broken in who knows which noise, and so in a whole protocol only."""
 _PARTIES = 5  # where there is no protocol beside the noise
 _SEED_BITS = 64
 

@@ -72,5 +72,5 @@ def test_through_the_whole_protocol_half_the_noise_is_refuted_and_ours_is_not(ha
 def test_what_the_protocol_does_not_have_is_bad_input() -> None:
     with pytest.raises(InputError, match=r"^noise: the protocol has knorm and laplace"):
         protocol.case(target(noise="gauss"))
-    with pytest.raises(InputError, match=r"^twin: the protocol has half-noise and k-times-integer"):
+    with pytest.raises(InputError, match=r"^twin: the protocol has half-noise, k-times-integer and stripped"):
         protocol.case(target(), "float-sampler")

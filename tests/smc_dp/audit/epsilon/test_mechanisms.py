@@ -18,7 +18,7 @@ from smc_dp.audit.epsilon.bounds import EpsilonMeasure, choose_event, measured
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, cases, claim_of, law_of
 from smc_dp.audit.epsilon.power import Effort, of_twin, with_power
-from smc_dp.audit.epsilon.twins import ABOUT, FloatSampler, Multiples, TwinName
+from smc_dp.audit.epsilon.twins import ABOUT, OF_PROTOCOLS, FloatSampler, Multiples, TwinName
 from smc_dp.data.federation import Public, Rows
 from smc_dp.errors import InputError
 from smc_dp.methods.pathak2010.mean import PathakMean
@@ -188,7 +188,10 @@ def test_a_twin_of_another_law_is_bad_input() -> None:
     with pytest.raises(InputError, match=r"^twin: float-sampler is a twin of laplace, got knorm"):
         cases(target(), "float-sampler")
     others = {"exponential-radius", "float-sampler", "k-times-integer", "half-variance", "half-sensitivity"}
-    assert set(ABOUT) == {"half-noise", *others}
+    assert set(ABOUT) == {"half-noise", *others, *OF_PROTOCOLS}
+    for twin in OF_PROTOCOLS:
+        with pytest.raises(InputError, match=f"^twin: {twin} is a twin of a whole protocol, got knorm"):
+            cases(target(), twin)
 
 
 def indicators(case: Case, world: int, draws: int) -> Array:

@@ -1,0 +1,162 @@
+"""The secure sum of `wsum`: what Charlie and one party of his, which deviates, can make of a run.
+
+They take what their party has added off the sum. By the theorem the rest is what the honest parties add, with at least
+H shares of the noise: the same law whatever the one that deviates enters, and the claim is for H shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from protocols import secure_sum
+from protocols.arithmetic.ring import Vector
+from protocols.arithmetic.rng import KEY_BYTES, Stream
+from protocols.curator import CURATOR_NAME
+from protocols.secure_sum.parameters import Block, Parameters
+from protocols.secure_sum.values import Addends
+from smc_dp.aggregation import Addend, ideal
+from smc_dp.arrays import Array
+from smc_dp.audit.code.executions import execute
+from smc_dp.audit.epsilon import deviations
+from smc_dp.audit.epsilon.case import Case
+from smc_dp.audit.epsilon.deviations import Deviation
+from smc_dp.audit.epsilon.twins import TwinName
+from smc_dp.data.federation import Public
+from smc_dp.errors import InputError
+from smc_dp.methods.neighbours import STRONG, labelled
+from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.secure_sum import SharedWeightedSum
+from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw
+from smc_dp.privacy.target import SHARED, Target
+
+NAME = "wsum"
+SCOPE = (
+    "What was looked at is what Charlie and one party of his can make of whole runs: the sum less what that party "
+    "added.\nA run takes 10 ms, so there are few draws: they find gross faults. Integer for integer it is what the "
+    "ideal\nfunctionality gives, and half the noise was drawn by that, as it takes no time."
+)
+PARTIES, COLLUDERS = 3, 1
+_ROWS = 8  # of every other party than the first, and the public cap
+
+Entered: TypeAlias = list[Addend]
+"""What each party adds, with its share of the noise."""
+
+
+def case(
+    target: Target, deviation: Deviation | None = None, twin: TwinName | None = None, *, clear: bool = False
+) -> Case:
+    """`wsum` by three parties of whom the last is Charlie's own, d = 1; `clear`: the ideal functionality of the honest.
+
+    `all-honest` is noise in shares that are enough only if nobody colludes. InputError for another twin.
+    """
+    if twin not in (None, "half-noise", "all-honest"):
+        raise InputError(f"twin: the secure sum has half-noise and all-honest, got {twin}")
+    if target.noise not in SHARED:
+        raise InputError(f"noise: the secure sum has {', '.join(SHARED)}, got {target.noise}")
+    form = form_of(target)
+    law = form.noise.law if twin is None else _broken(form.noise.law, twin)
+    see = in_the_clear if clear else by_protocol(deviation)
+    numbers = [numbers_of(form, world) for world in (0, 1)]
+
+    def draw(world: int, rng: Stream) -> Array:
+        return _number(see(form, entered(form, numbers[world], law, rng), rng))
+
+    way = "all follow the protocol" if deviation is None else f"one of three {deviations.ABOUT[deviation]}"
+    return Case(
+        f"wsum by the secure sum, {target.noise}, {'in the clear' if clear else way}" + (f": {twin}" if twin else ""),
+        "one record of the first of 3 parties has the other label; d = 1",
+        form.statement,  # what H shares are said to give
+        (_number(_honest(numbers[0])), _number(_honest(numbers[1]))),
+        draw,
+        whole=form.grid.ring_bits <= 64,
+    )
+
+
+def form_of(target: Target) -> SharedWeightedSum:
+    """The weighted sum that is audited."""
+    among = Among(PARTIES, COLLUDERS, 0)
+    return WeightedSum(STRONG).shared(Public(PARTIES, 1, 2), target, among, _ROWS, "released")
+
+
+def numbers_of(form: SharedWeightedSum, world: int) -> list[Vector]:
+    """What each party adds without noise, for each of two neighbours."""
+    other = labelled(*(i % 2 for i in range(_ROWS)))
+    nobody = Stream.from_system()  # a share comes with it, which is not used
+    return [tuple(form.part(rows, nobody).numbers) for rows in (labelled(world, 1, 0, 1), other, other)]
+
+
+def entered(form: SharedWeightedSum, numbers: list[Vector], law: ShareLaw, rng: Stream) -> Entered:
+    """With a fresh share of the noise for each party."""
+    unprotected = (0,) * (form.length - form.public.dimension)
+    return [Addend(z, (*law.share(rng), *unprotected)) for z in numbers]
+
+
+def too_few(law: ShareLaw, counted: int) -> ShareLaw:
+    """Shares that give as much noise only where so many are honest; InputError for `self`, where one is enough."""
+    if isinstance(law, GaussianShares):
+        return replace(law, variance=law.variance * law.honest / counted, honest=counted)
+    if isinstance(law, GammaShares):
+        return replace(law, honest=counted)
+    raise InputError("twin: with noise self one share is enough, so there is no all-honest")
+
+
+def _broken(law: ShareLaw, twin: TwinName) -> ShareLaw:
+    if twin == "all-honest":
+        return too_few(law, PARTIES)
+    if isinstance(law, GaussianShares):
+        return replace(law, variance=law.variance / 4)
+    return replace(law, scale=law.scale / 2)
+
+
+# What Charlie and his party make of it.
+
+
+def in_the_clear(form: SharedWeightedSum, parts: Entered, rng: Stream) -> Vector:
+    """The ideal functionality of what the honest parties add."""
+    return tuple(ideal(form.functionality, parts[:-COLLUDERS], rng).value)
+
+
+def by_protocol(deviation: Deviation | None) -> Callable[[SharedWeightedSum, Entered, Stream], Vector]:
+    """A whole run: the released sum less what the one that deviates has added."""
+
+    def seen(form: SharedWeightedSum, parts: Entered, rng: Stream) -> Vector:
+        S, added = run(form, parts, deviation, rng)
+        return tuple(form.grid.lift(x - y) for x, y in zip(S, added, strict=True))
+
+    return seen
+
+
+def run(form: SharedWeightedSum, parts: Entered, deviation: Deviation | None, rng: Stream) -> tuple[Vector, Vector]:
+    """The released sum, and what the last party has added, as elements of the ring."""
+    p = _parameters(form)
+    addends = [Addends((p.ring.vector(part.numbers),), (p.ring.vector(part.noise),)) for part in parts]
+    inputs: dict[str, tuple[Any, ...]] = {name: (p, mine) for name, mine in zip(p.parties, addends, strict=True)}
+    program = secure_sum.PROGRAM if deviation is None else deviations.program(deviation)
+    own = Stream(rng.bytes(KEY_BYTES), insecure=rng.insecure)
+    done = execute(program, p, {**inputs, CURATOR_NAME: (p,)}, own)
+    released: Vector = done.published[CURATOR_NAME].S
+    if deviation is None:
+        return released, p.ring.add_vectors(addends[-1].numbers[0], addends[-1].noise[0])
+    return released, done.results[p.parties[-1]]
+
+
+@cache
+def _parameters(form: SharedWeightedSum) -> Parameters:
+    names = tuple(f"party {j}" for j in range(1, PARTIES + 1))
+    blocks = tuple(Block(length, law) for length, law in form.blocks)
+    return Parameters(names, COLLUDERS, 0, (blocks,), form.grid.ring_bits)
+
+
+def _honest(numbers: list[Vector]) -> Vector:
+    return tuple(sum(column) for column in zip(*numbers[:-COLLUDERS], strict=True))
+
+
+def _number(total: Vector) -> Array:
+    """The weights without the number of rows, which both neighbours have alike; floats hold what is needed of them."""
+    return np.array([float(total[0])])
