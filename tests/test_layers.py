@@ -35,6 +35,11 @@ TABLE: dict[str, tuple[str, ...]] = {
     ),
     "protocols.pathak2010.boundary": ("ROLE", "protocols.curator", "protocols.runtime.claims"),
     "protocols.pathak2010.limits": ("protocols.runtime.limits",),
+    "protocols.secure_sum": ("ROLE", "protocols.curator"),
+    "protocols.secure_sum.ideal": ("ROLE", "protocols.curator", "protocols.runtime.claims"),
+    "protocols.secure_sum.boundary": ("ROLE", "protocols.curator", "protocols.runtime.claims"),
+    "protocols.secure_sum.checkable": ("ROLE", "protocols.curator", "protocols.runtime.claims"),
+    "protocols.secure_sum.limits": ("protocols.runtime.limits",),
     "protocols.programs": ("protocols",),
     # A row for every room of smc_dp; none is open to all.
     "smc_dp.arrays": (),
@@ -46,7 +51,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "smc_dp.privacy": ("smc_dp.arrays", "smc_dp.errors", "protocols.arithmetic.rng"),
     "smc_dp.aggregation": (
         *("smc_dp.errors", "protocols.arithmetic", "protocols.crypto.identity", "protocols.errors"),
-        *("protocols.pathak2010", "protocols.runtime"),
+        *("protocols.curator", "protocols.pathak2010", "protocols.runtime", "protocols.secure_sum"),
     ),
     "smc_dp.ledger": ("smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.privacy"),
     "smc_dp.methods": (
@@ -62,19 +67,25 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("smc_dp.methods", "smc_dp.privacy", "protocols.arithmetic.rng", "protocols.crypto.identity"),
         *("protocols.curator", "protocols.errors", "protocols.programs", "protocols.runtime"),
     ),
+    # The settings of each protocol: the only place in `run` that knows one by its name.
+    "smc_dp.run.terms": (
+        *("smc_dp.aggregation", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.methods", "smc_dp.privacy"),
+        *("protocols.arithmetic.rng", "protocols.errors", "protocols.programs", "protocols.secure_sum.parameters"),
+    ),
     "smc_dp.audit.code": (*AUDITOR, "protocols.comparison"),
     "smc_dp.audit.epsilon": (
         *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.methods", "smc_dp.privacy"),
-        *("protocols.arithmetic.rng", "protocols.pathak2010"),
+        *("smc_dp.audit.code.executions", "protocols.arithmetic", "protocols.curator", "protocols.pathak2010"),
+        *("protocols.runtime", "protocols.secure_sum"),
     ),
     "smc_dp.audit.run": (
         *("smc_dp.audit.code", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.learning", "smc_dp.privacy"),
-        *("smc_dp.run", *AUDITOR),
+        *("smc_dp.run", "protocols.curator", *AUDITOR),
     ),
     "smc_dp.attacks": (
         *("smc_dp.arrays", "smc_dp.audit.code", "smc_dp.audit.epsilon", "smc_dp.data", "smc_dp.errors"),
         *("smc_dp.learning", "smc_dp.methods", "smc_dp.privacy", "protocols.arithmetic", "protocols.crypto"),
-        *("protocols.curator", "protocols.pathak2010", "protocols.runtime"),
+        *("protocols.curator", "protocols.pathak2010", "protocols.runtime", "protocols.secure_sum"),
     ),
     "smc_dp.bench": (
         *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.errors", "smc_dp.learning", "smc_dp.unit_ball"),
@@ -103,7 +114,7 @@ ROLE = (
     *("protocols.runtime.endpoint", "protocols.runtime.message", "protocols.runtime.session"),
 )
 COMMAND_LINE = ("smc_dp.cli",)
-ROLE_FOLDERS = ("protocols.comparison", "protocols.pathak2010")
+ROLE_FOLDERS = ("protocols.comparison", "protocols.pathak2010", "protocols.secure_sum")
 
 # Folder -> the packages of others that it may import, beside the standard library.
 LIBRARIES: dict[str, tuple[str, ...]] = {
@@ -125,6 +136,7 @@ ROLE_FILES = {
     "protocols.comparison.roles",
     "protocols.comparison.signs",
     *(f"protocols.pathak2010.{name}" for name in ("setup", "stage1", "stage2", "stage3")),
+    *(f"protocols.secure_sum.{name}" for name in ("setup", "steps", "sums", "complete", "publishing")),
 }
 OPERATORS = (
     *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult),

@@ -305,6 +305,7 @@ def openml_mnist():
 
 
 @needs_data
+@pytest.mark.slow
 def test_fetched_mnist_is_checked_byte_for_byte(monkeypatch):
     bunch = openml_mnist()
     faked(monkeypatch, "mnist37", bunch)
