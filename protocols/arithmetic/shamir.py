@@ -18,7 +18,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError
 
 MOST_SHARES = 255
-_POLYNOMIAL, _GENERATOR = 0x11B, 3
+_POLYNOMIAL = 0x11B
 
 
 def _doubled(a: int) -> int:

@@ -16,14 +16,14 @@ from protocols.secure_sum.values import Addends, Book, Opening, Vault
 
 async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> Vault:
     """P_j. Learns S_r."""
-    at = roster.context(me.session_id, vault.roster, r, vault.query)
+    at = steps.context(me, vault, r)
     steps.send_masked(me, p, at, steps.blinded(me, p, vault, mine, r, at))
     return await steps.result(me, p, vault, r, at, p.everybody)
 
 
 async def publisher(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> Vector:
     """P_j, where masked inputs are published as shares: anybody learns S_r, and there is no Charlie."""
-    at = roster.context(me.session_id, vault.roster, r, vault.query)
+    at = steps.context(me, vault, r)
     y = steps.blinded(me, p, vault, mine, r, at)
     me.publish(PublishedShare(y))
     return y
@@ -32,7 +32,7 @@ async def publisher(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r:
 async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
     """Charlie. Learns S_r."""
     vault = book.vault
-    at = roster.context(me.session_id, vault.roster, r, vault.query)
+    at = steps.context(me, vault, r)
     got = dict(zip(p.parties, await me.gather(p.parties, Masked), strict=True))
     inputs = steps.admitted(me, p, at, got)
     if absent := roster.missing(p.parties, tuple(inputs)):

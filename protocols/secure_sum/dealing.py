@@ -86,7 +86,7 @@ def root(leaves: Sequence[bytes]) -> bytes:
     """What all leaves hash to, in pairs; an odd one is paired with itself."""
     level = list(leaves)
     while len(level) > 1:
-        level = [_node(level[i], level[min(i + 1, len(level) - 1)]) for i in range(0, len(level), 2)]
+        level = _above(level)
     return level[0]
 
 
@@ -95,7 +95,7 @@ def path(leaves: Sequence[bytes], r: int) -> tuple[bytes, ...]:
     level, at, found = list(leaves), r, []
     while len(level) > 1:
         found.append(level[min(at ^ 1, len(level) - 1)])
-        level = [_node(level[i], level[min(i + 1, len(level) - 1)]) for i in range(0, len(level), 2)]
+        level = _above(level)
         at //= 2
     return tuple(found)
 
@@ -112,6 +112,10 @@ def climbed(start: bytes, r: int, steps: Sequence[bytes]) -> bytes:
 def opened(shares: Mapping[int, bytes]) -> bytes:
     """The seed that these holders' shares give."""
     return shamir.combine({holder + 1: share for holder, share in shares.items()})
+
+
+def _above(level: Sequence[bytes]) -> list[bytes]:
+    return [_node(level[i], level[min(i + 1, len(level) - 1)]) for i in range(0, len(level), 2)]
 
 
 def _node(left: bytes, right: bytes) -> bytes:

@@ -15,7 +15,7 @@ from protocols.crypto import masking
 from protocols.errors import LocalError
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.message import Message
-from protocols.secure_sum import dealing, masks, roster
+from protocols.secure_sum import masks, roster, unmasking
 from protocols.secure_sum.messages import Agreed, Input, MaskKeys, PublishedOpening
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Opening
@@ -105,7 +105,7 @@ def _of_values(
     U = p.members(members)
     for i, seed in enumerate(opening.seeds):
         said = greetings[p.parties[i]].message.commitments[r]
-        if (dealing.commitment(i, r, seed) != said) if i in U else (masking.public_key(seed) != keys[i]):
+        if not unmasking.is_promised(said, keys[i], i, r, i in U, seed):
             return Fault(f"what is said to be opened of {p.parties[i]} is not what it greeted with", True)
     seeds = dict(enumerate(opening.seeds))
     if masks.lift(p, at, {i: opening.y[i] for i in U}, seeds, keys) != S:

@@ -70,11 +70,6 @@ def inputs(masked: Mapping[int, tuple[bytes, bytes]]) -> bytes:
     return hashlib.sha256(b"".join(_number(i) + b"".join(masked[i]) for i in sorted(masked))).digest()
 
 
-def nobodys() -> bytes:
-    """`inputs` of no survivor."""
-    return inputs({})
-
-
 def missing(names: Sequence[str], members: Sequence[int]) -> tuple[str, ...]:
     """The parties that are not on a list."""
     return tuple(name for i, name in enumerate(names) if i not in members)

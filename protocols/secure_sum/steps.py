@@ -19,6 +19,11 @@ def label(r: int) -> str:
     return f"sum {r}"
 
 
+def context(me: Endpoint, vault: Vault, r: int) -> bytes:
+    """What sum r is bound to, as this participant sees it."""
+    return roster.context(me.session_id, vault.roster, r, vault.query)
+
+
 def blinded(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int, at: bytes) -> Vector:
     """y_j of sum r. It is charged when this returns: from here on the sum may come out, whoever else vanishes."""
     secrets = vault.of(r)
@@ -56,12 +61,10 @@ async def result(me: Endpoint, p: Parameters, vault: Vault, r: int, at: bytes, m
 
 def announce(me: Endpoint, p: Parameters, book: Book, r: int, members: int, S: Vector, opening: Opening) -> Book:
     """7. Charlie tells all parties the sum, signed."""
-    vault = book.vault
-    at = roster.context(me.session_id, vault.roster, r, vault.query)
-    signature = me.attest(Ended(at, members, masking.digest(S, p.width)))
+    signature = me.attest(Ended(context(me, book.vault, r), members, masking.digest(S, p.width)))
     me.broadcast(p.parties, Result(S, signature))
     openings = (*book.openings, opening) if p.verifiable else ()
-    return replace(book, vault=after(me, p, vault, r, members, S), openings=openings)
+    return replace(book, vault=after(me, p, book.vault, r, members, S), openings=openings)
 
 
 def after(me: Endpoint, p: Parameters, vault: Vault, r: int, members: int, S: Vector) -> Vault:

@@ -21,7 +21,7 @@ UNSIGNED = bytes(SIGNATURE_BYTES)
 
 async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> Vault:
     """P_j. Learns S_r and who took part."""
-    at = roster.context(me.session_id, vault.roster, r, vault.query)
+    at = steps.context(me, vault, r)
     # 2. the masked input
     steps.send_masked(me, p, at, steps.blinded(me, p, vault, mine, r, at))
     # 3., 4. one list of survivors, signed if it can be
@@ -49,7 +49,7 @@ async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int
 
 async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
     """Charlie. Learns S_r and who took part."""
-    at = roster.context(me.session_id, book.vault.roster, r, book.vault.query)
+    at = steps.context(me, book.vault, r)
     # 2.
     inputs = steps.admitted(me, p, at, await me.collect(p.parties, Masked))
     U = tuple(sorted(inputs))

@@ -18,7 +18,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Kind, Message, Times, masked, message
 from protocols.runtime.session import Program, Role
-from protocols.secure_sum import masks, publishing, roster, setup, steps
+from protocols.secure_sum import masks, publishing, setup, steps
 from protocols.secure_sum.messages import Masked
 from protocols.secure_sum.parameters import Parameters, stage
 from protocols.secure_sum.values import Addends, Book, Opening, Sums, Vault
@@ -76,7 +76,7 @@ def program(deviation: Deviation) -> Program:
 
 async def _deviating(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, deviation: Deviation) -> Vector:
     """The last party. Returns what it has added."""
-    at = roster.context(me.session_id, vault.roster, 0, vault.query)
+    at = steps.context(me, vault, 0)
     blinds = masks.blind(p, (0,) * p.length(0), at, me.index, None, vault.of(0).s, vault.keys[0])
     shown = (await me.receive(me.curator, ShownInput)).y
     y = WAYS[deviation](p, mine, blinds, shown, me.rng)
@@ -93,7 +93,7 @@ async def _curator(me: Endpoint, p: Parameters) -> Sums:
 
 
 async def _showing(me: Endpoint, p: Parameters, book: Book) -> Book:
-    at = roster.context(me.session_id, book.vault.roster, 0, book.vault.query)
+    at = steps.context(me, book.vault, 0)
     *others, own = p.parties
     got = dict(zip(others, await me.gather(others, Masked), strict=True))
     me.send(own, ShownInput(got[others[0]].y))

@@ -122,7 +122,7 @@ def test_each_part_of_a_context_counts() -> None:
     assert roster.first_query(one) != roster.first_query(other)
     parts = product(both, (0, 1), both, (6, 7), ((1, 2), (1, 3)))
     assert len({roster.next_query(p, *of_one) for of_one in parts}) == 32
-    assert roster.inputs({0: both}) != roster.inputs({1: both}) != roster.nobodys()
+    assert roster.inputs({0: both}) != roster.inputs({1: both}) != roster.inputs({})
     assert len({roster.inputs({0: (a, b), 1: (c, d)}) for a, b, c, d in product(both, repeat=4)}) == 16
 
 
