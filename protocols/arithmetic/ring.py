@@ -47,6 +47,11 @@ class Ring:
         """The vector congruent to the given integers."""
         return tuple(self.reduce(x) for x in integers)
 
+    def nearest(self, elements: Sequence[int]) -> Vector:
+        """For each element the integer nearest to zero that it stands for, from -M/2 to M/2 - 1."""
+        half = self.modulus // 2
+        return tuple(self.reduce(x + half) - half for x in elements)
+
     def random_vector(self, length: int, rng: Stream) -> Vector:
         """A uniform vector."""
         return tuple(self.random(rng) for _ in range(length))

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any
 
 from protocols import pathak2010, secure_sum
-from protocols.arithmetic.ring import Ring
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.pathak2010 import as_printed
@@ -59,13 +58,7 @@ def _printed(p: Parameters, c: Contribution) -> as_printed.PrintedInput:
 
 
 def _sum_of_shares(p: Parameters, published: Mapping[str, Any]) -> Vector:
-    return nearest(p.weights, p.weights.add_vectors(*(share.y for share in published.values())))
-
-
-def nearest(ring: Ring, elements: Sequence[int]) -> Vector:
-    """For each element of the ring the integer nearest to zero that it stands for."""
-    half = ring.modulus // 2
-    return tuple(ring.reduce(x + half) - half for x in elements)
+    return p.weights.nearest(p.weights.add_vectors(*(share.y for share in published.values())))
 
 
 def _curator_protocol(
@@ -89,11 +82,11 @@ def _masked(p: SumParameters, part: Addend) -> Addends:
 
 def _published_sum(p: SumParameters, published: Mapping[str, Any]) -> Vector:
     if p.output == SHARES:
-        return nearest(p.ring, p.ring.add_vectors(*(share.y for share in published.values())))
+        return p.ring.nearest(p.ring.add_vectors(*(share.y for share in published.values())))
     count = len(_in_the_sum(p, published))
-    if count < p.K - p.D:  # fewer shares of the noise than are counted
-        raise ValueError(f"a sum of {count} parties, wanted at least {p.K - p.D}")
-    return nearest(p.ring, published[CURATOR_NAME].S)
+    if count < p.fewest:  # fewer shares of the noise than are counted
+        raise ValueError(f"a sum of {count} parties, wanted at least {p.fewest}")
+    return p.ring.nearest(published[CURATOR_NAME].S)
 
 
 def _in_the_sum(p: SumParameters, published: Mapping[str, Any]) -> Sequence[str]:

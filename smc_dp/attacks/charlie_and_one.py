@@ -35,7 +35,7 @@ from smc_dp.attacks.sessions import (
     play,
     secrets,
 )
-from smc_dp.attacks.sums import MOST_ROWS, add_up, weighted_sum
+from smc_dp.attacks.sums import MOST_ROWS, add_up, on_the_secure_sum, weighted_sum
 from smc_dp.methods.sums.among import Among
 from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 
@@ -134,13 +134,7 @@ ATTACK = MeasuredAttack(
             lambda rng, bits: _trial(rng, bits, printed=False),
             no_fix_yet=True,
         ),
-        Variant(
-            "secure sum",
-            "weighted sum",
-            "a weighted sum by the secure sum, with the number of rows of all in it",
-            "fails",
-            _secure_sum,
-        ),
+        on_the_secure_sum("with the number of rows of all in it", _secure_sum),
     ),
     reading="Neither the paper nor the hardened protocol claims anything against Charlie and a party together. The "
     "secure sum does: with one colluder the two learn how many rows all others have together, if that is released.",

@@ -14,7 +14,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, play, secrets
-from smc_dp.attacks.sums import add_up, weighted_sum
+from smc_dp.attacks.sums import add_up, on_the_secure_sum, weighted_sum
 from smc_dp.methods.sums.among import Among
 from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 
@@ -43,7 +43,7 @@ def _secure_sum(rng: Stream, _key_bits: int) -> bool:
     form = _shared()
     honest = [replace(s, eta=form.noise.law.share(rng)) for s in secrets(PARTIES, DIMENSION, rng)]
     liar = rng.below(PARTIES)
-    S = add_up(form, [entered(s) if j == liar else s for j, s in enumerate(honest)], rng).released
+    S = add_up(form, [entered(s) if j == liar else s for j, s in enumerate(honest)], rng).lifted
     return [sum(column) for column in zip(*(s.w for s in honest), strict=True)] == S
 
 
@@ -69,13 +69,7 @@ ATTACK = MeasuredAttack(
     variants=(
         _attacked(PRINTED),
         _attacked(HARDENED),
-        Variant(
-            "secure sum",
-            "weighted sum",
-            "a weighted sum by the secure sum, where every party draws a share of the noise",
-            "fails",
-            _secure_sum,
-        ),
+        on_the_secure_sum("where every party draws a share of the noise", _secure_sum),
     ),
     reading="The function that the protocol computes allows this, so no proof about the protocol rules it out; another "
     "function does, in which noise is no single party's input: in the secure sum a party leaves out its own share, and "

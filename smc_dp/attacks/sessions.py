@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from protocols import pathak2010
-from protocols.arithmetic.ring import Vector
+from protocols.arithmetic.ring import Ring, Vector
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import as_printed
@@ -41,9 +41,10 @@ class PartySecret:
 
 @dataclass(frozen=True, repr=False)
 class Played:
-    """A finished run: what is public, and what each participant saw."""
+    """A finished run: what is public, the released sum in its ring among it, and what each participant saw."""
 
-    parameters: Parameters
+    parameters: Any
+    ring: Ring
     released: Vector
     views: dict[str, View] = field(repr=False)
 
@@ -59,8 +60,7 @@ class Played:
     @property
     def lifted(self) -> list[int]:
         """The released sum as signed integers."""
-        ring = self.parameters.weights
-        return [ring.reduce(x + ring.modulus // 2) - ring.modulus // 2 for x in self.released]
+        return list(self.ring.nearest(self.released))
 
 
 def play(program: Program, secrets: Sequence[PartySecret], key_bits: int, rng: Stream) -> Played:
@@ -72,7 +72,7 @@ def play(program: Program, secrets: Sequence[PartySecret], key_bits: int, rng: S
     }
     inputs[CURATOR_NAME] = (p,)
     run = execute(program, p, inputs, rng)
-    return Played(p, released(p, run.published), run.views)
+    return Played(p, p.weights, released(p, run.published), run.views)
 
 
 def _input(program: Program, p: Parameters, secret: PartySecret) -> PartyInput | as_printed.PrintedInput:

@@ -17,7 +17,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, play
-from smc_dp.attacks.sums import add_up, weighted_sum
+from smc_dp.attacks.sums import add_up, on_the_secure_sum, weighted_sum
 from smc_dp.attacks.synthetic import DIMENSION, like_adult
 from smc_dp.data.federation import Federation, Public
 from smc_dp.methods.method import Trained
@@ -86,7 +86,7 @@ def _secure_sum(rng: Stream, _key_bits: int) -> bool:
     """Every party takes its own share of the noise off, without a test whether it is all that there is."""
     form, numbers = _shared(), _scaled()
     secrets = [PartySecret(n, z, form.noise.law.share(rng)) for n, z in zip(SIZES, numbers, strict=True)]
-    S = add_up(form, secrets, rng).released
+    S = add_up(form, secrets, rng).lifted
     exact = [sum(column) for column in zip(*numbers, strict=True)]
     return any(less_own(S, secret.eta) == exact for secret in secrets)
 
@@ -138,13 +138,7 @@ ATTACK = MeasuredAttack(
             "fails",
             _weighted_sum,
         ),
-        Variant(
-            "secure sum",
-            "weighted sum",
-            "a weighted sum by the secure sum, where every party draws a share of the noise",
-            "fails",
-            _secure_sum,
-        ),
+        on_the_secure_sum("where every party draws a share of the noise", _secure_sum),
     ),
     reading="123 made-up indicators like those of Adult, four parties, epsilon 1/2. The noise is an input of the "
     "contributor, so no protocol that computes this function can hide it from that party. In the secure sum each party "

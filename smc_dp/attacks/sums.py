@@ -6,19 +6,19 @@ Whoever deviates keeps what others erase, so here every party keeps it; an attac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
-from protocols.runtime.claims import View
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY
 from protocols.secure_sum import PROGRAM, complete, setup, sums
 from protocols.secure_sum.parameters import Block, Parameters, stage
 from protocols.secure_sum.values import Addends, Vault
-from smc_dp.attacks.sessions import PartySecret
+from smc_dp.attacks.attack import AttackTrial, Variant
+from smc_dp.attacks.sessions import PartySecret, Played
 from smc_dp.audit.code.executions import execute
 from smc_dp.data.federation import Public
 from smc_dp.methods.sums.among import Among
@@ -28,24 +28,6 @@ from smc_dp.privacy.target import NoiseName, Target
 
 MOST_ROWS = 2000
 """The public cap on each party's number of rows; the attacks have fewer."""
-
-
-@dataclass(frozen=True, repr=False)
-class Summed:
-    """A finished run: what is public, the released sum as signed integers, what each participant saw."""
-
-    parameters: Parameters
-    released: list[int]
-    views: dict[str, View] = field(repr=False)
-
-    @property
-    def charlie(self) -> View:
-        """What Charlie saw."""
-        return self.views[CURATOR_NAME]
-
-    def party(self, j: int) -> View:
-        """What P_j saw, j counted from 0."""
-        return self.views[self.parameters.parties[j]]
 
 
 def weighted_sum(
@@ -62,7 +44,7 @@ def weighted_sum(
     return WeightedSum(lam).shared(public, Target(epsilon, noise=noise), among, MOST_ROWS, sizes)
 
 
-def add_up(form: SharedWeightedSum, entered: Sequence[PartySecret], rng: Stream) -> Summed:
+def add_up(form: SharedWeightedSum, entered: Sequence[PartySecret], rng: Stream) -> Played:
     """Run the secure sum for parties P1, P2, ...: each enters its vector w, whatever it is, and its share eta."""
     names = tuple(f"P{j}" for j in range(1, len(entered) + 1))
     blocks = tuple(Block(length, law) for length, law in form.blocks)
@@ -71,9 +53,12 @@ def add_up(form: SharedWeightedSum, entered: Sequence[PartySecret], rng: Stream)
     for name, secret in zip(names, entered, strict=True):
         inputs[name] = (p, Addends((p.ring.vector(secret.w),), (p.ring.vector(secret.eta),)))
     run = execute(_KEEPING, p, inputs, rng)
-    half = p.ring.modulus // 2
-    S = [p.ring.reduce(x + half) - half for x in run.published[CURATOR_NAME].S]
-    return Summed(p, S, run.views)
+    return Played(p, p.ring, run.published[CURATOR_NAME].S, run.views)
+
+
+def on_the_secure_sum(about: str, trial: AttackTrial, trials: int = 20) -> Variant:
+    """The variant in which an attack is tried on a weighted sum by the secure sum, where it fails."""
+    return Variant("secure sum", "weighted sum", f"a weighted sum by the secure sum, {about}", "fails", trial, trials)
 
 
 async def _keeping(me: Endpoint, p: Parameters, mine: Addends) -> Vault:

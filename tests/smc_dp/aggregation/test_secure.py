@@ -31,7 +31,7 @@ from smc_dp.aggregation import (
     SumWithSmallestNoise,
     by_protocol,
 )
-from smc_dp.aggregation.realisations import REALISATIONS, Realisation, nearest
+from smc_dp.aggregation.realisations import REALISATIONS, Realisation
 from smc_dp.errors import InputError
 from smc_dp.methods.method import laws
 from smc_dp.methods.registry import METHODS
@@ -222,7 +222,7 @@ async def one_party(me: Endpoint, p: Toy, answer: Any) -> None:
     values: tuple[tuple[int, ...], ...] = ()
     for _ in range(p.rounds):
         me.send(me.curator, Answer(RING.vector(answer(values))))
-        values = (*values, nearest(RING, (await me.receive(me.curator, Total)).x))
+        values = (*values, RING.nearest((await me.receive(me.curator, Total)).x))
 
 
 async def the_curator(me: Endpoint, p: Toy) -> None:
@@ -245,7 +245,7 @@ async def staged_curator(me: Endpoint, p: Toy) -> None:
 
 def _rounds(p: Toy, published: Mapping[str, Any]) -> tuple[tuple[int, ...], ...]:
     (totals,) = published.values()
-    values = nearest(RING, totals.y)
+    values = RING.nearest(totals.y)
     return tuple(values[i * p.length : (i + 1) * p.length] for i in range(p.rounds))
 
 

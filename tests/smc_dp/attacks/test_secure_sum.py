@@ -15,9 +15,9 @@ from protocols.pathak2010.boundary import noise_of_charlie_and_first
 from smc_dp.arrays import Array
 from smc_dp.attacks import sessions
 from smc_dp.attacks.charlie_and_one import Sizes, sizes_in_the_sum, unmasked
-from smc_dp.attacks.sessions import PartySecret
+from smc_dp.attacks.sessions import PartySecret, Played
 from smc_dp.attacks.strip_noise import less_own
-from smc_dp.attacks.sums import Summed, add_up, weighted_sum
+from smc_dp.attacks.sums import add_up, weighted_sum
 from smc_dp.audit.epsilon.secure_sum import too_few
 from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw
@@ -80,14 +80,14 @@ def test_the_best_party_leaves_the_noise_of_h_shares(noise: NoiseName) -> None:
 def test_in_a_run_what_is_left_is_the_shares_of_the_others_to_the_integer() -> None:
     form, coins = weighted_sum(AMONG, 3, EPSILON), seeded("run")
     entered = [PartySecret(n, [n * 7, -n, 5], form.noise.law.share(coins)) for n in (3, 4, 5, 6)]
-    S = add_up(form, entered, coins).released
+    S = add_up(form, entered, coins).lifted
     for own in entered:
         others = [other.eta for other in entered if other is not own]
         exact = zip(*(other.w for other in entered), *others, strict=True)
         assert less_own(S, own.eta) == [sum(column) for column in exact]
     alone = [entered[0], *(PartySecret(s.n, s.w, [0, 0, 0]) for s in entered[1:])]  # twin: nobody else draws any
     exact = zip(*(s.w for s in alone), strict=True)
-    assert less_own(add_up(form, alone, coins).released, alone[0].eta) == [sum(column) for column in exact]
+    assert less_own(add_up(form, alone, coins).lifted, alone[0].eta) == [sum(column) for column in exact]
 
 
 # Charlie and P_1.
@@ -103,7 +103,7 @@ def test_charlie_and_the_first_party_have_the_noise_of_the_curator_protocol() ->
     assert p.subtract_vectors(seen.released, noise) == exact
 
 
-def runs(count: int) -> list[tuple[Summed, list[PartySecret]]]:
+def runs(count: int) -> list[tuple[Played, list[PartySecret]]]:
     form, found = weighted_sum(AMONG, 1, EPSILON, sizes="released"), []
     for i in range(count):
         coins = seeded(f"masks {i}")
@@ -112,7 +112,7 @@ def runs(count: int) -> list[tuple[Summed, list[PartySecret]]]:
     return found
 
 
-def readings(found: list[tuple[Summed, list[PartySecret]]]) -> tuple[list[int], int]:
+def readings(found: list[tuple[Played, list[PartySecret]]]) -> tuple[list[int], int]:
     """What is left of the numbers of rows under the masks that Charlie and P1 do not know, and how many of the honest
     parties' vectors are open.
     """
