@@ -211,10 +211,6 @@ def _coins(what: str, protocol: Protocol, p: Any) -> Stream:
     return Stream.insecure_from_seed(f"{what} {protocol.program.name} {sorted(p.as_dict().items())}")
 
 
-def _of_code(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Check:
-    return Check("leakage", name, asks, run, of_code=True)
-
-
 CHECKS: tuple[Check, ...] = (
     Check("leakage", "structure", "Does each view hold what its simulator makes, and nothing else?", structure),
     Check(
