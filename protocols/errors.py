@@ -15,6 +15,10 @@ class LocalError(ProtocolError):
     """We are about to break the rules: a bug, a bad parameter, a stale ciphertext, an undeclared route."""
 
 
+class UnansweredError(LocalError):
+    """A role asks at home, nobody is there, and the answer is not among its inputs: so far it came, and no further."""
+
+
 class PeerError(ProtocolError):
     """A peer broke the rules, or somebody on the way from it did.
 

@@ -53,10 +53,14 @@ class Stream:
         key = hmac.new(self._key, b"fork:" + label.encode(), hashlib.sha256).digest()
         return Stream(key, insecure=self.insecure)
 
+    def spawn(self) -> Stream:
+        """An independent stream keyed by the next bytes of this one: every call gives another, as no fork does."""
+        return Stream(self.bytes(KEY_BYTES), insecure=self.insecure)
+
     def bytes(self, n: int) -> bytes:
         """The next n bytes, uniform."""
         while len(self._buffer) < n:
-            self._buffer += self._generator.update(bytes(max(_BLOCK, n)))
+            self._buffer += self._generator.update(bytes(max(_BLOCK, n - len(self._buffer))))
         taken, self._buffer = self._buffer[:n], self._buffer[n:]
         return taken
 

@@ -13,7 +13,7 @@ from protocols.errors import DecodeError, PeerError, StallError
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.mailbox import Absent
-from protocols.runtime.process import End, Process, hold_to_their_word, overdue, processes
+from protocols.runtime.process import NOBODY, End, Home, Process, hold_to_their_word, overdue, processes
 from protocols.runtime.session import PUBLIC_NAME, Session
 
 
@@ -34,15 +34,17 @@ async def run(
     *,
     vanish: Mapping[str, int] | None = None,
     marks: Mapping[str, Sequence[Absent]] | None = None,
+    home: Mapping[str, Home] = NOBODY,
 ) -> Acted:
     """All actors to their end, then publication, unless a role was stopped.
 
-    `vanish` maps participants to the number of envelopes that they still send; `marks` are known beforehand, by reader.
+    `vanish` maps participants to the number of envelopes that they still send; `marks` are known beforehand, by reader;
+    `home` answers what roles ask, by name.
     Raises an ExceptionGroup holding what any role raises, or a `StallError` when all that are left wait for mail that
     nobody has sent; the others are cancelled, and nothing is published.
     """
     actors = _Actors(session, dict(vanish or {}))
-    actors.roles = processes(session, identities, seeds, inputs, actors.board.greetings)
+    actors.roles = processes(session, identities, seeds, inputs, actors.board.greetings, home=home)
     for name, absent in (marks or {}).items():
         for mark in absent:
             actors.roles[name].mark(mark)

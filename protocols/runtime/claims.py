@@ -97,7 +97,8 @@ class Hygiene:
     shift) of the ring in which a compared unknown travels, followed by `shift` random bits. `agrees(p, inputs,
     published)`: whether the published messages give what the ideal functionality makes of everybody's inputs.
     `ring_bits(p)`: the published numbers add up mod 2**ring_bits(p). `says_who(p)`: whether what is published says
-    whose inputs it is made of, so that `agrees` can be asked where somebody vanished as well.
+    whose inputs it is made of, so that `agrees` can be asked where somebody vanished as well. `gathered(p, inputs)`:
+    the inputs of a role as `Model.inputs` has them, where it asked for some on its way; it may not have come to all.
     """
 
     sigma: int
@@ -107,6 +108,7 @@ class Hygiene:
     agrees: Callable[[Any, Mapping[str, tuple[Any, ...]], Mapping[str, Any]], bool]
     ring_bits: Callable[[Any], int]
     says_who: Callable[[Any], bool] = lambda p: False
+    gathered: Callable[[Any, tuple[Any, ...]], tuple[Any, ...]] = lambda p, inputs: inputs
 
 
 Inputs = Mapping[str, tuple[Any, ...]]
@@ -146,6 +148,8 @@ class Model:
     members)` is what the ideal functionality gives a coalition, by name, where these messages were sent by these
     senders; without it, that is the sum of the published shares. `profiles(p)` gives other parameters for the same
     parties under which coalitions may learn something else: each has a table of its own.
+    `asked(p, inputs)`: of one participant's inputs those that it starts with, and what it is answered at home, one
+    after the other, where a role asks; what is answered is its own as its inputs are.
     """
 
     toy: Callable[[Any], Any]
@@ -160,6 +164,7 @@ class Model:
     vanishing: Callable[[Any], tuple[str, ...]] = lambda p: ()
     given: Callable[[Any, Inputs, Sequence[tuple[str, Message]], frozenset[str]], Mapping[str, Any]] | None = None
     profiles: Callable[[Any], tuple[Any, ...]] = lambda p: ()
+    asked: Callable[[Any, tuple[Any, ...]], tuple[tuple[Any, ...], tuple[Any, ...]]] = lambda p, inputs: (inputs, ())
 
 
 @dataclass(frozen=True)

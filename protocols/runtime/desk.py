@@ -82,7 +82,8 @@ class Desk:
         channel: Channel,
         observer: Observer | None,
         charge: Callable[[str], None] | None,
-        voided: Callable[[str], None] | None = None,
+        voided: Callable[[str], None] | None,
+        ask: Callable[..., Any],
     ) -> None:
         self.session, self.name, self.seed, self.channel = session, name, seed, channel
         self.keys: dict[str, Key] = {}
@@ -94,6 +95,7 @@ class Desk:
         self.heard: dict[SignedStatement, None] = {}  # the statements of others that this role has seen to be signed
         self.stage: str | None = None
         self._signer, self._observer, self._charge, self._voided = signer, observer, charge, voided
+        self._ask = ask
         self._spent: set[str] = set()
         self._finished = 0  # stages that an earlier process of this role has finished
         self._entered = 0
@@ -233,6 +235,10 @@ class Desk:
             raise LocalError(f"{self.name}: {label} was not spent, so it cannot be void")
         if self._voided:
             self._voided(label)
+
+    def ask(self, said: tuple[Any, ...]) -> Any:
+        """Ask the participant's own program; the process keeps the answer among the role's inputs."""
+        return self._ask(*said)
 
     def doubt(self, sender: str, rule: str) -> None:
         """Note what is wrong, and miss the sender from now on in this stage."""

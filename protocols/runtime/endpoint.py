@@ -90,6 +90,10 @@ class Engine(Protocol):
         """Take a charge back."""
         ...
 
+    def ask(self, said: tuple[Any, ...]) -> Any:
+        """Ask at home."""
+        ...
+
     def doubt(self, sender: str, rule: str) -> None:
         """Go on without the sender."""
         ...
@@ -237,6 +241,14 @@ class Endpoint:
         Raises `LocalError` for what was not spent. That time has passed is no proof.
         """
         self._engine.void(label)
+
+    def ask(self, *said: Any) -> Any:
+        """What this participant's own program at home answers to what was learned so far.
+
+        The answer becomes one more input of the role: whoever runs the role again, after a crash or in an audit, gives
+        it with the others, and nobody is asked a second time. Raises `LocalError` where nobody is at home.
+        """
+        return self._engine.ask(said)
 
     def refuse(self, sender: str, rule: str) -> NoReturn:
         """Abort, blaming the sender of the message received last from it."""

@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal, NoReturn
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.crypto.sealing import KEY_BYTES
-from protocols.errors import DecodeError, LocalError, PeerError, StoppedError, shown, somebody_between
+from protocols.errors import DecodeError, LocalError, PeerError, StoppedError, UnansweredError, shown, somebody_between
 from protocols.runtime import message as messages
 from protocols.runtime.channel import GREETING, Channel
 from protocols.runtime.desk import Desk, Observer
@@ -33,13 +34,17 @@ from protocols.runtime.session import Session
 MAX_HELD_BYTES = 1 << 26  # of mail whose senders have not greeted
 End = Literal["done", "stopped", "gone"]
 Greetings = Mapping[str, Envelope]
+Home = Callable[..., Any]
+"""A participant's own program, which answers what its role asks."""
+NOBODY: Mapping[str, Home] = MappingProxyType({})
 
 
 class Process:
     """A role, its inputs and its channel. `deliver` mail, then `advance`; what it sends comes back from `advance`.
 
     `charge` is the driver's ledger, which has what it is told on the disk before it returns, see `Endpoint.spend`;
-    `voided` hears which charge has turned out to cost nothing, see `Endpoint.void`.
+    `voided` hears which charge has turned out to cost nothing, see `Endpoint.void`. `home` answers what the role asks
+    (`Endpoint.ask`); each answer is added to `inputs`, so that whoever runs the role again needs nobody at home.
     """
 
     def __init__(
@@ -54,10 +59,11 @@ class Process:
         observer: Observer | None = None,
         charge: Callable[[str], None] | None = None,
         voided: Callable[[str], None] | None = None,
+        home: Home | None = None,
     ) -> None:
         self.session, self.name, self.inputs, self.board = session, name, inputs, board
         self.channel = Channel(session, name, signer, seed.fork("channel"), board)
-        self.desk = Desk(session, name, signer, seed, self.channel, observer, charge, voided)
+        self.desk = Desk(session, name, signer, seed, self.channel, observer, charge, voided, self._asked)
         self.greeted = False
         self.counter = 0  # of the states that were saved of it
         self.end: End | None = None
@@ -66,7 +72,7 @@ class Process:
         self.rising = False  # resumed, and not yet where it stood
         self.early = EarlyMail()
         self.broken: Exception | None = None  # what the role or its mail raised: it does not go on after that
-        self._observer = observer
+        self._observer, self._home = observer, home
         self._started = False
         self._posted = 0  # greetings on the board when it looked there last
         self._want: Want | None = None
@@ -211,6 +217,13 @@ class Process:
         """Give up the role where it stands."""
         if self._role is not None:
             self._role.close()
+
+    def _asked(self, *said: Any) -> Any:
+        if self._home is None:
+            raise UnansweredError(f"{self.name}: nobody is at home to answer, and the answer is not among the inputs")
+        answer = self._home(*said)
+        self.inputs = (*self.inputs, answer)
+        return answer
 
     def _due(self, sender: str) -> Absent:
         if self._want is None or self._want.greetings:
@@ -390,8 +403,12 @@ def processes(
     observer: Observer | None = None,
     charge: Callable[[str, str], None] | None = None,
     voided: Callable[[str, str], None] | None = None,
+    home: Mapping[str, Home] = NOBODY,
 ) -> dict[str, Process]:
-    """One process for each participant; `charge(name, label)` is told what each spends, `voided` what cost nothing."""
+    """One process for each participant; `charge(name, label)` is told what each spends, `voided` what cost nothing.
+
+    `home`: who answers what the role of a participant asks, by name.
+    """
     return {
         name: Process(
             session,
@@ -403,6 +420,7 @@ def processes(
             observer=observer,
             charge=partial(charge, name) if charge else None,
             voided=partial(voided, name) if voided else None,
+            home=home.get(name),
         )
         for name in session.names
     }

@@ -3,7 +3,7 @@
 `save` after every `advance`, and commit three things at once: the mail that was taken, the new state, and what is
 to be sent; only then send. `resume` runs the open stage again, compares the digest of every message it makes again with
 the one it made before, and stops on a difference before anything is sealed twice under one nonce. `step` is both in
-one call, from bytes to bytes, for engines that keep nothing in memory.
+one call, from bytes to bytes, for engines that keep nothing in memory. What was answered at home is part of the state.
 
 The state is secret: whoever has it can read the role's mail. It holds no identity key, so that nobody can sign with it.
 An old state is an attack: asked again with other mail, a role seals two plaintexts under one nonce, and answers the
@@ -30,7 +30,7 @@ from protocols.runtime.channel import Counters
 from protocols.runtime.desk import Observer, Progress
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent, Mail, Note
-from protocols.runtime.process import Greetings, Process
+from protocols.runtime.process import Greetings, Home, Process
 from protocols.runtime.session import FORMAT, Session
 
 
@@ -87,6 +87,7 @@ def resume(
     observer: Observer | None = None,
     charge: Callable[[str], None] | None = None,
     voided: Callable[[str], None] | None = None,
+    home: Home | None = None,
 ) -> Process:
     """The process whose state this is; `board` holds the greetings posted by now, `counter` the newest state's number.
 
@@ -100,7 +101,7 @@ def resume(
     if kept.get("counter") != counter:
         raise ReplayError(f"the state has number {kept.get('counter')}, wanted {counter}: only the newest may go on")
     try:
-        return _restored(session, kept, signer, {} if board is None else board, observer, charge, voided)
+        return _restored(session, kept, signer, {} if board is None else board, observer, charge, voided, home)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ReplayError(f"not a state of this program: {type(error).__name__}") from None
 
@@ -114,10 +115,11 @@ def begin(
     board: Greetings | None = None,
     charge: Callable[[str], None] | None = None,
     voided: Callable[[str], None] | None = None,
+    home: Home | None = None,
 ) -> Step:
     """The first call: greet the others and go as far as possible."""
     known = {} if board is None else board
-    process = Process(session, name, signer, seed, inputs, known, charge=charge, voided=voided)
+    process = Process(session, name, signer, seed, inputs, known, charge=charge, voided=voided, home=home)
     return _finish(process, process.advance())
 
 
@@ -131,9 +133,10 @@ def step(
     marks: Sequence[Absent] = (),
     charge: Callable[[str], None] | None = None,
     voided: Callable[[str], None] | None = None,
+    home: Home | None = None,
 ) -> Step:
     """Continue with new mail and marks. Raises what `resume` raises, and when state, code and past do not agree."""
-    process = resume(session, state, signer, counter, board, charge=charge, voided=voided)
+    process = resume(session, state, signer, counter, board, charge=charge, voided=voided, home=home)
     out = process.advance()  # up to where it stood, so that marks can be held against what it waits for
     for absent in marks:
         process.mark(absent)
@@ -163,11 +166,14 @@ def _restored(
     observer: Observer | None,
     charge: Callable[[str], None] | None,
     voided: Callable[[str], None] | None,
+    home: Home | None,
 ) -> Process:
     name, key, insecure, inputs, greeted = kept["role"]
     greetings = {sender: Envelope.decode(hello) for sender, hello in kept["greetings"].items()}
     seed, known = Stream(key, insecure=insecure), ChainMap(greetings, board)  # type: ignore[arg-type]
-    process = Process(session, name, signer, seed, inputs, known, observer=observer, charge=charge, voided=voided)
+    process = Process(
+        session, name, signer, seed, inputs, known, observer=observer, charge=charge, voided=voided, home=home
+    )
     process.counter, process.greeted = kept["counter"], greeted
     for envelope in kept["early"]:
         process.hold(Envelope.decode(envelope))

@@ -23,7 +23,7 @@ from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.mailbox import Absent, Mail, Note
 from protocols.runtime.message import Message
 from protocols.runtime.network import LINKS, Clock, check_topology, is_relayed
-from protocols.runtime.process import End, Process, hold_to_their_word, overdue, processes
+from protocols.runtime.process import NOBODY, End, Home, Process, hold_to_their_word, overdue, processes
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView, view_of
@@ -94,15 +94,16 @@ def simulate(
     seeds: Mapping[str, Stream],
     inputs: Mapping[str, tuple[Any, ...]],
     setting: Setting | None = None,
+    home: Mapping[str, Home] = NOBODY,
 ) -> Run:
-    """Run every role to its end and publish, unless a role was stopped.
+    """Run every role to its end and publish, unless a role was stopped; `home` answers what roles ask, by name.
 
     Raises what any role raises, `StallError` when all wait for each other, and `PeerError` when somebody publishes
     something else than it had told the others.
     """
     wire = _Wire(session, setting or Setting())
     charge, voided = wire.setting.charge, wire.setting.voided
-    roles = processes(session, identities, seeds, inputs, wire.board.greetings, wire, charge, voided)
+    roles = processes(session, identities, seeds, inputs, wire.board.greetings, wire, charge, voided, home)
     try:
         _run(wire, roles)
         if all(role.end != "stopped" for role in roles.values()):

@@ -23,7 +23,7 @@ import cbor2
 
 from protocols.arithmetic.rng import KEY_BYTES, Stream
 from protocols.crypto.identity import SIGNATURE_BYTES, Signer
-from protocols.errors import PeerError, ProtocolError, ReplayError
+from protocols.errors import PeerError, ProtocolError, ReplayError, UnansweredError
 from protocols.runtime import state as states
 from protocols.runtime.claims import View
 from protocols.runtime.envelope import HELLO, Envelope, first_greetings, signed_payload
@@ -42,7 +42,9 @@ _HEAD = 4  # what stands before the fields in a file: two formats, the program a
 Opened: TypeAlias = tuple[str, int, str, str, int, bytes]
 """A letter that a role read: its sender, its number on the link, its kind, stage, round and payload."""
 Cause: TypeAlias = Literal["mail", "itself", "waiting"]
-"""What stopped a role before its end: what somebody sent it, what it was given itself, or what never came."""
+"""What stopped a role before its end: what somebody sent it, what it was given itself, or what never came, from others
+or from home.
+"""
 
 
 @dataclass(frozen=True, repr=False)
@@ -303,6 +305,8 @@ def _stopped_by(
         of = (error.culprit, PUBLIC_NAME if error.rule.startswith(HELLO) else process.name)
         named = [n for n, e in record.items() if (e.sender, e.to) == of and e.number in error.evidence]
         return error.rule, named[0] if named else line, "mail"
+    except UnansweredError as error:
+        return str(error), None, "waiting"
     except ProtocolError as error:
         return str(error), None, "itself"
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -16,19 +16,28 @@ from protocols.secure_sum import complete, dealing, setup, sums
 from protocols.secure_sum.messages import KINDS, STATEMENTS, MaskKeys
 from protocols.secure_sum.parameters import SETUP, SHARES, Parameters, stage, widths
 from protocols.secure_sum.publishing import broken_word, publish
-from protocols.secure_sum.values import RECORDS, Addends, Sums
+from protocols.secure_sum.values import RECORDS, Addends, Sums, Vault, joined
 
 
-async def party(me: Endpoint, p: Parameters, mine: Addends) -> Sums:
-    """P_j: its numbers and its noise for each sum in; the sums out, and who is in them."""
-    mine.check(p)
+async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> Sums:
+    """P_j: its numbers and its noise in, of sums that it knows beforehand, and of later ones as it is asked for them at
+    home, with the sums so far; the sums out, and who is in them.
+    """
+    mine = joined(p, mine, *later)
     vault = await me.stage(setup.party, p)
     if p.output == SHARES:
+        mine = _known(me, p, vault, mine, 0)
         return Sums((await me.stage(complete.publisher, p, vault, mine, 0, name=stage(0), replaces=True),), ())
     one = sums.party if p.D else complete.party
     for r in range(p.R):
+        mine = _known(me, p, vault, mine, r)
         vault = await me.stage(one, p, vault, mine, r, name=stage(r), replaces=True)
     return Sums(vault.values, vault.members)
+
+
+def _known(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> Addends:
+    """What the party adds up to sum r: it asks at home, with the sums so far, where it did not know that beforehand."""
+    return mine if r < mine.count else joined(p, mine, me.ask(vault.values))
 
 
 async def curator(me: Endpoint, p: Parameters) -> Sums:

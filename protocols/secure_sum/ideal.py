@@ -26,7 +26,7 @@ from protocols.runtime.message import Message
 from protocols.secure_sum import asked, dealing, masks
 from protocols.secure_sum.boundary import NOT_CLAIMED
 from protocols.secure_sum.parameters import SHARES, Block, Parameters
-from protocols.secure_sum.values import Addends
+from protocols.secure_sum.values import Addends, joined
 
 ASSUMPTIONS = (
     "that who deviates is fixed from the start, that no party goes back to an old state, that X25519 (gap "
@@ -124,6 +124,15 @@ def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
     return given if p.output == SHARES else {**given, CURATOR_NAME: (p,)}
 
 
+def at_home(p: Parameters, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """A party knows what it adds to the first sum; for that to the others it asks."""
+    if len(given) < 2:
+        return given, ()
+    each = zip(given[1].numbers, given[1].noise, strict=True)
+    first, *others = (Addends((numbers,), (noise,)) for numbers, noise in each)
+    return (given[0], first), tuple(others)
+
+
 def _unknowns(p: Parameters, name: str, unknown: Unknown) -> tuple[Vector, ...]:
     """One vector a sum; the number of a coordinate goes on over all sums."""
     found, start = [], 1
@@ -151,9 +160,14 @@ def toy_masks(p: Parameters) -> tuple[Mask, ...]:
     )
 
 
+def gathered(p: Parameters, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a participant knew and what it asked for as one input: of a party, for Charlie has none."""
+    return given if len(given) < 2 else (given[0], joined(p, *given[1:]))
+
+
 def agrees(p: Parameters, given: Inputs, published: Mapping[str, Any]) -> bool:
     """Whether the published sums are those of what their members added."""
-    addends = {name: given[name][1] for name in p.parties}
+    addends = {name: joined(p, *given[name][1:]) for name in p.parties}
     if p.output == SHARES:
         total = p.ring.add_vectors(*(share.y for share in published.values()))
         return total == functionality(p, addends, 0, range(p.K))
@@ -177,10 +191,12 @@ MODEL = Model(
         agrees,
         lambda p: p.ring_bits,
         lambda p: p.output != SHARES,
+        gathered,
     ),
     vanishing=asked.vanishing,
     given=given,
     profiles=asked.profiles,
+    asked=at_home,
 )
 
 # How the claim is tried.

@@ -11,16 +11,30 @@ from protocols.secure_sum.parameters import Block, Parameters
 
 @dataclass(frozen=True, repr=False)
 class Addends:
-    """A party's private input: for each sum its numbers, and its share of the noise, as elements of Z_M."""
+    """A party's private input: for some sums, in their order, its numbers and its share of the noise, as elements of
+    Z_M.
+    """
 
     numbers: tuple[Vector, ...]
     noise: tuple[Vector, ...]
 
-    def check(self, p: Parameters) -> None:
-        """Raises `LocalError` unless there are as many of both as each sum has."""
-        wanted = [p.length(r) for r in range(p.R)]
-        if [len(x) for x in self.numbers] != wanted or [len(e) for e in self.noise] != wanted:
-            raise LocalError(f"wanted numbers and noise of the lengths {wanted}")
+    @property
+    def count(self) -> int:
+        """For how many sums."""
+        return len(self.numbers)
+
+
+def joined(p: Parameters, *given: Addends) -> Addends:
+    """What a party knew beforehand, and what it was given for the sums after those.
+
+    Raises `LocalError` unless there are as many numbers, and as much noise, as each of the first sums has.
+    """
+    numbers = tuple(x for some in given for x in some.numbers)
+    noise = tuple(e for some in given for e in some.noise)
+    wanted = [p.length(r) for r in range(min(len(numbers), p.R))]
+    if [len(x) for x in numbers] != wanted or [len(e) for e in noise] != wanted:
+        raise LocalError(f"wanted numbers and noise of the lengths {[p.length(r) for r in range(p.R)]}")
+    return Addends(numbers, noise)
 
 
 @dataclass(frozen=True, repr=False)

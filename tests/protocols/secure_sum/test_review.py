@@ -178,7 +178,7 @@ def test_a_charge_is_voided_after_a_crash_as_well(twin: bool) -> None:
     agreed = c.propose(0, ALL[1:], ALL[:4])
     p1, voided, restored = c.honest["P1"], list[str](), replay._restored
     state = replay.save(p1)
-    forgetting = lambda *args: restored(*args[:-1], None)  # noqa: E731
+    forgetting = lambda *args: restored(*args[:-2], None, None)  # noqa: E731
     with patch.object(replay, "_restored", forgetting if twin else restored):
         again = replay.resume(c.session, state, c.identities["P1"], p1.counter, c.boards["P1"], voided=voided.append)
     every = c.signatures(agreed, 0)
