@@ -14,7 +14,7 @@ from itertools import count
 
 from flint import arb
 
-from protocols.arithmetic.rng import KEY_BYTES, Stream
+from protocols.arithmetic.rng import Stream
 from smc_dp.privacy.lazy import Uniforms, exactly, settled
 
 MANTISSA_BITS = 96
@@ -29,7 +29,7 @@ def gamma_above(shape: Fraction, scale: Fraction, rng: Stream, *, bits: int = 12
     """
     if shape <= 0 or scale <= 0 or bits < 1:
         raise ValueError(f"shape, scale and bits are positive, got {shape}, {scale} and {bits}")
-    draw = Stream(rng.bytes(KEY_BYTES), insecure=rng.insecure)
+    draw = rng.spawn()
     whole, part = divmod(shape, 1)
     pair = _accepted(part, draw, bits) if part else None
     uniforms = Uniforms(int(whole) + (pair is not None), draw.fork("exponentials"))

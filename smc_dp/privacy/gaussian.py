@@ -56,9 +56,14 @@ def mu_for(epsilon: Fraction, delta: Fraction) -> Fraction:
     epsilon in [1e-9, 1e6], delta in (0, 1). A float, so that a statement can hold it with nothing rounded. ValueError
     when there is none from 2^-64 to 2^12.
     """
-    if not keeps(Fraction(LEAST_MU) ** 2, epsilon, delta):
+    return largest_mu(lambda mu: keeps(mu**2, epsilon, delta))
+
+
+def largest_mu(keeps: Callable[[Fraction], bool]) -> Fraction:
+    """The largest float mu that keeps what is wanted, where every smaller one does; ValueError as in `mu_for`."""
+    if not keeps(Fraction(LEAST_MU)):
         raise ValueError(f"no mu of at least {LEAST_MU} keeps epsilon and delta")
-    return Fraction(_last(LEAST_MU, MOST_MU, lambda mu: keeps(Fraction(mu) ** 2, epsilon, delta), 1.0))
+    return Fraction(_last(LEAST_MU, MOST_MU, lambda mu: keeps(Fraction(mu)), 1.0))
 
 
 def epsilon_of(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
@@ -83,13 +88,17 @@ def epsilon_of(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
 
 def keeps(mu_squared: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether releases of this mu^2 in all are (epsilon, delta)-private, for certain; False where balls cannot tell."""
+    return charged(lambda epsilon: curve(epsilon, _ball(mu_squared).sqrt()), epsilon, delta)
+
+
+def charged(curve: Callable[[arb], arb], epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether a curve, delta of epsilon in balls, keeps both with the errors of the theorem charged, for certain."""
     from flint import ctx
 
     bits = _BITS
     while bits <= _MOST_BITS:
         with ctx.workprec(bits):
-            limit = _ball(delta * (1 - _ERROR))
-            found = curve(_ball(epsilon - _ERROR), _ball(mu_squared).sqrt())
+            limit, found = _ball(delta * (1 - _ERROR)), curve(_ball(epsilon - _ERROR))
             if found <= limit:
                 return True
             if found > limit:

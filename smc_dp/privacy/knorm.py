@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from protocols.arithmetic.rng import KEY_BYTES, Stream
+from protocols.arithmetic.rng import Stream
 from smc_dp.privacy.lazy import Uniforms, exactly, settled
 
 
@@ -27,7 +27,7 @@ def knorm_integers(dimension: int, scale: Fraction, rng: Stream, *, bits: int = 
     if dimension < 1 or scale <= 0 or bits < 1:
         raise ValueError(f"dimension, scale and bits are positive, got {dimension}, {scale} and {bits}")
     # Each draw reads its own streams to an unforeseen depth, so it gets its own key.
-    draw = Stream(rng.bytes(KEY_BYTES), insecure=rng.insecure)
+    draw = rng.spawn()
     uniforms = Uniforms(dimension + 2 * ((dimension + 1) // 2), draw)
     return settled(lambda known: _round(uniforms.balls(known), dimension, scale), bits)
 

@@ -33,13 +33,15 @@ from fractions import Fraction
 from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
 from smc_dp.privacy.grid import ceil_sqrt
-from smc_dp.privacy.noise import KNorm
+from smc_dp.privacy.noise import DiscreteGaussian, KNorm
 from smc_dp.privacy.output import GRID, Calibrated, perturb
 
 SHARE_OF_OUTPUT = Fraction(1, 100)
 """The part of epsilon that goes to the noise on the solution."""
 
 _UNIT = 1 << GRID.fraction_bits
+APART = 2 * _UNIT
+"""How far b(f) moves between neighbours, in grid units."""
 _DIGITS = 60
 # ln and exp round to nearest, whatever the context: these factors make sure of the side.
 _ABOVE, _BELOW = Decimal("1." + "0" * 56 + "1"), Decimal("0." + "9" * 57)
@@ -47,7 +49,7 @@ _LARGE = Fraction(100)
 
 
 @dataclass(frozen=True)
-class ObjectivePerturbation:
+class PerturbedObjective:
     """How one party with n rows perturbs its objective and its solution, d numbers.
 
     modulus: Lambda. extra: Delta; their sum is a float. noise: the law of b, in grid units. jacobian: what the
@@ -58,7 +60,7 @@ class ObjectivePerturbation:
     n: int
     modulus: float
     extra: Fraction
-    noise: KNorm
+    noise: KNorm | DiscreteGaussian
     jacobian: Fraction
     output: KNorm
     moved: int
@@ -67,11 +69,6 @@ class ObjectivePerturbation:
     def total(self) -> float:
         """Lambda + Delta: the modulus of all that is minimised beside the loss and b."""
         return float(Fraction(self.modulus) + self.extra)
-
-    @property
-    def epsilon(self) -> Fraction:
-        """What the release truly guarantees, pure, to replacing one row."""
-        return self.noise.epsilon(2 * _UNIT) + self.jacobian + self.output.epsilon(self.moved)
 
     def linear(self, rng: Stream) -> tuple[Fraction, ...]:
         """b/n for a fresh b, exactly: d numbers, for one minimisation, secret."""
@@ -83,6 +80,18 @@ class ObjectivePerturbation:
         return perturb(integers, Calibrated(self.output, self.moved), rng)
 
 
+@dataclass(frozen=True)
+class ObjectivePerturbation(PerturbedObjective):
+    """With K-norm noise, which is pure."""
+
+    noise: KNorm
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What the release truly guarantees, pure, to replacing one row."""
+        return self.noise.epsilon(APART) + self.jacobian + self.output.epsilon(self.moved)
+
+
 def proven(
     epsilon: Fraction, n: int, modulus: float, curvature: Fraction, dimension: int, tau: float
 ) -> ObjectivePerturbation:
@@ -92,10 +101,9 @@ def proven(
     (Lambda/2) |f|^2, positive and finite. curvature: c. tau: a public cap on the gradient's norm at every solution.
     ValueError: a figure out of range.
     """
-    _check(epsilon, n, modulus, curvature, dimension, tau)
+    check_figures(epsilon, n, modulus, curvature, dimension, tau)
     first = epsilon * (1 - SHARE_OF_OUTPUT)
-    total = max(modulus, _float_above(curvature / (n * _expm1_below(first / 2))))
-    jacobian = _log1p_above(curvature / (n * Fraction(total)))
+    total, jacobian = strengthened(first, n, modulus, curvature)
     return _perturbation(epsilon, n, modulus, total, first - jacobian, jacobian, dimension, tau)
 
 
@@ -109,7 +117,7 @@ def paper(
     proof is for real numbers and exact minimisers; the noise on the solution, an epsilon/100 on top, makes it hold for
     what is computed. The true epsilon counts the determinant once. Arguments as for `proven`.
     """
-    _check(epsilon, n, modulus, curvature, dimension, tau)
+    check_figures(epsilon, n, modulus, curvature, dimension, tau)
     left = epsilon - 2 * _log1p_above(curvature / (n * Fraction(modulus)))
     total = modulus
     if left <= 0:
@@ -129,20 +137,31 @@ def _perturbation(
     tau: float,
 ) -> ObjectivePerturbation:
     """From the part of epsilon that b has."""
-    beta = Fraction(ceil_sqrt(dimension), 2 * _UNIT)
+    output, moved = on_solution(epsilon, n, total, dimension, tau, Fraction(1, 2))
+    extra = Fraction(total) - Fraction(modulus)
+    return ObjectivePerturbation(n, modulus, extra, KNorm(dimension, APART / for_b), jacobian, output, moved)
+
+
+def strengthened(first: Fraction, n: int, modulus: float, curvature: Fraction) -> tuple[float, Fraction]:
+    """Lambda + Delta for the least Delta that keeps the determinant to half of epsilon_1, and what it then costs."""
+    total = max(modulus, _float_above(curvature / (n * _expm1_below(first / 2))))
+    return total, _log1p_above(curvature / (n * Fraction(total)))
+
+
+def on_solution(
+    epsilon: Fraction, n: int, total: float, dimension: int, tau: float, off: Fraction
+) -> tuple[KNorm, int]:
+    """The noise that the solution has of its share of epsilon, and by how much it moves, in grid units.
+
+    off: how far the b that is used is surely from that of the proof, in each coordinate and in grid units.
+    """
+    beta = off * ceil_sqrt(dimension) / _UNIT
     moved = GRID.l2_sensitivity(2 * (Fraction(tau) + beta / n) / Fraction(total), dimension)
-    return ObjectivePerturbation(
-        n,
-        modulus,
-        Fraction(total) - Fraction(modulus),
-        KNorm(dimension, 2 * _UNIT / for_b),
-        jacobian,
-        KNorm(dimension, moved / (epsilon * SHARE_OF_OUTPUT)),
-        moved,
-    )
+    return KNorm(dimension, moved / (epsilon * SHARE_OF_OUTPUT)), moved
 
 
-def _check(epsilon: Fraction, n: int, modulus: float, curvature: Fraction, dimension: int, tau: float) -> None:
+def check_figures(epsilon: Fraction, n: int, modulus: float, curvature: Fraction, dimension: int, tau: float) -> None:
+    """ValueError for a figure that is not positive and finite, by its name."""
     named: dict[str, Fraction | float] = {
         **{"epsilon": epsilon, "n": n, "modulus": modulus},
         **{"curvature": curvature, "dimension": dimension, "tau": tau},

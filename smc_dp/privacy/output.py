@@ -22,6 +22,7 @@ Law: TypeAlias = KNorm | DiscreteLaplace | DiscreteGaussian
 
 GRID = Grid(fraction_bits=40, ring_bits=128)
 """Fine enough that rounding adds nothing visible to a sensitivity, wide enough that no noise in use wraps round."""
+NO_NOISE = "No noise was asked for (epsilon = inf)."
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def stated(
 ) -> PrivacyStatement:
     """What a release with this noise guarantees; nothing without noise."""
     if noise is None:
-        return nothing(unit, adjacency, "No noise was asked for (epsilon = inf).")
+        return nothing(unit, adjacency, NO_NOISE)
     if isinstance(noise.law, DiscreteGaussian):
         rho, mu = noise.law.rho(noise.sensitivity), mu_above(noise.law.mu_squared(noise.sensitivity))
         epsilon, delta = round_up(implied(rho, mu, target)), round_up(target.delta)

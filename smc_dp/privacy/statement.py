@@ -13,6 +13,7 @@ from smc_dp.privacy.gaussian import LEAST_MU, MOST_MU, keeps
 GuaranteeKind = Literal["pure", "approx", "zcdp", "none"]
 Unit = Literal["record", "party"]
 Adjacency = Literal["replace", "addremove", "party"]
+RecordAdjacency = Literal["replace", "addremove"]
 
 _CHANGE: dict[str, str] = {
     "replace": "one record of one party were replaced by any other record",

@@ -21,7 +21,7 @@ PRINTED: tuple[NoiseName, ...] = ("knorm", "laplace")
 SHARED: tuple[NoiseName, ...] = ("ddg", "vg", "self")
 """See `smc_dp.privacy.distributed`."""
 LOWEST, HIGHEST = Fraction(1, 10**9), Fraction(10**6)
-DEFAULT_DELTA = Fraction(1, 10**6)
+DEFAULT_DELTA = Fraction(1, 10**5)
 LEAST_DELTA = Fraction(1, 10**100)
 
 

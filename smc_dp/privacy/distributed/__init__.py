@@ -13,6 +13,8 @@ With H <= 200 and at most 2^66 integers 2 p eta is below 2^-180, which the curve
 not exactly one discrete Gaussian, so rho = (D^2/s^2 + tau p/2)/2 for p coordinates, where tau = 10 times the sum over
 k < H of e^(-2 pi^2 v k/(k+1)) (Kairouz, Liu and Steinke 2021), which is below (H - 1) 2^-252 for v >= 18.
 
+Sums that are asked for in view of each other, and blocks of one sum with noise of their own: `rounds`.
+
 `vg`. K-norm noise of scale s is a Gaussian vector whose variance is Gamma((d+1)/2, 2 s^2), and a Gamma variable is a
 sum of H of shape (d+1)/(2H). So each party draws V of this law, one for all coordinates, and then discrete Gaussians of
 variance parameter V. Where all V are at least 16, the lattice is not felt: their sum has the density of K-norm noise up
@@ -25,5 +27,16 @@ not pure, but with a delta of at most 2^-64, because the grid is made as fine as
 """
 
 from smc_dp.privacy.distributed.calibration import SharedNoise, calibrated, ring_bits, stated
+from smc_dp.privacy.distributed.rounds import Curvature, RoundBound, SharedRounds, signal, stated_rounds
 
-__all__ = ["SharedNoise", "calibrated", "ring_bits", "stated"]
+__all__ = [
+    "Curvature",
+    "RoundBound",
+    "SharedNoise",
+    "SharedRounds",
+    "calibrated",
+    "ring_bits",
+    "signal",
+    "stated",
+    "stated_rounds",
+]

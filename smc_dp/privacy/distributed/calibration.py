@@ -47,7 +47,9 @@ class SharedSum:
     """What noise is wanted for: vectors of this dimension whose sum moves by `sensitivity` in L2 (in reals).
 
     largest: what no entry of one party's vector exceeds, in reals. parties, honest: how many draw a share, and how
-    many of the shares count. ValueError for numbers that make no sense.
+    many of the shares count. multiples: all entries are multiples of 2^-multiples already, so that the grid is at least
+    as fine and nothing is charged for rounding; None for entries that are rounded. ValueError for numbers that make no
+    sense.
     """
 
     dimension: int
@@ -55,6 +57,7 @@ class SharedSum:
     largest: Fraction
     parties: int
     honest: int
+    multiples: int | None = None
 
     def __post_init__(self) -> None:
         if self.dimension < 1 or self.sensitivity <= 0 or self.largest < 0:
@@ -64,7 +67,14 @@ class SharedSum:
 
 
 def calibrated(
-    target: Target, dimension: int, sensitivity: Fraction, *, largest: Fraction, parties: int, honest: int
+    target: Target,
+    dimension: int,
+    sensitivity: Fraction,
+    *,
+    largest: Fraction,
+    parties: int,
+    honest: int,
+    multiples: int | None = None,
 ) -> SharedNoise:
     """The shares that give what is wanted to the sum of the parties' vectors, counting those of H honest ones.
 
@@ -73,7 +83,7 @@ def calibrated(
     """
     if target.noise not in SHARED:
         raise ValueError(f"noise {target.noise} is not drawn in shares")
-    asked = SharedSum(dimension, sensitivity, largest, parties, honest)
+    asked = SharedSum(dimension, sensitivity, largest, parties, honest, multiples)
     if target.noise == "vg" and dimension > MOST_DIMENSION:
         raise InputError(
             f"noise: vg is for at most {MOST_DIMENSION} numbers in one sum, got {dimension}; give noise ddg or self"
@@ -113,7 +123,7 @@ def ring_bits(bound: int) -> int:
 
 def _fitting(target: Target, asked: SharedSum) -> SharedNoise | None:
     """The noise on the coarsest grid that serves, from that of all releases on; None if the ring would be too long."""
-    fine = range(GRID.fraction_bits, MOST_RING_BITS)
+    fine = range(max(GRID.fraction_bits, asked.multiples or 0), MOST_RING_BITS)
     place = bisect_left(fine, True, key=lambda bits: _law(target, asked, bits) is not None)
     law = _law(target, asked, fine[place]) if place < len(fine) else None
     if law is None:
@@ -139,6 +149,8 @@ def _law(target: Target, asked: SharedSum, fraction_bits: int) -> ShareLaw | Non
 
 
 def _moved(asked: SharedSum, fraction_bits: int) -> int:
+    if asked.multiples is not None:
+        return ceil(asked.sensitivity * (1 << fraction_bits))
     return Grid(fraction_bits, MOST_RING_BITS).l2_sensitivity(asked.sensitivity, asked.dimension)
 
 

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, TypeAlias
 from flint import ctx
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.privacy.bulk import discrete_gaussians
 from smc_dp.privacy.discrete import discrete_gaussian
 from smc_dp.privacy.gamma import gamma_above
 from smc_dp.privacy.gaussian import LEAST_VARIANCE, MOST_INTEGERS, SMOOTHING
@@ -52,16 +53,24 @@ class GaussianShares:
 
     def share(self, rng: Stream) -> list[int]:
         """One party's share, exactly distributed for uniform bits."""
-        return [discrete_gaussian(self.variance, rng) for _ in range(self.dimension)]
+        return discrete_gaussians(self.variance, self.dimension, rng)
 
     def rho(self, sensitivity: int) -> Fraction:
         """The rho of zCDP for a vector of integers with this L2 sensitivity, rounded up."""
-        closeness = (self.honest - 1) * _CLOSENESS * self.dimension / 2
-        return (Fraction(sensitivity) ** 2 / (self.honest * self.variance) + closeness) / 2
+        return Fraction(sensitivity) ** 2 / (2 * self.honest * self.variance) + self.closeness
+
+    @property
+    def closeness(self) -> Fraction:
+        """What rho is charged because a sum of shares is not one discrete Gaussian, rounded up."""
+        return (self.honest - 1) * _CLOSENESS * self.dimension / 4
 
     def mu_squared(self, sensitivity: int) -> Fraction:
         """mu^2 of the Gaussian curve for a vector with this L2 sensitivity."""
         return Fraction(sensitivity) ** 2 / (self.honest * self.variance - SMOOTHING)
+
+    def mean_square(self, shares: int) -> Fraction:
+        """Of a coordinate of so many shares together, as it is without the grid."""
+        return shares * self.variance
 
     def tail(self, parties: int, bits: int = 80) -> int:
         """A bound that some |coordinate| of all parties' shares together exceeds with probability at most 2^-bits.
@@ -121,6 +130,10 @@ class GammaShares:
             top = found.upper().fmpq()
         return Fraction(int(top.p), int(top.q))
 
+    def mean_square(self, shares: int) -> Fraction:
+        """Of a coordinate of so many shares together, as it is without the grid."""
+        return 2 * shares * self.shape * self.scale**2
+
     def tail(self, parties: int, bits: int = 80) -> int:
         """A bound that some |coordinate| of all parties' shares together exceeds with probability at most 2^-bits.
 
@@ -159,6 +172,10 @@ class WholeShares:
     def epsilon(self, sensitivity: int) -> Fraction:
         """The pure epsilon for a vector of integers with this L2 sensitivity, against all other parties together."""
         return sensitivity / self.scale
+
+    def mean_square(self, shares: int) -> Fraction:
+        """Of a coordinate of so many shares together, as it is without the grid."""
+        return shares * (self.dimension + 1) * self.scale**2  # E|Y|^2 = d (d + 1) scale^2
 
     def tail(self, parties: int, bits: int = 80) -> int:
         """A bound that some |coordinate| of all parties' shares together exceeds with probability at most 2^-bits."""

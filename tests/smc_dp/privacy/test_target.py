@@ -74,9 +74,9 @@ def test_epsilon_is_the_smallest_not_below_what_rho_implies() -> None:
 
 
 def test_gaussian_noise_has_the_mu_of_the_exact_curve() -> None:
-    # Noise of standard deviation 4.22 sensitivities for (1, 1e-6): mu = 1/4.22; by zCDP it would be 5.35.
-    assert Target(Fraction(1), noise="gauss").mu == mu_for(Fraction(1), Fraction(1, 10**6))
-    assert float(Target(Fraction(1), noise="gauss").mu) == pytest.approx(1 / 4.2247, rel=1e-4)
+    # Noise of standard deviation 3.73 sensitivities for (1, 1e-5): mu = 1/3.73; by zCDP it would be 4.90.
+    assert Target(Fraction(1), noise="gauss").mu == mu_for(Fraction(1), Fraction(1, 10**5))
+    assert float(Target(Fraction(1), noise="gauss").mu) == pytest.approx(1 / 3.7306, rel=1e-4)
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
