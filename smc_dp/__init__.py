@@ -1,11 +1,11 @@
 """Differentially private learning by several parties, over the protocols of `protocols`.
 
-Thirteen names and the version are here; each is imported when it is first used.
+Fourteen names and the version are here; each is imported when it is first used.
 
 * `run_protocol`: everybody's rows in, through the protocol, a run folder and a report out; `predict`: new rows
   classified with a run folder; `audit_run`: what somebody finds who was not there.
-* `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`, `CollaborativeClassifier`: scikit-learn
-  estimators, one for each family of methods (`smc_dp.estimators`).
+* `SecureSumClassifier`, `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`,
+  `CollaborativeClassifier`: scikit-learn estimators, one for each family of methods (`smc_dp.estimators`).
 * `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
 * `METHODS`: every method by its name, for whoever needs more than an estimator:
   `METHODS["wsum"]().train(federation).release(target, rng)`, rng from `protocols.arithmetic.rng.Stream.from_system()`.
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         CollaborativeClassifier,
         EnsembleClassifier,
         FeatureMethodClassifier,
+        SecureSumClassifier,
     )
     from smc_dp.methods.registry import METHODS
     from smc_dp.privacy.statement import PrivacyStatement
@@ -47,6 +48,7 @@ __all__ = [
     "InputError",
     "PrivacyStatement",
     "Rows",
+    "SecureSumClassifier",
     "Target",
     "__version__",
     "audit_run",

@@ -16,6 +16,7 @@ from smc_dp.aggregation.functionality import Addend as Addend
 from smc_dp.aggregation.functionality import Contribution as Contribution
 from smc_dp.aggregation.functionality import EachPublishes as EachPublishes
 from smc_dp.aggregation.functionality import Functionality as Functionality
+from smc_dp.aggregation.functionality import RoundAnswer as RoundAnswer
 from smc_dp.aggregation.functionality import Rounds as Rounds
 from smc_dp.aggregation.functionality import Sum as Sum
 from smc_dp.aggregation.functionality import SumWithShares as SumWithShares

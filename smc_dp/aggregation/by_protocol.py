@@ -11,6 +11,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import StoppedError
 from protocols.runtime.envelope import HELLO
+from protocols.runtime.process import Home
 from protocols.runtime.session import SESSION_BYTES, Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
 from smc_dp.aggregation.cost import Cost
@@ -76,11 +77,14 @@ def secure(
         raise ValueError(f"{session.program.name} does not compute {functionality}")
     functionality.check(parts)
     inputs: dict[str, tuple[Any, ...]] = {name: (p,) for name in session.names}
+    home: dict[str, Home] = {}
     for name, part in zip(session.parties, parts, strict=True):
         inputs[name] = (p, realisation.entered(p, part))
+        if answers := realisation.home(p, part):
+            home[name] = answers
     seeds = {name: rng.fork(f"seed {name}") for name in session.names}
     heard = replace(setting or Setting(), progress=_counter(progress, len(session.names)))
-    run = simulate(session, taking_part.identities, seeds, inputs, heard)
+    run = simulate(session, taking_part.identities, seeds, inputs, heard, home)
     if missing := [name for name in realisation.publishers(p) if name not in run.published]:
         raise NoResultError(_why(run, missing), _vanished(run), _sent(run))
     return Outcome(realisation.value(p, run.published), _execution(session, realisation, run, heard))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from protocols.arithmetic.ring import Vector as Vector
 from protocols.arithmetic.rng import Stream
@@ -153,29 +153,32 @@ class Trusted:
         return self.by(parts, rng)
 
 
+RoundAnswer: TypeAlias = Callable[[tuple[Any, ...]], Any]
+"""A party's part where there are several rounds: what it enters next, given the values of the rounds before."""
+
+
 @dataclass(frozen=True)
 class Rounds:
-    """`each`, so many times: a party's part is its answer to the values of the rounds before, a function of them.
+    """One functionality after the other: a party's part is an `RoundAnswer`.
 
     The value is that of every round. An answer may use coins of its own; it sees values and no other party's part.
     """
 
-    each: Functionality
-    number: int
+    each: tuple[Functionality, ...]
 
-    def check(self, parts: Sequence[Callable[[tuple[Any, ...]], Any]]) -> None:
-        """Raises ValueError for no part, or a number of rounds below 1."""
+    def check(self, parts: Sequence[RoundAnswer]) -> None:
+        """Raises ValueError for no part, or no round."""
         EachPublishes().check(parts)
-        if self.number < 1:
-            raise ValueError(f"rounds: wanted at least 1, got {self.number}")
+        if not self.each:
+            raise ValueError("rounds: wanted at least 1, got 0")
 
-    def compute(self, parts: Sequence[Callable[[tuple[Any, ...]], Any]], rng: Stream) -> tuple[Any, ...]:
+    def compute(self, parts: Sequence[RoundAnswer], rng: Stream) -> tuple[Any, ...]:
         """The values, in the order of the rounds."""
         values: tuple[Any, ...] = ()
-        for _ in range(self.number):
+        for one in self.each:
             answers = [answer(values) for answer in parts]
-            self.each.check(answers)
-            values = (*values, self.each.compute(answers, rng))
+            one.check(answers)
+            values = (*values, one.compute(answers, rng))
         return values
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +14,7 @@ from protocols.errors import LocalError
 from protocols.pathak2010 import as_printed
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
+from protocols.runtime.process import Home
 from protocols.runtime.session import Program
 from protocols.secure_sum.parameters import SHARES
 from protocols.secure_sum.parameters import Parameters as SumParameters
@@ -21,6 +23,8 @@ from smc_dp.aggregation.functionality import (
     Addend,
     Contribution,
     Functionality,
+    RoundAnswer,
+    Rounds,
     SumWithShares,
     SumWithSmallestNoise,
     Vector,
@@ -36,6 +40,7 @@ class Realisation:
     `entered`: a party's part as the input of its role. `publishers`: whose messages the value is made of, whoever else
     vanished. `value`: what these, by name, give. `members`: the parties whose parts are in it. `share`: the integers in
     one of them, in [0, modulus). `additive`: whether these add up to the value, as shares of it.
+    `home`: what answers for a party when its role asks, None where all that it enters is known beforehand.
     """
 
     program: Program
@@ -47,6 +52,7 @@ class Realisation:
     share: Callable[[Any], Sequence[int]]
     modulus: Callable[[Any], int]
     additive: Callable[[Any], bool]
+    home: Callable[[Any, Any], Home | None] = lambda p, part: None
 
 
 def _hardened(p: Parameters, c: Contribution) -> PartyInput:
@@ -70,44 +76,62 @@ def _curator_protocol(
     )  # fmt: skip
 
 
-def _one_sum(p: SumParameters) -> Functionality:
-    if p.R != 1:
-        raise ValueError(f"wanted a session of one sum, got {p.R}")
-    return SumWithShares(p.length(0))
+def _sums(p: SumParameters) -> Functionality:
+    each = tuple(SumWithShares(p.length(r)) for r in range(p.R))
+    return each[0] if p.R == 1 else Rounds(each)
 
 
 def _masked(p: SumParameters, part: Addend) -> Addends:
     return Addends((p.ring.vector(part.numbers),), (p.ring.vector(part.noise),))
 
 
-def _published_sum(p: SumParameters, published: Mapping[str, Any]) -> Vector:
+def _known_beforehand(p: SumParameters, part: Addend | RoundAnswer) -> Addends:
+    return _masked(p, part) if isinstance(part, Addend) else Addends((), ())
+
+
+def _at_home(p: SumParameters, part: Addend | RoundAnswer) -> Home | None:
+    if isinstance(part, Addend):
+        return None
+    return lambda values: _masked(p, part(tuple(p.ring.nearest(S) for S in values)))
+
+
+def _published_sums(p: SumParameters, published: Mapping[str, Any]) -> Vector | tuple[Vector, ...]:
     if p.output == SHARES:
         return p.ring.nearest(p.ring.add_vectors(*(share.y for share in published.values())))
-    count = len(_in_the_sum(p, published))
-    if count < p.fewest:  # fewer shares of the noise than are counted
-        raise ValueError(f"a sum of {count} parties, wanted at least {p.fewest}")
-    return p.ring.nearest(published[CURATOR_NAME].S)
+    for members in _members(p, published):
+        if len(members) < p.fewest:  # fewer shares of the noise than are counted
+            raise ValueError(f"a sum of {len(members)} parties, wanted at least {p.fewest}")
+    every = iter(p.ring.nearest(published[CURATOR_NAME].S))
+    sums = tuple(tuple(islice(every, p.length(r))) for r in range(p.R))
+    return sums[0] if p.R == 1 else sums
 
 
-def _in_the_sum(p: SumParameters, published: Mapping[str, Any]) -> Sequence[str]:
+def _in_the_sums(p: SumParameters, published: Mapping[str, Any]) -> Sequence[str]:
     if p.output == SHARES:
         return p.parties
+    some = {i for members in _members(p, published) for i in members}
+    return tuple(p.parties[i] for i in sorted(some))
+
+
+def _members(p: SumParameters, published: Mapping[str, Any]) -> list[tuple[int, ...]]:
+    """Who is in each sum."""
     try:
-        return tuple(p.parties[i] for i in p.members(published[CURATOR_NAME].members[0]))
+        return [p.members(listed) for listed in published[CURATOR_NAME].members]
     except LocalError as error:
         raise ValueError(str(error)) from None
 
 
 _SECURE_SUM = Realisation(
     secure_sum.PROGRAM,
-    _one_sum,
-    _masked,
+    _sums,
+    _known_beforehand,
     lambda p: p.parties if p.output == SHARES else (CURATOR_NAME,),
-    _published_sum,
-    _in_the_sum,
+    _published_sums,
+    _in_the_sums,
     lambda share: share.y,
     lambda p: p.ring.modulus,
     lambda p: p.output == SHARES,
+    _at_home,
 )
 
 REALISATIONS: Mapping[str, Realisation] = MappingProxyType(

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import Cache, DataDir, choice, count, positive, several, whole
+from smc_dp.cli.options import Cache, DataDir, choice, count, positive, refuse, several, whole
 from smc_dp.errors import InputError
 from smc_dp.privacy.target import Calibration, NoiseName
 
 if TYPE_CHECKING:
     from smc_dp.compare.study import Study
 
-FIGURES = "pathak-fig2|hamm-fig2|hamm-fig3|feature-fig1..3|collaborative-fig2..5"
+FIGURES = "pathak-fig2|hamm-fig2|hamm-fig3|feature-fig1..3|collaborative-fig2..5|sums"
 
 Out = Annotated[
     Path | None,
@@ -49,9 +49,28 @@ def compare(
     ] = "proven",
     noise: Annotated[
         str | None,
-        typer.Option(metavar="knorm|laplace|gauss", help="The law of the noise [default: each method's own]."),
+        typer.Option(
+            metavar="knorm|laplace|gauss|ddg|vg|self",
+            help="The law of the noise, of the last three each party draws a share [default: each method's own; ddg "
+            "where nobody is trusted].",
+        ),
     ] = None,
-    delta: Annotated[str, typer.Option(help="For Gaussian noise: the delta of (epsilon, delta).")] = "1e-6",
+    delta: Annotated[str, typer.Option(help="For noise gauss and ddg: the delta of (epsilon, delta).")] = "1e-5",
+    trust: Annotated[
+        str | None,
+        typer.Option(
+            metavar="aggregator,secure",
+            help="Who computes a release: somebody whom all trust, or a secure sum among parties who trust nobody "
+            "[default: both, where a method has both].",
+        ),
+    ] = None,
+    colluders: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="Secure sum: how many parties may collude with Charlie [default: 1]."),
+    ] = None,
+    dropouts: Annotated[
+        str | None, typer.Option(metavar="INTEGER", help="Secure sum: how many parties may vanish [default: 0].")
+    ] = None,
     lam: Annotated[
         str | None,
         typer.Option(
@@ -83,9 +102,10 @@ def compare(
     """Run methods side by side on one data set, and write results.csv, figures and a page.
 
     Rows are dealt as in the paper that uses the data set, unless options say otherwise. A run that was stopped goes
-    on when the same command names the same folder. Epsilons are as asked for; the noise of a paper is proved to give
-    another, or none, and tables, axes and sentences have that beside it. Nothing here is a release: it looks at test
-    labels, and budgets add up over epsilons, repeats and draws.
+    on when the same command names the same folder. Where a secure sum computes a method there are two curves: with a
+    trusted aggregator, and with nobody trusted and noise that the parties draw in shares. Epsilons are as asked for;
+    the noise of a paper is proved to give another, or none, and tables, axes and sentences have that beside it.
+    Nothing here is a release: it looks at test labels, and budgets add up over epsilons, repeats and draws.
 
     \b
     Examples:
@@ -94,11 +114,14 @@ def compare(
                      --epsilons 0.1,1,10,inf --repeats 10 --data-dir DIR --out runs/har
       smc-dp compare --dataset a9a --methods wsum,prr_mean --calibrations proven,paper \\
                      --split 10,20,20,20,30 --lambda 1e-3 --draws 20
+      smc-dp compare --methods wsum,local --lambda 0.1 --parties 10 --trust secure --colluders 2 --dropouts 1
     """
     from smc_dp.compare import defaults, study
     from smc_dp.compare.plan import GridPlan, GridSetting
     from smc_dp.data.pool import NAMES
+    from smc_dp.methods.method import Trust
     from smc_dp.methods.registry import METHODS
+    from smc_dp.methods.sums.among import Among
 
     number = {"parties": parties, "per_party": per_party, "auxiliary": auxiliary}
     number |= {"labelled": labelled, "components": components}
@@ -106,6 +129,11 @@ def compare(
         name: count("--" + name.replace("_", "-"), text, least=0 if name in ("auxiliary", "labelled") else 1)
         for name, text in number.items()
     }
+    dealt = defaults.dealt(choice("--dataset", dataset, NAMES), split, **counts)
+    trusts = () if trust is None else tuple(choice("--trust", t, get_args(Trust)) for t in several("--trust", trust))
+    if trusts == ("aggregator",):
+        refuse({"--colluders": colluders, "--dropouts": dropouts}, "is for a secure sum, wanted it with --trust secure")
+    t, D = count("--colluders", colluders, least=0), count("--dropouts", dropouts, least=0)
     entries, skipped = defaults.entries(
         [choice("--methods", name, tuple(METHODS)) for name in several("--methods", methods)],
         [choice("--calibrations", c, get_args(Calibration)) for c in several("--calibrations", calibrations)],
@@ -114,11 +142,12 @@ def compare(
         delta=positive("--delta", delta),
         draws=count("--draws", draws) or 1,
         lam=None if lam is None else float(positive("--lambda", lam)),
+        trusts=trusts,
+        among=Among(dealt.parties, 1 if t is None else t, D or 0),
     )
     if not entries:
         raise InputError(f"--methods: none is left: {'; '.join(skipped)}")
-    choice("--dataset", dataset, NAMES)
-    setting = GridSetting(dataset, dataset, defaults.dealt(dataset, split, **counts))
+    setting = GridSetting(dataset, dataset, dealt)
     plan = GridPlan((setting,), tuple(entries), count("--repeats", repeats) or 1, _seed(insecure_seed))
     shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(skipped))
     code = _run(shown, out, data_dir, cache, count("--jobs", jobs))
@@ -128,7 +157,7 @@ def compare(
 
 
 def reproduce(
-    figure: Annotated[str, typer.Argument(metavar=FIGURES, help="A figure of a paper.")],
+    figure: Annotated[str, typer.Argument(metavar=FIGURES, help="A figure of a paper; sums: learning by secure sums.")],
     repeats: Annotated[
         str | None, typer.Option(metavar="INTEGER", help="Deals of the rows [default: as in the paper].")
     ] = None,

@@ -41,7 +41,8 @@ def audit_epsilon(
     noise: Annotated[
         str | None,
         typer.Option(
-            metavar="knorm|laplace|gauss|ddg|vg|self", help="Only this noise; the last three with wsum --protocol."
+            metavar="knorm|laplace|gauss|ddg|vg|self",
+            help="Only this noise; the last three with wsum --protocol, ddg with newton and gd.",
         ),
     ] = None,
     trials: Annotated[
@@ -74,8 +75,9 @@ def audit_epsilon(
     Methods are audited at d = 1 on neighbours made by hand; with --dimension on a pair that is searched for, and how
     much of the claimed sensitivity it reaches is stated (prr_mean, central, local, wsum, wsum_ar).
 
-    With --protocol whole runs are made: of prr_mean by the curator protocol, and of wsum by the secure sum, where one
-    of three parties is Charlie's and sends what it likes, in six ways.
+    With --protocol whole runs are made: of prr_mean by the curator protocol, and of wsum, newton and gd by the secure
+    sum, where one of three parties is Charlie's and sends what it likes, in six ways. Of newton and gd all sums are
+    looked at, with --protocol and without, while Charlie lies about each so that they tell as much as they can.
 
     Exit code 0: nothing contradicts the claim; 1: a bound exceeds what is claimed; 2: bad input.
 

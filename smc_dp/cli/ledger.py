@@ -56,7 +56,7 @@ def init(
     \b
     Examples:
       smc-dp ledger init north.ledger --budget 2
-      smc-dp ledger init north.ledger --budget 2 --delta 1e-6
+      smc-dp ledger init north.ledger --budget 2 --delta 1e-5
     """
     from smc_dp.ledger.ledger import Ledger
 

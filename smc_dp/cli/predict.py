@@ -36,7 +36,8 @@ def predict(
     states: classes, bounds, parameters, privacy. Without a record that is not
     known, and a line on standard error says so. Whose identities signed, `smc-dp audit` says.
 
-    If the file has the column of classes, the last line is the accuracy. A score is above 0 for the second class.
+    If the file has the column of classes, the last line is the accuracy. A score is above 0 for the second class; of
+    three or more classes each has a score, a column of its own in FILE.csv, and the largest wins.
 
     \b
     Examples:
@@ -56,7 +57,8 @@ def predict(
     for reason in found.insecure:
         print(f"warning: this release is insecure: {one_line(reason)}", file=sys.stderr)
     if as_json:
-        print(json.dumps({"predictions": found.labels, "scores": found.scores, "accuracy": found.accuracy}))
+        several = {"classes": found.classes} if len(found.classes) > 2 else {}
+        print(json.dumps({"predictions": found.labels, "scores": found.scores, "accuracy": found.accuracy, **several}))
         return
     if out is None:
         print("\n".join(found.labels))
@@ -72,8 +74,10 @@ def _write(path: Path, found: Predictions, called: str) -> None:
 
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow((called, "prediction", "score"))
-    rows.writerows(zip(found.ids, found.labels, found.scores, strict=True))
+    scores = [f"score {name}" for name in found.classes] if len(found.classes) > 2 else ["score"]
+    rows.writerow((called, "prediction", *scores))
+    each = (score if isinstance(score, tuple) else (score,) for score in found.scores)
+    rows.writerows((i, label, *score) for i, label, score in zip(found.ids, found.labels, each, strict=True))
     try:
         write_file(path, text.getvalue().encode(), 0o644)
     except FileExistsError:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -12,22 +14,29 @@ import typer
 from smc_dp.cli import screen
 from smc_dp.cli.identities import of_run
 from smc_dp.cli.ledger import limit
-from smc_dp.cli.options import AsJson, DataDir, choice, positive, refuse, whole
+from smc_dp.cli.options import AsJson, DataDir, choice, count, positive, refuse, whole
 from smc_dp.errors import InputError, shown
 
 if TYPE_CHECKING:
     from smc_dp.data.sources import Prepared
+    from smc_dp.run.agreement import Agreement
     from smc_dp.run.ledgers import Ledgers
 
-METHODS = ("prr_mean", "wsum", "wsum_ar")
+METHODS = ("prr_mean", "newton", "gd", "wsum", "wsum_ar", "avg_clip", "soft_ss", "ofaa", "ofpa")
 NOISES: tuple[Literal["knorm", "laplace", "ddg", "vg", "self"], ...] = ("knorm", "laplace", "ddg", "vg", "self")
 MENDED = (
-    "One party that breaks the rules removes this noise, and the smallest party can subtract it: `--method wsum` has "
-    "noise that nobody knows, and needs nobody to keep to the rules but some of the parties."
+    "One party that breaks the rules removes this noise, and the smallest party can subtract it: `--method newton` "
+    "has noise that nobody knows, needs nobody to keep to the rules but some of the parties, and learns more."
 )
 TOPOLOGIES = ("mesh", "star")
 LINKS = ("lan", "wan", "none")
-DATASETS = "breast_cancer|a9a|bank|credit_default|covtype|kdd99|mnist37"
+_SETTINGS: Mapping[str, Callable[[str, str], Any]] = {
+    "lam": lambda option, text: float(positive(option, text)),
+    "adjacency": lambda option, text: choice(option, text, ("replace", "addremove")),
+    "rows": lambda option, text: count(option, text),
+    "clip": lambda option, text: float(positive(option, text)),
+}
+DATASETS = "breast_cancer|a9a|bank|credit_default|covtype|kdd99|mnist37|har|digits"
 
 
 def run(
@@ -42,6 +51,14 @@ def run(
     label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of classes.")] = None,
     bounds: Annotated[Path | None, typer.Option(help="TOML file of public bounds, categories and classes.")] = None,
     test: Annotated[Path | None, typer.Option(help="CSV or Parquet file to measure the accuracy on.")] = None,
+    auxiliary: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|INTEGER",
+            help="soft_ss: public rows without labels that all parties vote on: with --party a CSV or Parquet file, "
+            "else how many rows of the data set become public. They are published.",
+        ),
+    ] = None,
     strict_bounds: Annotated[
         bool, typer.Option("--strict-bounds", help="Refuse rows outside their bounds instead of clipping.")
     ] = False,
@@ -58,19 +75,38 @@ def run(
         str | None, typer.Option(metavar="15,20,...", help="Each party's percentage of a data set.")
     ] = None,
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="|".join(METHODS),
-            help="What is learned: the mean of the parties' models, by the paper's curator protocol, or their sum by "
-            "numbers of rows, by a secure sum; wsum_ar protects those numbers too.",
+            help="What is learned, see above: the paper's mean of the parties' models, by its curator protocol, or by "
+            "secure sums one model of all rows (advised: newton), or other sums [default: prr_mean; of three or more "
+            "classes newton].",
         ),
-    ] = METHODS[0],
+    ] = None,
     epsilon: Annotated[str, typer.Option(help="Privacy: smaller is more private.")] = "1",
     delta: Annotated[
         str | None,
-        typer.Option(metavar="NUMBER", help="Secure sum: the delta of noise ddg, beside epsilon [default: 1e-6]."),
+        typer.Option(metavar="NUMBER", help="Secure sum: the delta of noise ddg, beside epsilon [default: 1e-5]."),
     ] = None,
-    lam: Annotated[str, typer.Option("--lambda", help="Regularisation of the local classifiers.")] = "0.1",
+    lam: Annotated[
+        str | None,
+        typer.Option("--lambda", metavar="NUMBER", help="Regularisation, of methods that have one [default: 0.1]."),
+    ] = None,
+    adjacency: Annotated[
+        str | None,
+        typer.Option(
+            metavar="replace|addremove",
+            help="newton, gd: whether neighbours have another record, or one more or less [default: replace].",
+        ),
+    ] = None,
+    rows: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="gd: the number of all rows, which is public [default: what is known]."),
+    ] = None,
+    clip: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="avg_clip: the norm that models are clipped to [default: 10]."),
+    ] = None,
     calibration: Annotated[
         str | None,
         typer.Option(
@@ -81,7 +117,8 @@ def run(
         str | None,
         typer.Option(
             metavar="knorm|laplace or ddg|vg|self",
-            help="The law of the noise [default: knorm; of a secure sum ddg with --delta, else vg].",
+            help="The law of the noise [default: knorm; of newton and gd ddg, of other secure sums ddg with --delta, "
+            "else vg].",
         ),
     ] = None,
     comparison: Annotated[
@@ -110,7 +147,8 @@ def run(
         str | None,
         typer.Option(
             metavar="released|hidden",
-            help="Secure sum: whether the number of all rows is released [default: released; of wsum_ar hidden].",
+            help="Secure sum: whether the number of all rows is released [default: of wsum and ofpa released, else "
+            "hidden].",
         ),
     ] = None,
     verifiable: Annotated[
@@ -175,8 +213,12 @@ def run(
     prr_mean: all participants must follow the protocol: one party that breaks its rules removes all noise. The party
     with the fewest records knows the noise; of two parties, it obtains the other's model exactly.
 
-    wsum: Charlie and some parties may deviate at will, and others vanish. What they cannot do is see more than the sum,
-    with the noise of all others in it; a result, or a true one, is not promised.
+    newton (advised, for any number of classes; gd for very many columns): the parties add up what single records
+    contribute, sum after sum, for two classes nearly as good as all rows in one place. wsum: the sum of the models.
+
+    In all but prr_mean Charlie and some parties may deviate at will, and others vanish. What they cannot do is see more
+    than the sums, with the noise of all others in them (in ofpa each model has its own before it is added); a result,
+    or a true one, is not promised.
 
     \b
     Examples:
@@ -186,23 +228,30 @@ def run(
                  --bounds bounds.toml --test held_out.csv
       smc-dp run --party all.csv --parties-by hospital --bounds bounds.toml
       smc-dp run --dataset a9a --data-dir DIR --lambda 0.001 --json
+      smc-dp run --dataset digits --epsilon 3
+      smc-dp run --method soft_ss --auxiliary 100 --epsilon 5
       smc-dp run --epsilon 0.5 --ledgers ledgers --budget 2 --identities identities
-      smc-dp run --method wsum --colluders 1 --dropouts 1 --delta 1e-6 --vanish hospital-2:8
+      smc-dp run --method newton
+      smc-dp run --method newton --colluders 1 --dropouts 1 --vanish hospital-2:20
+      smc-dp run --method wsum --noise vg --sizes hidden
     """
     from protocols.arithmetic.rng import Stream
     from smc_dp.files.writing import fresh_folder, refuse_existing
-    from smc_dp.run.agreement import Agreement
+    from smc_dp.run import words
+    from smc_dp.run.agreement import Agreement, check_auxiliary, in_a_simulation, on_auxiliary
     from smc_dp.run.simulation import simulate_run
 
     numbers = {"key_bits": key_bits, "colluders": colluders, "dropouts": dropouts, "most_rows": most_rows}
     names = {"comparison": comparison, "sizes": sizes, "output": output}
     agreed = _agreed(
-        *(method, epsilon, delta, lam, calibration, noise),
+        *(method or _usual(party, bounds, dataset), epsilon, delta, calibration, noise),
+        {"lam": lam, "adjacency": adjacency, "rows": rows, "clip": clip},
         {**_named(numbers, names), "verifiable": verifiable or None},
         as_printed=as_printed_insecure,
         test_keys=insecure_test_keys,
         seeded=insecure_seed is not None,
     )
+    check_auxiliary(agreed["method"], given=auxiliary is not None)
     leaving = _vanishing(vanish or [])
     mail, network = choice("--topology", topology, TOPOLOGIES), choice("--link", link, LINKS)
     seed = None if insecure_seed is None else whole("--insecure-seed", insecure_seed)
@@ -213,13 +262,20 @@ def run(
     dealt = {"--dataset": dataset, "--parties": parties, "--split": split}
     if party:
         refuse(dealt, "does not go with --party: there, the files say who has which rows")
-        found = _own_files(party, bounds, label, test, parties_by, strict=strict_bounds)
+        found = _own_files(party, bounds, label, test, parties_by, auxiliary, strict=strict_bounds)
     else:
         refuse(own, "goes with --party, and none was given")
-        found = _dealt(dataset, data_dir, parties, split, strict=strict_bounds)
+        found = _dealt(dataset, data_dir, parties, split, auxiliary, strict=strict_bounds)
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
-    agreement = Agreement(parties=found.federation.names, bounds=found.bounds, **agreed)
+    agreed["method"] = in_a_simulation(agreed["method"], found.federation)
+    public = on_auxiliary(agreed["method"], found.federation, given=auxiliary is not None)
+    agreement = Agreement(parties=found.federation.names, bounds=found.bounds, auxiliary=public, **agreed)
     known = None if identities is None else of_run(identities, agreement.participants)
+    if method is None:
+        _say_method(agreement)
+    expected = words.expected(agreement, int(found.federation.sizes.sum()))
+    if expected and not as_json:
+        print(screen.fold(expected), flush=True)
     with screen.progress(quiet=as_json) as hear:
         report = simulate_run(
             found, agreement, rng, folder, hear,
@@ -234,12 +290,12 @@ def run(
 
 
 def _agreed(
-    method: str, epsilon: str, delta: str | None, lam: str, calibration: str | None, noise: str | None,
-    named: Mapping[str, Any], *, as_printed: bool, test_keys: bool, seeded: bool,
+    method: str, epsilon: str, delta: str | None, calibration: str | None, noise: str | None,
+    own: Mapping[str, str | None], named: Mapping[str, Any], *, as_printed: bool, test_keys: bool, seeded: bool,
 ) -> dict[str, Any]:  # fmt: skip
     """What is agreed on whoever takes part, refused before any file is read."""
     from smc_dp.privacy.target import DEFAULT_DELTA, LEAST_DELTA, Calibration, Target
-    from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA, check, marks, method_for, secure_form
+    from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA, check, marks, method_for
     from smc_dp.run.agreement import as_printed as runs_as_printed
     from smc_dp.run.terms import settled, terms_of
 
@@ -248,13 +304,12 @@ def _agreed(
     if known and protocol is None:
         raise InputError(f"--as-printed-insecure: does not go with method {method}, which no paper prints")
     by = protocol or ""
-    secure_form(method, by)
+    settings = method_for(method, by, _settings(method, by, own))
     mark = None if calibration is None else choice("--calibration", calibration, get_args(Calibration))
     default: Calibration = "paper" if as_printed else "proven"
-    settings = method_for(method, by, float(positive("--lambda", lam)))
     if mark not in (None, *settings.calibrations):
         raise InputError(f"--calibration: {method} has {', '.join(settings.calibrations)}, got {mark}")
-    law = terms_of(by).noise(delta is not None) if noise is None else choice("--noise", noise, NOISES)
+    law = terms_of(by).noise(settings, delta is not None) if noise is None else choice("--noise", noise, NOISES)
     if delta is not None and law not in WITH_DELTA:
         raise InputError(f"--delta: does not go with noise {law}, wanted none or noise ddg of a secure sum")
     chance = DEFAULT_DELTA if delta is None else positive("--delta", delta, LEAST_DELTA)
@@ -268,6 +323,44 @@ def _agreed(
         "terms": terms,
         "marks": marks(by, terms, seeded=seeded),
     }
+
+
+def _usual(party: list[str] | None, bounds: Path | None, dataset: str | None) -> str:
+    """The method of a run that names none, by the number of classes; no row has been read yet."""
+    from smc_dp.data.bounds import read_bounds
+    from smc_dp.data.facts import FACTS
+    from smc_dp.run.agreement import usual_method
+
+    if party:
+        classes = 2 if bounds is None else len(read_bounds(bounds).classes)
+    else:
+        known = FACTS.get(dataset or "")
+        classes = 2 if known is None else known.classes  # what is missing or unknown, others refuse
+    return usual_method(classes)
+
+
+def _say_method(agreement: Agreement) -> None:
+    """A line where nobody named the method, and it is not the one of two classes."""
+    from smc_dp.run.agreement import FOR_TWO
+
+    if agreement.method.name != FOR_TWO:
+        classes = len(agreement.bounds.classes)
+        print(f"method {agreement.method.name}: there are {classes} classes, and {FOR_TWO} is for two", file=sys.stderr)
+
+
+def _settings(method: str, protocol: str, own: Mapping[str, str | None]) -> dict[str, Any]:
+    """The settings of a method that were given, read; InputError for those that it does not have."""
+    from smc_dp.run.agreement import secure_form
+    from smc_dp.run.protocol import LAMBDA
+
+    known = {field.name for field in fields(secure_form(method, protocol))}
+    options = {name: "--lambda" if name == "lam" else f"--{name}" for name in own}
+    refuse({options[name]: text for name, text in own.items() if name not in known}, f"method {method} has none")
+    found: dict[str, Any] = {"lam": LAMBDA} if "lam" in known else {}
+    for name, text in own.items():
+        if text is not None:
+            found[name] = _SETTINGS[name](options[name], text)
+    return found
 
 
 def _named(numbers: Mapping[str, str | None], names: Mapping[str, str | None]) -> dict[str, int | str]:
@@ -307,21 +400,25 @@ def _books(ledgers: Path | None, budget: str | None, delta: str | None) -> Ledge
 
 
 def _own_files(
-    party: list[str], bounds: Path | None, label: str | None, test: Path | None, by: str | None, *, strict: bool
-) -> Prepared:
+    party: list[str], bounds: Path | None, label: str | None, test: Path | None, by: str | None,
+    auxiliary: str | None, *, strict: bool,
+) -> Prepared:  # fmt: skip
     from smc_dp.data import sources
 
     if bounds is None:
         raise InputError("--bounds: is missing, wanted a TOML file of public bounds for the parties' files")
-    return sources.own_files(party, bounds, label=label, test=test, parties_by=by, strict=strict)
+    public = None if auxiliary is None else Path(auxiliary)
+    return sources.own_files(party, bounds, label=label, test=test, parties_by=by, auxiliary=public, strict=strict)
 
 
 def _dealt(
-    name: str | None, data_dir: Path | None, parties: str | None, split: str | None, *, strict: bool
-) -> Prepared:
+    name: str | None, data_dir: Path | None, parties: str | None, split: str | None, auxiliary: str | None,
+    *, strict: bool,
+) -> Prepared:  # fmt: skip
     from smc_dp.data import sources
 
-    count = None if parties is None else whole("--parties", parties)
+    holders = None if parties is None else whole("--parties", parties)
     return sources.dataset(
-        "breast_cancer" if name is None else name, data_dir, parties=count, split=split, strict=strict
-    )
+        "breast_cancer" if name is None else name, data_dir,
+        parties=holders, split=split, auxiliary=count("--auxiliary", auxiliary), strict=strict,
+    )  # fmt: skip

@@ -191,7 +191,7 @@ def show_means(rows: Sequence[Mapping[str, object]]) -> None:
     settings = {row["setting"] for row in rows}
     headings = [name for name in rows[0] if name != "setting" or len(settings) > 1]
     texts = ([str(row[heading]) for heading in headings] for row in rows)
-    show_table(headings, texts, set(headings) - {"setting", "method", "calibration"}, width())
+    show_table(headings, texts, set(headings) - {"setting", "method", "trust", "calibration"}, width())
 
 
 def show_data(entries: Sequence[CatalogueEntry]) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from smc_dp.data.federation import MOST_CLASSES
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 
@@ -72,16 +73,16 @@ Column: TypeAlias = NumericColumn | CategoricalColumn
 class Bounds:
     """The public description of a table.
 
-    `classes[1]` is the class +1. `label` names the column of classes, None if it is said elsewhere. Rows
-    are clipped to the norm `clip`; `bias` is the constant appended to each row, 0 for none. With `center` a
-    numeric column is moved so that its range becomes [-1, 1]; without, it is only divided by its largest
-    absolute bound (0 stays 0).
+    `classes[c]` is what class c is called; of two, the second is the class +1. `label` names the column of
+    classes, None if it is said elsewhere. Rows are clipped to the norm `clip`; `bias` is the constant appended
+    to each row, 0 for none. With `center` a numeric column is moved so that its range becomes [-1, 1]; without,
+    it is only divided by its largest absolute bound (0 stays 0).
 
     Raises InputError when the parts do not fit together.
     """
 
     columns: tuple[Column, ...]
-    classes: tuple[str, str]
+    classes: tuple[str, ...]
     label: str | None = None
     clip: float = DEFAULT_CLIP
     bias: float = DEFAULT_BIAS
@@ -106,8 +107,10 @@ class Bounds:
             )
         if not all(name.strip() and name.isprintable() for name in self.classes):
             raise InputError(f"classes: wanted printable texts, got {shown(list(self.classes))}")
-        if len({canonical(name) for name in self.classes}) != 2:
-            raise InputError(f"classes: wanted two different classes, got {shown(list(self.classes))}")
+        if not 2 <= len(self.classes) <= MOST_CLASSES:
+            raise InputError(f"classes: wanted 2 to {MOST_CLASSES}, got {len(self.classes)}")
+        if len({canonical(name) for name in self.classes}) != len(self.classes):
+            raise InputError(f"classes: wanted different classes, got {shown(list(self.classes))}")
         if not (math.isfinite(self.clip) and self.clip > 0):
             raise InputError(f"clip: wanted a positive finite number, got {self.clip}")
         if not (math.isfinite(self.bias) and self.bias >= 0):
@@ -117,6 +120,11 @@ class Bounds:
     def dimension(self) -> int:
         """Number of features of an encoded row, the bias included."""
         return sum(column.width for column in self.columns) + (1 if self.bias else 0)
+
+    @property
+    def constant(self) -> float:
+        """The last entry of every encoded row, up to 2^-40 of it; 0 where there is no bias, and so no such entry."""
+        return self.bias / math.hypot(1.0, self.bias)
 
 
 def as_floats(frozen: object, *names: str) -> None:
@@ -156,8 +164,8 @@ def read_bounds(path: Path) -> Bounds:
 def parse_bounds(text: str) -> Bounds:
     """The bounds in the text of a TOML file.
 
-    `[columns]` holds `age = [0, 120]` or `sex = ["f", "m"]`, `[label]` holds `classes = ["no", "yes"]` (the
-    second is +1) and optionally `column`, and the optional `[rows]` holds `clip`, `bias` and `center`.
+    `[columns]` holds `age = [0, 120]` or `sex = ["f", "m"]`, `[label]` holds `classes = ["no", "yes"]` (two or
+    more; of two, the second is +1) and optionally `column`, the optional `[rows]` holds `clip`, `bias` and `center`.
     """
     _refuse_laborious(text)
     try:
@@ -223,11 +231,10 @@ def _column(name: str, value: object) -> Column:
     return NumericColumn(name, _number(where, value[0]), _number(where, value[1]))
 
 
-def _classes(value: object) -> tuple[str, str]:
-    if not isinstance(value, list) or len(value) != 2:
-        raise InputError(f"[label] classes: wanted a list of two classes, got {shown(value)}")
-    first, second = (_class_name(item) for item in value)
-    return first, second
+def _classes(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) < 2:
+        raise InputError(f"[label] classes: wanted a list of two or more classes, got {shown(value)}")
+    return tuple(_class_name(item) for item in value)
 
 
 def _class_name(value: object) -> str:

@@ -6,26 +6,19 @@ projection to fewer columns, is fitted later and on public rows alone (`smc_dp.d
 
 from __future__ import annotations
 
-import io
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
-
-import numpy as np
 
 from smc_dp.arrays import Array
 from smc_dp.data import datasets
 from smc_dp.data.cache import read_cache
 from smc_dp.data.facts import FACTS
-from smc_dp.data.files import content
 from smc_dp.data.malicious_url import DAYS, read_days
 from smc_dp.data.points import Points, Pool
 from smc_dp.data.preprocess import class_numbers, encode, numbered
 from smc_dp.data.tables import Table
 from smc_dp.errors import InputError, shown
-from smc_dp.unit_ball import into_ball
 
 __all__ = ["NAMES", "ORDINAL", "Points", "Pool", "from_tables", "load_pool"]
 
@@ -44,14 +37,14 @@ def load_pool(name: str, folder: Path | None = None, *, ordinal: bool = False, c
     kept = None if cache is None else read_cache(name, cache, ordinal=ordinal)
     if kept is not None:
         return kept
-    if name in _ARRAYS:
-        return _ARRAYS[name](folder)
+    if name == "malicious_url":
+        return malicious_url(folder)
     found = from_tables(name, datasets.load(name, folder), ordinal=ordinal)
     return replace(found, public=mnist37_public(folder)) if name == "mnist37" else found
 
 
 def from_tables(name: str, source: datasets.Dataset, *, ordinal: bool = False) -> Pool:
-    """The pool of a binary data set that is given as tables with public bounds."""
+    """The pool of a data set that is given as tables with public bounds."""
 
     def points(table: Table) -> Points:
         y = class_numbers(table, source.bounds, source.bounds.label or "")
@@ -78,37 +71,11 @@ def mnist37_public(folder: Path | None) -> Array:
     return encode(source.train, replace(source.bounds, bias=0.0))
 
 
-def har(folder: Path | None) -> Pool:
-    """UCI HAR, six activities, 7,352 and 2,947 windows in the official split by subject, 265 columns in [-1, 1]."""
-    with np.load(io.BytesIO(content(folder, "har/har_timedomain265.npz")), allow_pickle=False) as arrays:
-        radius = math.sqrt(arrays["X_train"].shape[1])  # no row is longer
-        train, test = (
-            Points(into_ball(arrays[f"X_{part}"].astype(np.float64), radius), arrays[f"y_{part}"].astype(np.int64) - 1)
-            for part in ("train", "test")
-        )
-        classes = tuple(str(name) for name in arrays["activity_names"])
-    return Pool("har", train, test, classes, coordinate=1 / radius, notes=FACTS["har"].notes)
-
-
-def digits(folder: Path | None = None) -> Pool:
-    """Optical digits as bundled with scikit-learn: 1,797 rows, 64 pixels from 0 to 16, ten classes."""
-    from sklearn.datasets import load_digits  # a second that the other data sets need not wait
-
-    bunch = load_digits()
-    train = Points(into_ball(bunch.data / 16.0, _DIGITS_CLIP), bunch.target.astype(np.int64))
-    classes = tuple(str(name) for name in bunch.target_names)
-    return Pool("digits", train, None, classes, coordinate=1 / _DIGITS_CLIP, bias=0.1, notes=FACTS["digits"].notes)
-
-
 def malicious_url(folder: Path | None) -> Pool:
     """Malicious URLs (Ma et al. 2009): days 0 to 9 to train on, days 10 to 19 to test on, sparse."""
     train, test = (Points(*read_days(folder, days)) for days in (DAYS[:10], DAYS[10:]))
     return Pool("malicious_url", train, test, ("benign", "malicious"), notes=FACTS["malicious_url"].notes)
 
 
-_DIGITS_CLIP = 5.0  # strokes cover about a quarter of the 64 pixels: norms of about 4, public knowledge
-_ARRAYS: MappingProxyType[str, Callable[[Path | None], Pool]] = MappingProxyType(
-    {"har": har, "digits": digits, "malicious_url": malicious_url}
-)
-NAMES = (*datasets.NAMES, *_ARRAYS)
+NAMES = (*datasets.NAMES, "malicious_url")
 ORDINAL = ("bank", "credit_default")

@@ -26,16 +26,15 @@ def labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = Fa
     return Rows(encode(table, bounds, strict=strict), class_numbers(table, bounds, label))
 
 
-def training_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = False) -> Rows:
-    """As `labelled_rows`, and both classes must occur: a party with one class has nothing to learn from."""
-    found = labelled_rows(table, bounds, label, strict=strict)
-    if (found.y == found.y[0]).all():
-        only = bounds.classes[int(found.y[0])]
+def check_two_classes(table: Table, rows: Rows, bounds: Bounds) -> None:
+    """Raises InputError, naming table and column, where all of these labelled rows of the table are of one class."""
+    if (rows.y == rows.y[0]).all():
+        only, names = bounds.classes[int(rows.y[0])], bounds.classes
+        both = f"both {shown(names[0])} and {shown(names[1])}"
+        wanted = both if len(names) == 2 else f"two or more of the {len(names)} classes"
         raise InputError(
-            f"{table.source}: column {shown(label)}: all {len(found)} rows are {shown(only)}, "
-            f"wanted both {shown(bounds.classes[0])} and {shown(bounds.classes[1])}"
+            f"{table.source}: column {shown(bounds.label)}: all {len(rows)} rows are {shown(only)}, wanted {wanted}"
         )
-    return found
 
 
 def encode(table: Table, bounds: Bounds, *, strict: bool = False) -> NDArray[np.float64]:
@@ -60,7 +59,7 @@ def encode(table: Table, bounds: Bounds, *, strict: bool = False) -> NDArray[np.
 
 
 def class_numbers(table: Table, bounds: Bounds, label: str) -> NDArray[np.int64]:
-    """Column `label` as 0 (the first class) and 1 (the second class), shape (n,); 1 and 1.0 are the same label."""
+    """Column `label` as 0 (the first class), 1 (the second class), ..., shape (n,); 1 and 1.0 are the same label."""
     return _places(table, label, {canonical(name): i for i, name in enumerate(bounds.classes)})
 
 

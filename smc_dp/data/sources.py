@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from smc_dp.arrays import Array
 from smc_dp.data import datasets
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import check_names, deal, even, group, parse_split
-from smc_dp.data.preprocess import labelled_rows, training_rows
+from smc_dp.data.preprocess import encode, labelled_rows
 from smc_dp.data.tables import Table, read_table
 from smc_dp.errors import InputError, shown
 
@@ -50,11 +51,13 @@ def own_files(
     label: str | None = None,
     test: Path | None = None,
     parties_by: str | None = None,
+    auxiliary: Path | None = None,
     strict: bool = False,
 ) -> Prepared:
     """Everybody's rows from files.
 
-    `parties` are paths, name=path or pairs of them, or one table that the column `parties_by` groups.
+    `parties` are paths, name=path or pairs of them, or one table that the column `parties_by` groups. `auxiliary`: a
+    file of public rows, of which a column of labels is not looked at.
 
     Raises InputError naming the party or file and the field; every row of every party has then been checked.
     """
@@ -66,9 +69,10 @@ def own_files(
     if public.label is None:
         raise InputError(f"bounds file {bounds}: wanted [label] column, or a `label`")
     tables = _grouped(parties, parties_by) if parties_by is not None else _one_file_each(parties)
-    data = {name: training_rows(t, public, public.label, strict=strict) for name, t in tables.items()}
+    data = {name: labelled_rows(t, public, public.label, strict=strict) for name, t in tables.items()}
     held_out = None if test is None else labelled_rows(read_table(test, f"test file {test}"), public, public.label)
-    return _prepared(data, held_out, public, tables)
+    rows = None if auxiliary is None else encode(read_table(auxiliary, f"file {auxiliary}"), public, strict=strict)
+    return _prepared(data, held_out, public, tables, rows)
 
 
 def dataset(
@@ -77,12 +81,14 @@ def dataset(
     *,
     parties: int | None = None,
     split: str | None = None,
+    auxiliary: int | None = None,
     strict: bool = False,
     seed: int = PUBLIC_SEED,
 ) -> Prepared:
     """Everybody's rows from a data set, dealt at random by a public seed: evenly, or in the percentages of `split`.
 
-    A data set without a test set of its own has 20 % held out first. Raises InputError as `own_files` does.
+    A data set without a test set of its own has 20 % held out first. `auxiliary`: so many training rows become public
+    before the others are dealt, and lose their labels. Raises InputError as `own_files` does.
     """
     shares = _shares(parties, split)
     source = datasets.load(name, folder)
@@ -93,14 +99,34 @@ def dataset(
     if test is None:
         kept, held_out = deal(train.rows, [100 - HELD_OUT, HELD_OUT], seed)
         train, test = train.take(kept, name), train.take(held_out, f"held-out rows of {name}")
+    rows = None
+    if auxiliary is not None:
+        public, train = _made_public(train, auxiliary, name, seed + 2)
+        rows = encode(public, source.bounds, strict=strict)
     names = [f"{source.holder}-{j}" for j in range(1, len(shares) + 1)]
     tables = _dealt(train, dict(zip(names, deal(train.rows, shares, seed + 1), strict=True)))
-    data = {party: training_rows(table, source.bounds, label, strict=strict) for party, table in tables.items()}
-    return _prepared(data, labelled_rows(test, source.bounds, label), source.bounds, tables)
+    data = {party: labelled_rows(table, source.bounds, label, strict=strict) for party, table in tables.items()}
+    return _prepared(data, labelled_rows(test, source.bounds, label), source.bounds, tables, rows)
 
 
-def _prepared(parties: dict[str, Rows], test: Rows | None, bounds: Bounds, tables: dict[str, Table]) -> Prepared:
-    return Prepared(Federation(tuple(parties.values()), 2, names=tuple(parties)), test, bounds, tables)
+def _prepared(
+    parties: dict[str, Rows], test: Rows | None, bounds: Bounds, tables: dict[str, Table], public: Array | None
+) -> Prepared:
+    federation = Federation(tuple(parties.values()), len(bounds.classes), public, names=tuple(parties))
+    return Prepared(federation, test, bounds, tables)
+
+
+def _made_public(train: Table, count: int, name: str, seed: int) -> tuple[Table, Table]:
+    """So many rows at random, and the others; InputError where none would be left."""
+    if not 1 <= count < train.rows:
+        raise InputError(
+            f"auxiliary: data set {name} has {train.rows} rows to train on, wanted 1 to "
+            f"{train.rows - 1} of them, got {count}"
+        )
+    order = np.random.default_rng(seed).permutation(train.rows).astype(np.int64)
+    return train.take(np.sort(order[:count]), f"public rows of {name}"), train.take(
+        np.sort(order[count:]), train.source
+    )
 
 
 def _shares(parties: int | None, split: str | None) -> list[Fraction]:

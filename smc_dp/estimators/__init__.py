@@ -10,6 +10,10 @@ The parameters stand at each class; those that all have are the same fields of o
 public radius, not refused, and no earlier step of a pipeline may be fitted on private rows: such a step is outside the
 guarantee. Public constants or a step that was fitted on public rows and frozen are fine.
 
+In `SecureSumClassifier`, and with `trust="secure"` in three other families, nobody is trusted: the parts are those that
+parties enter to the secure sum, each with noise of the party's own, and their sum is what the protocol gives. It is
+computed in one place all the same: a fit is no run of the protocol, and `privacy_` says so.
+
 Settings that only some methods have (sites with epsilons of their own, the scale of features, the reading of OFPA, the
 repair of OFAA), and the methods wsum_ar, release_all and noisy_max, are reached through `smc_dp.METHODS`.
 
@@ -23,11 +27,13 @@ from smc_dp.estimators.checks import expected_failed_checks
 from smc_dp.estimators.collaborative import CollaborativeClassifier
 from smc_dp.estimators.ensemble import EnsembleClassifier
 from smc_dp.estimators.feature import FeatureMethodClassifier
+from smc_dp.estimators.secure_sum import SecureSumClassifier
 
 __all__ = [
     "AveragingClassifier",
     "CollaborativeClassifier",
     "EnsembleClassifier",
     "FeatureMethodClassifier",
+    "SecureSumClassifier",
     "expected_failed_checks",
 ]

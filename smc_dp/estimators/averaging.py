@@ -13,28 +13,38 @@ from smc_dp.estimators.checked import number
 class AveragingClassifier(FederatedClassifier):
     """Learn a linear classifier of two classes as an average of the parties' models, protecting each record.
 
-    The average is computed in the clear: whoever computes it is trusted with the models, except in `local`.
+    Unless `trust` is `secure`, the average is computed in the clear: whoever computes it is trusted with the models,
+    except in `local`.
 
     Parameters
     ----------
-    method : {"wsum", "prr_mean", "local", "central"}, default="wsum"
+    method : {"wsum", "prr_mean", "local", "central", "central_obj"}, default="wsum"
         What is released: `wsum`, the mean of the parties' models weighted by their sizes; `prr_mean`, the plain mean
         (Pathak, Rane and Raj 2010); `local`, the mean of models that each party made noisy by itself; `central`, one
-        model of all rows. May be given by its place.
+        model of all rows, and `central_obj` one by objective perturbation. May be given by its place.
     epsilon : float, default=1.0
         The privacy loss of one fit, a pure number from 1e-9 to 1e6; inf asks for no noise and gives no privacy. A float
         is taken as the decimal that it prints as, or as its binary value where that is smaller.
-    delta : float, default=1e-06
-        A probability, from 1e-100 to below 1; it counts with noise `gauss` only.
+    delta : float, default=1e-05
+        A probability, from 1e-100 to below 1; it counts with noise `gauss` and `ddg` only.
     calibration : {"proven", "paper"}, default="proven"
         What sets the scale of the noise: a proof, or what is printed (`prr_mean` and `central` have that). `privacy_`
         states what the printed scale is proved to give at most.
-    noise : {"knorm", "laplace", "gauss"}, default="knorm"
-        The law of the noise: `knorm` and `laplace` give pure epsilon, `gauss` gives zCDP, and (epsilon, delta) by the
-        exact curve of a Gaussian.
-    lam : float, default=0.01
+    noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"} or None, default=None
+        The law of the noise: `knorm`, `laplace` and `self` give pure epsilon, `gauss` and `ddg` give zCDP, and
+        (epsilon, delta) by the exact curve of a Gaussian; `vg` is `knorm` in shares, with a delta below 2^-64. The last
+        three are for `trust="secure"`. None is the first that the method has, in shares `ddg`.
+    trust : {"aggregator", "secure"}, default="aggregator"
+        Whether somebody is trusted with what the parties send, or nobody: `secure` computes what the secure sum
+        computes of all parties, each with noise that it draws itself (`wsum` has that).
+    colluders : int, default=1
+        How many parties may collude, with `trust="secure"`: the noise of all others is counted, and theirs is not.
+    dropouts : int, default=0
+        How many parties may vanish, with `trust="secure"`; their noise is not counted either.
+    lam : float or None, default=0.01
         The weight of the regulariser `lam |w|^2` beside the mean log-loss, a pure number from 2^-29 to 1e6. A larger
-        one needs less noise, so the default is ten times that of the methods.
+        one needs less noise, so the default is ten times that of the methods. None leaves it to the method, and
+        `central_obj` has a public rule for it.
     n_parties : int, default=5
         How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
     radius : float, default=1.0
@@ -97,11 +107,11 @@ class AveragingClassifier(FederatedClassifier):
 
     """
 
-    methods: ClassVar[tuple[str, ...]] = ("wsum", "prr_mean", "local", "central")
+    methods: ClassVar[tuple[str, ...]] = ("wsum", "prr_mean", "local", "central", "central_obj")
     binary: ClassVar[bool] = True
 
     method: str = field(default="wsum", kw_only=False)
-    lam: float = 1e-2
+    lam: float | None = 1e-2
 
     def _settings(self) -> dict[str, Any]:
-        return {"lam": number("lam", self.lam)}
+        return {"lam": None if self.lam is None else number("lam", self.lam)}

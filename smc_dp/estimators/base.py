@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +24,11 @@ from smc_dp.errors import InputError, shown
 from smc_dp.estimators.charged import Charge, charged
 from smc_dp.estimators.checked import LabelArray, exact_number, number, whole_number
 from smc_dp.estimators.rows import Ball, Parts, federation, joined, known_classes
-from smc_dp.methods.method import Method, check_target
+from smc_dp.methods.method import Method, Trust, check_target, laws
 from smc_dp.methods.model import Release
 from smc_dp.methods.registry import find
+from smc_dp.methods.sums.at_home import AtHome, by_secure_sum, check_secure, usual_noise
+from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -70,9 +72,12 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
 
     method: str = field(kw_only=False)
     epsilon: float = 1.0
-    delta: float = 1e-6
+    delta: float = 1e-5
     calibration: Calibration = "proven"
-    noise: NoiseName = "knorm"
+    noise: NoiseName | None = None
+    trust: Trust = "aggregator"
+    colluders: int = 1
+    dropouts: int = 0
     n_parties: int = 5
     radius: float = 1.0
     bias: float = 1.0
@@ -148,11 +153,26 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         name, colon, rest = message.partition(":")
         return _FIELDS.get(name, name) + colon + rest
 
-    def _target(self) -> Target:
+    def _target(self, method: Method) -> Target:
         delta = exact_number("delta", self.delta)
         if delta is None:
             raise InputError("delta: wanted a number strictly between 0 and 1, got inf")
-        return Target(exact_number("epsilon", self.epsilon), self.calibration, self.noise, delta)
+        noise = self._own_noise(method) if self.noise is None else self.noise
+        return Target(exact_number("epsilon", self.epsilon), self.calibration, noise, delta)
+
+    def _check(self, method: Method) -> None:
+        """Raises InputError for a target or a trust that the theory of this method does not give."""
+        if self.trust not in get_args(Trust):
+            raise InputError(f"trust: wanted one of {', '.join(get_args(Trust))}, got {shown(self.trust)}")
+        if self.trust == "secure":
+            check_secure(method, self._target(method))
+        else:
+            check_target(self._target(method), method)
+
+    def _own_noise(self, method: Method) -> NoiseName:
+        if self.trust == "secure" and by_secure_sum(method):
+            return usual_noise(method)
+        return next(iter(laws(method, self.calibration)), "knorm")  # a calibration that it has not is refused later
 
     def _stream(self) -> Stream:
         if self.insecure_seed is None:
@@ -169,7 +189,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
                 delattr(self, released)
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
         check_classification_targets(labels)
-        check_target(self._target(), self._method())
+        self._check(self._method())
         self.classes_: LabelArray = self._classes(labels)
         self.ball_ = Ball(number("radius", self.radius), number("bias", self.bias))
         parts = self._parts(len(rows), parties)
@@ -190,14 +210,22 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         return classes
 
     def _release(self, data: Federation, dealt: bool, **settings: Any) -> Self:
-        method, target, rng = self._method(**settings), self._target(), self._stream()
+        method, rng = self._method(**settings), self._stream()
+        target, home = self._target(method), self._at_home(method, data)
         if self.ledger is None:
-            return self._released(method.train(data).release(target, rng), dealt)
+            return self._released((home or method.train(data)).release(target, rng), dealt)
         if rng.insecure:
             raise InputError("insecure_seed: wanted None with a ledger: noise that can be guessed has no price")
-        stated = method.statement(data.public, target)
+        stated = home.statement(home.form(target)) if home else method.statement(data.public, target)
         with charged(self.ledger, data, self.method, stated, target) as charge:
-            return self._released(method.train(data).release(target, rng), dealt, charge)
+            return self._released((home or method.train(data)).release(target, rng), dealt, charge)
+
+    def _at_home(self, method: Method, data: Federation) -> AtHome | None:
+        """What the parties have at home where nobody is trusted; None where somebody is."""
+        if self.trust == "aggregator":
+            return None
+        t, D = whole_number("colluders", self.colluders), whole_number("dropouts", self.dropouts)
+        return AtHome.of(method, data, t, D, LARGEST_N)
 
     def _released(self, release: Release, dealt: bool, charge: Charge | None = None) -> Self:
         if not isinstance(release.model, Scored):

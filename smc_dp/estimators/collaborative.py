@@ -23,16 +23,24 @@ class CollaborativeClassifier(FederatedClassifier):
     epsilon : float, default=1.0
         The privacy loss of one fit, a pure number from 1e-9 to 1e6; inf asks for no noise and gives no privacy. A float
         is taken as the decimal that it prints as, or as its binary value where that is smaller.
-    delta : float, default=1e-06
-        A probability, from 1e-100 to below 1; it counts with noise `gauss` only.
+    delta : float, default=1e-05
+        A probability, from 1e-100 to below 1; it counts with noise `gauss` and `ddg` only.
     calibration : {"proven", "paper"}, default="proven"
         What sets the scale of the noise: a proof, or what is printed (`ofpa` and `ofaa` have that, with noise
         `laplace`; `ofpa` is then not private). `privacy_` states what the printed scale is proved to give at most.
-    noise : {"knorm", "laplace", "gauss"}, default="knorm"
-        The law of the noise: `knorm` and `laplace` give pure epsilon, `gauss` gives zCDP, and (epsilon, delta) by the
-        exact curve of a Gaussian.
-        The proven `ofpa` has `knorm` only, the proven `ofaa` all three, `param_laplace` and the printed forms
-        `laplace`.
+    noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"} or None, default=None
+        The law of the noise: `knorm`, `laplace` and `self` give pure epsilon, `gauss` and `ddg` give zCDP, and
+        (epsilon, delta) by the exact curve of a Gaussian; `vg` is `knorm` in shares, with a delta below 2^-64. The last
+        three are for `trust="secure"`. None is the first that the method has, in shares `ddg`.
+        The proven `ofpa` has `knorm` only, the proven `ofaa` all, `param_laplace` and the printed forms `laplace`.
+    trust : {"aggregator", "secure"}, default="aggregator"
+        Whether somebody is trusted with what the parties send, or nobody: `secure` computes what the secure sum
+        computes of all parties, each with noise that it draws itself (`ofaa` has that,
+        and `ofpa` with one round).
+    colluders : int, default=1
+        How many parties may collude, with `trust="secure"`: the noise of all others is counted, and theirs is not.
+    dropouts : int, default=0
+        How many parties may vanish, with `trust="secure"`; their noise is not counted either.
     rounds : int or None, default=None
         How often the server averages, from 1 to 10,000 rounds; a round costs its share of epsilon in `ofpa`, and
         nothing in the proven `ofaa`. None leaves it to the method, and `param_laplace` has none.

@@ -26,8 +26,8 @@ class EnsembleClassifier(FederatedClassifier):
     The noise pays for all that a party can say, however many rows it has, and shrinks with the number of parties: five,
     the default so that the smallest tables can be dealt, teach little at epsilon 1. Where a table stands for
     many small holders deal it to many: `EnsembleClassifier(n_parties=500)` for some thousand rows. Parties that a table
-    is dealt to stand for groups of its rows; a guarantee for real parties needs `parties` or `fit_parties`. Whoever
-    computes the release is trusted with what the parties send.
+    is dealt to stand for groups of its rows; a guarantee for real parties needs `parties` or `fit_parties`. Unless
+    `trust` is `secure`, whoever computes the release is trusted with what the parties send.
 
     Parameters
     ----------
@@ -38,15 +38,23 @@ class EnsembleClassifier(FederatedClassifier):
     epsilon : float, default=1.0
         The privacy loss of one fit, a pure number from 1e-9 to 1e6; inf asks for no noise and gives no privacy. A float
         is taken as the decimal that it prints as, or as its binary value where that is smaller.
-    delta : float, default=1e-06
-        A probability, from 1e-100 to below 1; it counts with noise `gauss` only.
+    delta : float, default=1e-05
+        A probability, from 1e-100 to below 1; it counts with noise `gauss` and `ddg` only.
     calibration : {"proven", "paper"}, default="proven"
         What sets the scale of the noise: a proof, or what is printed (`vote`, `soft`, `soft_aux` and `avg` have that).
         `privacy_` states what the printed scale is proved to give at most.
-    noise : {"knorm", "laplace", "gauss"}, default="knorm"
-        The law of the noise: `knorm` and `laplace` give pure epsilon, `gauss` gives zCDP, and (epsilon, delta) by the
-        exact curve of a Gaussian.
+    noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"} or None, default=None
+        The law of the noise: `knorm`, `laplace` and `self` give pure epsilon, `gauss` and `ddg` give zCDP, and
+        (epsilon, delta) by the exact curve of a Gaussian; `vg` is `knorm` in shares, with a delta below 2^-64. The last
+        three are for `trust="secure"`. None is the first that the method has, in shares `ddg`.
         `soft_ss` has no `laplace`.
+    trust : {"aggregator", "secure"}, default="aggregator"
+        Whether somebody is trusted with what the parties send, or nobody: `secure` computes what the secure sum
+        computes of all parties, each with noise that it draws itself (`soft_ss` and `avg_clip` have that).
+    colluders : int, default=1
+        How many parties may collude, with `trust="secure"`: the noise of all others is counted, and theirs is not.
+    dropouts : int, default=0
+        How many parties may vanish, with `trust="secure"`; their noise is not counted either.
     lam : float, default=0.0001
         The weight of the regulariser `(lam/2) |w|^2` beside the mean log-loss, a pure number from 2^-29 to 1e6.
     lam_global : float or None, default=None

@@ -13,6 +13,7 @@ from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.checked import few, labels_of, number, public_rows
 from smc_dp.estimators.rows import class_numbers
 from smc_dp.methods.feature_method import LossName
+from smc_dp.methods.method import Trust
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -29,12 +30,12 @@ class FeatureMethodClassifier(FederatedClassifier):
     epsilon : float, default=1.0
         The privacy loss of one fit, a pure number from 1e-9 to 1e6; inf asks for no noise and gives no privacy. A float
         is taken as the decimal that it prints as, or as its binary value where that is smaller.
-    delta : float, default=1e-06
-        A probability, from 1e-100 to below 1; it counts with noise `gauss` only.
+    delta : float, default=1e-05
+        A probability, from 1e-100 to below 1; it counts with noise `gauss` and `ddg` only.
     calibration : {"proven", "paper"}, default="proven"
         What sets the scale of the noise: a proof, or what is printed (both methods have that). `privacy_` states what
         the printed scale is proved to give at most.
-    noise : {"knorm", "laplace", "gauss"}, default="knorm"
+    noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"} or None, default=None
         The law of the noise: both methods have `knorm` only, which gives pure epsilon.
     lam : float, default=0.01
         The weight of the regulariser `lam |f|^2` beside the mean loss, a pure number from 2^-29 to 1e6.
@@ -112,6 +113,10 @@ class FeatureMethodClassifier(FederatedClassifier):
     lam: float = 1e-2
     loss: LossName = "huber"
     aggregator: object = None
+    # No parameters: no secure sum computes these methods.
+    trust: Trust = field(default="aggregator", init=False)
+    colluders: int = field(default=1, init=False)
+    dropouts: int = field(default=0, init=False)
 
     def fit(
         self,

@@ -255,7 +255,7 @@ def _refusal(standing: Standing, guarantee: Guarantee) -> str:
         asks += f" with delta {at_most(guarantee.delta)}"
     if guarantee.delta > standing.limit.delta:
         made = f"the ledger was made for a delta of {at_least(standing.limit.delta)}"
-        asks += f", and {made} (wanted noise without a delta, or a ledger that has one)"
+        asks += f", and {made} (wanted noise without a delta, or a ledger whose limit has a `delta`)"
     return (
         f"the budget would be passed: spent {at_most(spent)} of {standing.limit}, "
         f"this run asks for {asks}, {at_least(max(standing.left, Fraction(0)))} is left"

@@ -14,10 +14,15 @@ NUMBERS = ("entry", "of", "epsilon", "delta")
 _SHOWN = 16  # digits of a digest
 
 
-def budgets(standings: Mapping[str, Standing]) -> Iterator[str]:
-    """What each party has left, a line for each."""
+def budgets(standings: Mapping[str, Standing], account: Account) -> Iterator[str]:
+    """What each party has left in this account, a line for each, and that there may be others."""
     for party, standing in standings.items():
         yield f"Budget of {plain_name(party)}: {sentence(standing)}"
+    if standings:
+        yield (
+            f"This counts unit {account.unit}, adjacency {account.adjacency}: releases that protect otherwise have "
+            "accounts of their own, each up to the limit, and what they cost here is not added."
+        )
 
 
 def accounts(history: History) -> Iterator[str]:

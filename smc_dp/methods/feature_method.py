@@ -86,7 +86,7 @@ class AverageMethod:
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
     lambda_multiplies: ClassVar[str] = "|w|²"
-    colour: ClassVar[str] = "#d62728"
+    colour: ClassVar[str] = "#fc00fc"
 
     def __post_init__(self) -> None:
         _check_settings(self)
@@ -140,7 +140,7 @@ class FeatureMethod:
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
     lambda_multiplies: ClassVar[str] = "|w|²"
-    colour: ClassVar[str] = "#1f77b4"
+    colour: ClassVar[str] = "#3c54fc"
 
     def __post_init__(self) -> None:
         _check_settings(self)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from smc_dp.aggregation.functionality import Functionality
 from smc_dp.aggregation.in_the_clear import ideal
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError, shown
-from smc_dp.methods.model import LinearModel, Release
+from smc_dp.methods.model import Release, ReleasedModel
 from smc_dp.methods.neighbours import NeighbourPair
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import nothing
@@ -103,10 +103,17 @@ class Finishing(Method, Protocol[R_co]):
 class SecureMethod(Protocol):
     """What a method that a protocol computes says besides: then nobody who computes it is trusted.
 
-    `by_protocols` names the programs that do, the one to prefer first; a run takes them from here.
+    `by_protocols` names the programs that do, the one to prefer first; a run takes them from here. `secure_noises`: the
+    noises that it then has, its own first. `binary`: whether it is for two classes only. `needs_two_classes`: whether
+    a run refuses a party whose table has rows of one class only, which its statement then says. Some say more:
+    `own_bias`, that their models have one beside the weights, and `on_public_rows`, that all parties need the same
+    public rows.
     """
 
     by_protocols: ClassVar[tuple[str, ...]]
+    secure_noises: ClassVar[tuple[NoiseName, ...]]
+    binary: ClassVar[bool]
+    needs_two_classes: ClassVar[bool]
 
 
 class SecureForm(Protocol):
@@ -151,8 +158,47 @@ class SecureForm(Protocol):
         """One party's part, made at home of its own rows."""
         ...
 
-    def model(self, value: Any) -> LinearModel:
+    def model(self, value: Any) -> ReleasedModel:
         """What anybody makes of the functionality's value."""
+        ...
+
+
+SumBlocks: TypeAlias = tuple[tuple[int, str], ...]
+"""The parts of one sum: how many numbers each has, and the public text of the law of their noise, or "none"."""
+
+
+@runtime_checkable
+class SumForm(SecureForm, Protocol):
+    """A method as sums of the parties' integers, one after the other.
+
+    What a party enters to the first sums, or to all, does not depend on earlier ones; see `aggregation.Rounds`.
+    """
+
+    @property
+    def sums(self) -> tuple[SumBlocks, ...]:
+        """The blocks of each sum."""
+        ...
+
+
+@runtime_checkable
+class NeedsRows(Protocol):
+    """A method that takes the number of all rows to be public."""
+
+    def knowing(self, sizes: Sequence[int]) -> Method:
+        """The method where it is known how many rows each party has, as in a simulation."""
+        ...
+
+
+@runtime_checkable
+class Foreseeable(Protocol):
+    """A form of which public figures say what to expect."""
+
+    def counted(self, n: int) -> int:
+        """What it goes by where there are n rows in all: n, unless another number is taken to be public."""
+        ...
+
+    def signal(self, n: int) -> float:
+        """How far n rows in all stand out of the noise; see `privacy.distributed.signal`."""
         ...
 
 
@@ -199,9 +245,13 @@ def check_target(target: Target, method: Method) -> None:
 
 
 def two_classes(federation: Federation | Public, method: Method) -> None:
-    """Raises InputError unless there are exactly two classes."""
+    """Raises InputError unless there are exactly two classes; it names what a protocol computes for more."""
     if federation.classes != 2:
-        raise InputError(f"classes: {method.name} is for two classes, got {federation.classes}")
+        from smc_dp.methods.registry import for_any_classes  # which imports every method, and they import this
+
+        others = ", ".join(for_any_classes())
+        instead = f", for more there are {others}" if others else ""
+        raise InputError(f"classes: {method.name} is for two classes, got {federation.classes}{instead}")
 
 
 def check_sizes(federation: Federation) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,9 @@ from smc_dp.arrays import Array, IntArray
 from smc_dp.data.federation import Rows
 from smc_dp.learning.classes import code
 from smc_dp.privacy.statement import PrivacyStatement
+
+Weights: TypeAlias = tuple[float, ...] | tuple[tuple[float, ...], ...]
+"""What is published of a linear model: d numbers for two classes, the second against the first; else d for each."""
 
 
 class ReleasedModel(Protocol):
@@ -85,11 +87,17 @@ def area_under_curve(scores: Array, y: npt.NDArray[np.int64]) -> float:
     return float(np.mean(above[present] / (inside * outside)[present]))
 
 
-def classify(weights: Sequence[float] | Array, X: Array) -> IntArray:
-    """The testing phase of Pathak, Rane and Raj (section 3.3) for weights of d numbers; X: (n, d), result: (n,).
+def scores(weights: npt.ArrayLike, X: Array) -> Array:
+    """w.x of each row, (n,), for the d weights of two classes; one for each class, (n, k), for those of more."""
+    return np.asarray(np.asarray(X) @ np.asarray(weights).T, dtype=np.float64)
 
-    Class 0 where t = 1/(1 + e^(-w.x)) is at most 1/2, else 1.
-    t <= 1/2 if and only if w.x <= 0. The sign is looked at, because t itself rounds to 1/2 for tiny
-    positive w.x.
+
+def classify(weights: npt.ArrayLike, X: Array) -> IntArray:
+    """The classes of rows X: (n, d), by weights of d numbers, or of k lists of them for k > 2 classes: (n,).
+
+    For two it is the testing phase of Pathak, Rane and Raj (section 3.3): class 0 where t = 1/(1 + e^(-w.x)) is at most
+    1/2, else 1. t <= 1/2 if and only if w.x <= 0. The sign is looked at, because t itself rounds to 1/2 for tiny
+    positive w.x. For more it is the class with the largest score, the first of equals.
     """
-    return np.asarray(np.asarray(X) @ np.asarray(weights) > 0, dtype=np.int64)
+    found = scores(weights, X)
+    return np.asarray(found > 0 if found.ndim == 1 else found.argmax(axis=1), dtype=np.int64)

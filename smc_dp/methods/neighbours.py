@@ -4,8 +4,8 @@ A record at x = 1 among records at 0, which curve the objective least, or a part
 regulariser is strong, because then minimisers move by nearly the bound for all regularisers: the gradient over lambda.
 Neighbours that move a release further would only make the bounds larger; these are made by hand and prove nothing about
 others. Where a proof allows for more than they do, half the noise need not exceed the claim, and the measured power is
-next to none: `ofpa` and `ofaa` (a label changes the slope of the logistic loss by 1, the proofs allow for 2, which is
-approached only by noise that hardly ever comes), `param_laplace` and `wsum_ar`.
+next to none: `ofpa`, `ofaa` and `central_obj` (a label changes the slope of the logistic loss by 1, the proofs allow
+for 2, which is approached only by noise that hardly ever comes), `param_laplace` and `wsum_ar`.
 """
 
 from __future__ import annotations

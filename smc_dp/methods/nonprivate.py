@@ -20,7 +20,7 @@ from smc_dp.errors import InputError
 from smc_dp.learning.black_box import Predictor
 from smc_dp.learning.classes import code
 from smc_dp.learning.objective import RegularisedLogistic
-from smc_dp.learning.softmax import certified, one_hot
+from smc_dp.learning.softmax import SoftLabels, certified, one_hot, statistic
 from smc_dp.learning.solver import minimise
 from smc_dp.methods.hamm2016.ensemble import (
     Classifiers,
@@ -100,7 +100,7 @@ class Individual:
     noises: ClassVar[tuple[NoiseName, ...]] = ()
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = "|V|²/2"
-    colour: ClassVar[str] = "#777777"
+    colour: ClassVar[str] = "#90609c"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
@@ -176,10 +176,28 @@ class WithoutNoise:
         return released(self.method, [None], self.public, target, rng, Trusted(lambda _parts, _rng: self.value))
 
 
-def alone(rows: Rows, lam: float, test: Rows) -> float:
-    """Test accuracy of a model of these rows alone, minimising the mean log-loss plus lam |w|^2, without noise."""
+def alone(rows: Rows, lam: float, test: Rows, classes: int = 2) -> float:
+    """Test accuracy of a model of these rows alone, minimising the mean log-loss plus lam |w|^2, without noise.
+
+    For more than two classes the log-loss is that of softmax, and the minimiser is not certified: no noise is for it.
+    """
+    if classes > 2:
+        return _softmax(rows, lam, classes).accuracy(test)
     weights = minimise(RegularisedLogistic(lam), rows.X, 2.0 * rows.y - 1).weights
     return float(np.mean(classify(weights, test.X) == test.y))
+
+
+def _softmax(rows: Rows, lam: float, classes: int) -> LinearModel:
+    """The minimiser as L-BFGS finds it: in seconds where a certified one takes a minute (265 columns, 6 classes)."""
+    from scipy.optimize import minimize  # most of a second, which a command that compares nothing should not pay
+
+    alpha = one_hot(rows.y, classes)
+    objective = SoftLabels(rows.X, statistic(rows.X, alpha), classes, 2 * lam)
+    found = minimize(
+        lambda v: (objective.value(v.reshape(objective.T.shape)), objective.gradient(v)),
+        np.zeros(objective.T.size), jac=True, method="L-BFGS-B", options={"gtol": 1e-5, "maxiter": 10_000},
+    )  # fmt: skip
+    return LinearModel.from_coordinates(found.x.reshape(objective.T.shape), classes)
 
 
 def majority(federation: Federation, test: Rows) -> float:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from smc_dp.errors import InputError, shown
+from smc_dp.methods.central_objective import CentralObjective
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.methods.collaborative.param_laplace import ParamLaplace
 from smc_dp.methods.feature_method import AverageMethod, FeatureMethod
+from smc_dp.methods.gradients.gradient_descent import GradientDescent
+from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.hamm2016.per_query import NoisyMax, ReleaseAll
 from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote
 from smc_dp.methods.method import Method
@@ -22,9 +25,12 @@ from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 _CLASSES: tuple[type[Method], ...] = (
     PathakMean,
     Central,
+    CentralObjective,
     Local,
     WeightedSum,
     WeightedSumAddRemove,
+    Newton,
+    GradientDescent,
     FeatureMethod,
     AverageMethod,
     Ofpa,
@@ -43,6 +49,11 @@ _CLASSES: tuple[type[Method], ...] = (
 )
 
 METHODS = MappingProxyType({method.name: method for method in _CLASSES})
+
+
+def for_any_classes() -> tuple[str, ...]:
+    """The names of the methods that a run learns by a protocol for three or more classes as well."""
+    return tuple(name for name, method in METHODS.items() if not getattr(method, "binary", True))
 
 
 def find(name: str) -> type[Method]:

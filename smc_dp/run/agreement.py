@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from types import MappingProxyType
-from typing import Any, cast, get_args
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
@@ -25,16 +25,19 @@ from protocols.programs import PROTOCOLS
 from smc_dp import aggregation
 from smc_dp.aggregation import Functionality, Participants
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.federation import Public
+from smc_dp.data.federation import Federation, Public
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
-from smc_dp.methods.method import Method, SecureForm, SecureMethod
+from smc_dp.methods.collaborative.rounds import BiasedModel
+from smc_dp.methods.method import Method, NeedsRows, SecureForm, SecureMethod
+from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES
 from smc_dp.methods.registry import METHODS, find
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement, security_bits
 from smc_dp.privacy.target import DEFAULT_DELTA, Calibration, NoiseName, Target
+from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.terms import TERMS, Terms, terms_of
 from smc_dp.run.terms.curator import CuratorTerms
 from smc_dp.run.terms.terms import one_of
@@ -61,14 +64,18 @@ BY_PROTOCOL = MappingProxyType(
 
 PLAIN: Mapping[str, str] = MappingProxyType({"topology": "mesh", "link": "none"})
 """How a run is simulated unless somebody asks for more."""
+FOR_TWO, FOR_MORE = "prr_mean", "newton"
+"""The methods of a run that names none: of two classes, and of three or more."""
 WITH_DELTA: tuple[NoiseName, ...] = ("gauss", "ddg")
 """The noises for which a target says a delta; the others have none, or one of their own."""
+_STATED = MappingProxyType({"lam": "lambda"})
+"""What a setting of a method is called in a release, where that is not its name."""
 _RATIONAL = re.compile(r"[1-9][0-9]{0,199}(/[1-9][0-9]{0,199})?", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """One run's public record; `terms` are the settings of its protocol.
+    """One run's public record; `terms` are the settings of its protocol, `auxiliary` the public rows of its method.
 
     `marks` say what makes the run insecure, in the order of `REASONS`. Raises InputError for a method without a secure
     form, a protocol that does not compute it, noise that it does not have, and keys too short to protect anyone unless
@@ -82,13 +89,22 @@ class Agreement:
     protocol: str = "pathak2010"
     terms: Terms = CuratorTerms()  # noqa: RUF009
     marks: tuple[str, ...] = ()
+    auxiliary: AuxiliaryRows | None = None
 
     def __post_init__(self) -> None:
         check(self.method, self.target, self.protocol, self.terms, test_keys=TEST_KEYS in self.marks)
+        check_auxiliary(self.method, given=self.auxiliary is not None)
+        if self.auxiliary is not None:
+            self.auxiliary.check(self.bounds.dimension, len(self.bounds.classes))
         if self.marks != tuple(mark for mark in REASONS if mark in self.marks):
             raise InputError(f"insecure: wanted known marks in their order, got {shown(list(self.marks))}")
         if (AS_PRINTED in self.marks) != as_printed(self.protocol):
             raise InputError(f"insecure: wanted the mark {AS_PRINTED!r} for the steps as printed, and for no others")
+        if getattr(self.method, "own_bias", False) and not self.bounds.bias:
+            raise InputError(
+                f"bias: {self.method.name} learns a bias, and a release has weights for rows as they are: wanted rows "
+                "with a constant, `bias` above 0"
+            )
         try:
             self.program_parameters("")
         except LocalError as error:
@@ -97,7 +113,8 @@ class Agreement:
     @property
     def public(self) -> Public:
         """What the method knows of the federation before anybody trains; sizes are not announced."""
-        return Public(len(self.parties), self.bounds.dimension, len(self.bounds.classes))
+        rows = None if self.auxiliary is None else self.auxiliary.X
+        return Public(len(self.parties), self.bounds.dimension, len(self.bounds.classes), unlabelled=rows)
 
     @cached_property
     def form(self) -> SecureForm:
@@ -133,6 +150,7 @@ class Agreement:
             "noise": self.target.noise,
             **({"delta": str(self.target.delta)} if self.target.noise in WITH_DELTA else {}),
             **self.terms.as_dict(self.form),
+            **({} if self.auxiliary is None else {"auxiliary": self.auxiliary.digest}),
         }
 
     def as_dict(self) -> dict[str, Any]:
@@ -145,8 +163,11 @@ class Agreement:
         }
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any], bounds: Bounds) -> Agreement:
-        """The record that `as_dict` wrote, with its bounds already read; raises InputError for anything else.
+    def from_dict(
+        cls, document: Mapping[str, Any], bounds: Bounds, auxiliary: AuxiliaryRows | None = None
+    ) -> Agreement:
+        """The record that `as_dict` wrote, with its bounds and its public rows already read; raises InputError for
+        anything else.
 
         The grid follows from the rest: whoever has not been told it may leave it out.
         """
@@ -160,6 +181,7 @@ class Agreement:
             protocol,
             terms_of(protocol).from_dict(stated),
             tuple(reading.texts("insecure", document.get("insecure"))),
+            auxiliary,
         )
         wanted, came = made.grid.fraction_bits, document.get("fraction_bits", made.grid.fraction_bits)
         if type(came) is not int or came != wanted:
@@ -209,10 +231,22 @@ class Agreement:
         program = PROTOCOLS[self.protocol].program
         return aggregation.participants(program, self.program_parameters(self.bound(simulated)), rng, identities)
 
-    def weights(self, value: Any) -> tuple[float, ...]:
-        """What anybody makes of the functionality's value: d floats, for the second class against the first."""
+    def weights(self, value: Any) -> Weights:
+        """What anybody makes of the functionality's value: d floats for two classes, the second against the first; of
+        more, d for each.
+        """
         model = self.form.model(value)
-        return tuple((model.W[1] - model.W[0]).tolist())
+        if isinstance(model, BiasedModel):
+            model = model.with_constant(self.bounds.constant)
+        if not isinstance(model, LinearModel):
+            raise InputError(f"method: {self.method.name} does not release a linear model")
+        W = model.W
+        return tuple((W[1] - W[0]).tolist()) if len(W) == 2 else tuple(map(tuple, W.tolist()))
+
+
+def usual_method(classes: int) -> str:
+    """The method of a run that names none."""
+    return FOR_TWO if classes == 2 else FOR_MORE
 
 
 def method_and_target(stated: Mapping[str, Any]) -> tuple[Any, Target, str]:
@@ -228,15 +262,18 @@ def method_and_target(stated: Mapping[str, Any]) -> tuple[Any, Target, str]:
         noise,
         _rational("delta", stated) if noise in WITH_DELTA and "delta" in stated else DEFAULT_DELTA,
     )
-    return method_for(name, protocol, float(_rational("lambda", stated))), target, protocol
+    return method_for(name, protocol, _settings_in(stated, secure_form(name, protocol))), target, protocol
 
 
-def method_for(name: str, protocol: str, lam: float) -> Any:
-    """The method of this name with this lambda, for this protocol; InputError where it does not compute it."""
+def method_for(name: str, protocol: str, settings: Mapping[str, Any]) -> Any:
+    """The method of this name with these settings, for this protocol; InputError where it does not compute it."""
     kind = secure_form(name, protocol)
+    for setting in settings:
+        if setting not in _names(kind):
+            raise InputError(f"{_STATED.get(setting, setting)}: {name} has no such setting, wanted none")
     if not as_printed(protocol):
-        return kind(lam=lam)
-    return kind(lam=lam, as_printed=True)  # no other method is computed by the steps as printed
+        return kind(**settings)
+    return kind(**settings, as_printed=True)  # no other method is computed by the steps as printed
 
 
 def with_assumptions(privacy: PrivacyStatement, protocol: str, p: Any) -> PrivacyStatement:
@@ -272,6 +309,11 @@ def as_printed(protocol: str) -> bool:
     return PROTOCOLS[protocol].claim is None
 
 
+def in_a_simulation(method: Any, federation: Federation) -> Any:
+    """The method where everybody's number of rows is known: what it takes to be public it then knows exactly."""
+    return method.knowing(federation.sizes.tolist()) if isinstance(method, NeedsRows) else method
+
+
 def check(method: Method, target: Target, protocol: str, terms: Terms, *, test_keys: bool) -> None:
     """Raises InputError for what no run can agree on, whoever takes part; nothing of it needs anybody's rows."""
     secure_form(method.name, protocol)
@@ -279,11 +321,33 @@ def check(method: Method, target: Target, protocol: str, terms: Terms, *, test_k
         raise InputError(f"terms: wanted those of {protocol}, got {type(terms).__name__}")
     if getattr(method, "as_printed", False) != as_printed(protocol):
         raise InputError(f"method: wanted {method.name} made for the steps of {protocol}, got one made for others")
+    if getattr(method, "learner", None) is not None:
+        raise InputError(f"learner: a run of {method.name} has logistic regression, wanted none")
     if target.epsilon is None:
         raise InputError("epsilon: wanted a finite number, a run without noise protects nobody")
     if as_printed(protocol) and target.calibration != "paper":
         raise InputError("calibration: the steps as printed go with the noise as printed, `calibration` paper")
     terms.check(protocol, method, target, test_keys=test_keys)
+
+
+def on_auxiliary(method: Method, federation: Federation, *, given: bool) -> AuxiliaryRows | None:
+    """The public rows of these that the method is on; InputError where it is on none, and some were `given` for it."""
+    rows = federation.unlabelled
+    needed: bool = getattr(method, "on_public_rows", False)
+    check_auxiliary(method, given=given or (needed and rows is not None))
+    return None if rows is None or not needed else AuxiliaryRows(rows)
+
+
+def check_auxiliary(method: Method, *, given: bool) -> None:
+    """Raises InputError unless there are public rows exactly where the method needs them."""
+    if getattr(method, "on_public_rows", False) == given:
+        return
+    if given:
+        raise InputError(f"auxiliary: {method.name} uses no public rows, wanted none")
+    raise InputError(
+        f"auxiliary: {method.name} needs public rows without labels that all parties have: wanted a file of them, or "
+        "how many rows of a data set become public, got none"
+    )
 
 
 def secure_form(method: str, protocol: str) -> Any:
@@ -306,9 +370,31 @@ def marks(protocol: str, terms: Terms, *, seeded: bool) -> tuple[str, ...]:
 
 
 def _options(method: Any) -> dict[str, Any]:
-    """A method's settings as plain values; what follows from the protocol is left out."""
-    found = {field.name: getattr(method, field.name) for field in fields(method) if field.name != "as_printed"}
-    return {"lambda" if name == "lam" else name: _plain(value) for name, value in found.items()}
+    """A method's settings as plain values; what follows from the protocol is left out, and what is not set."""
+    found = {name: getattr(method, name) for name in _names(method)}
+    return {_STATED.get(name, name): _plain(value) for name, value in found.items() if value is not None}
+
+
+def _names(method: Any) -> list[str]:
+    """The settings of a method, but for what follows from the protocol."""
+    return [field.name for field in fields(method) if field.name != "as_printed"]
+
+
+def _settings_in(stated: Mapping[str, Any], kind: Any) -> dict[str, Any]:
+    """A method's settings, as `_options` wrote them, each of the type that the method declares."""
+    found, types_of = {}, get_type_hints(kind)
+    for name in _names(kind):
+        declared, known = types_of[name], _STATED.get(name, name)
+        if known not in stated and get_origin(declared) in (Union, UnionType) and NoneType in get_args(declared):
+            continue
+        types = {declared, *get_args(declared)}
+        if float in types:
+            found[name] = float(_rational(known, stated))
+        elif int in types:
+            found[name] = int(_rational(known, stated))
+        else:
+            found[name] = one_of(known, stated, get_args(declared))
+    return found
 
 
 def _plain(value: Any) -> Any:

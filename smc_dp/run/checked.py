@@ -20,12 +20,14 @@ from protocols.runtime.transcript import read_envelope
 from smc_dp.errors import InputError, one_line
 from smc_dp.files import reading
 from smc_dp.run import binding
+from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.folder import (
     RELEASE,
     SHARES,
     TIMINGS,
     TRANSCRIPT,
     PublishedRelease,
+    auxiliary,
     beside,
     digests_of,
     opened,
@@ -36,7 +38,7 @@ from smc_dp.run.folder import (
 from smc_dp.run.line_zero import read_head, read_session
 
 _LONGEST_LINE = 1 << 27  # bytes: twice the longest envelope
-_MOST_PUBLIC = 64  # lines for everybody of each participant: far more than any protocol here has stages
+_MOST_PUBLIC = 128  # lines for everybody of each participant: more than the stages of a run of 100 sums
 
 
 @dataclass(frozen=True)
@@ -72,13 +74,19 @@ def checked(folder: Path) -> Checked:
     if missing == [TRANSCRIPT] and SHARES in wanted:
         return Checked(read(folder), unaudited)
     try:
-        found = stated(document) if TRANSCRIPT in missing else _beside_record(folder, document, SHARES in missing)
+        rows = auxiliary(folder, document)
+        if TRANSCRIPT in missing:
+            found = stated(document, rows=rows)
+        else:
+            found = _beside_record(folder, document, rows, SHARES in missing)
     except InputError as error:
         raise InputError(f"run folder {folder}: {error}") from None
     return Checked(found, unaudited)
 
 
-def _beside_record(folder: Path, document: dict[str, Any], no_shares: bool) -> PublishedRelease:
+def _beside_record(
+    folder: Path, document: dict[str, Any], rows: AuxiliaryRows | None, no_shares: bool
+) -> PublishedRelease:
     """The release, once it has been seen to be what the record says; of the record's own shares if there are no others.
 
     Raises InputError when it is not.
@@ -86,10 +94,10 @@ def _beside_record(folder: Path, document: dict[str, Any], no_shares: bool) -> P
     record = read_record(beside(folder, document, TRANSCRIPT))
     if os.path.lexists(folder / TIMINGS):
         beside(folder, document, TIMINGS)
-    found, shares = stated(document), None
+    found, shares = stated(document, rows=rows), None
     if found.agreement.publishes_shares:
         shares = _shares(found, record) if no_shares else reading.parse_object(beside(folder, document, SHARES), SHARES)
-        found = opened(document, shares)
+        found = opened(document, shares, rows)
     if fault := next(filter(None, _faults(found, shares, record)), None):
         raise InputError(f"{RELEASE} and {TRANSCRIPT} differ: {fault}")
     return found

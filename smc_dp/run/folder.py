@@ -2,8 +2,9 @@
 
 `shares.json` and `release.json` are what Dave needs, `transcript.jsonl` is what an auditor needs, `timings.json` says
 what the run cost and is for the participants alone (`publish` leaves it out). Where the sum itself is published, and no
-shares of it, there is no `shares.json`. Nothing in the folder was computed from private rows outside the protocol: no
-baseline, no accuracy.
+shares of it, there is no `shares.json`. Where the method is on public rows, these are in `auxiliary.json`, which Dave
+needs to see that the weights follow from the sum. Nothing in the folder was computed from private rows outside the
+protocol: no baseline, no accuracy.
 """
 
 from __future__ import annotations
@@ -24,15 +25,18 @@ from smc_dp.data.partition import check_names
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.files.writing import write_folder
+from smc_dp.methods.model import Weights
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import REASONS, Agreement
+from smc_dp.run.auxiliary import AuxiliaryRows
 
 SHARES, RELEASE, TRANSCRIPT, TIMINGS = "shares.json", "release.json", "transcript.jsonl", "timings.json"
+AUXILIARY = "auxiliary.json"
 NOT_PUBLIC = "not_for_publication"
 """The first field of timings.json, which says why."""
 _WHY = "Seconds depend on secret operands, such as keys and coins: this file is for the participants of the run alone."
-_MOST_BYTES = {RELEASE: 1 << 27, SHARES: 1 << 27, TIMINGS: 1 << 27, TRANSCRIPT: 1 << 30}
-_DIGESTED = (SHARES, TRANSCRIPT, TIMINGS)
+_MOST_BYTES = {RELEASE: 1 << 27, SHARES: 1 << 27, TIMINGS: 1 << 27, TRANSCRIPT: 1 << 30, AUXILIARY: 1 << 25}
+_DIGESTED = (SHARES, AUXILIARY, TRANSCRIPT, TIMINGS)
 _KEYS = {
     "weights",
     "privacy",
@@ -52,13 +56,13 @@ _ADDED = {*SIMULATED, "agreed", "label", "center"}  # to the parameters that the
 
 @dataclass(frozen=True)
 class PublishedRelease:
-    """What Dave needs to classify: the weights (d floats), the public bounds; and what is guaranteed.
+    """What Dave needs to classify: the weights, the public bounds; and what is guaranteed.
 
-    `agreement` is what the parties agreed on. `privacy` and `parameters` are JSON objects; `insecure` holds the reasons
-    why the run protects nobody, if any.
+    `weights`: d floats for two classes, d for each of more. `agreement` is what the parties agreed on. `privacy` and
+    `parameters` are JSON objects; `insecure` holds the reasons why the run protects nobody, if any.
     """
 
-    weights: tuple[float, ...]
+    weights: Weights
     agreement: Agreement
     privacy: Mapping[str, Any]
     parameters: Mapping[str, Any]
@@ -79,7 +83,7 @@ def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
     """Raises InputError unless what would be written of it is read back as the same: before anything is charged."""
     try:
         document = json.loads(json.dumps(_as_json(_release((), agreement, simulated), {}), allow_nan=False))
-        found = agreed(document, {"fraction_bits": agreement.grid.fraction_bits})
+        found = agreed(document, {"fraction_bits": agreement.grid.fraction_bits}, agreement.auxiliary)
     except InputError:
         raise
     except (TypeError, ValueError) as error:
@@ -88,7 +92,7 @@ def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
         raise InputError("agreement: cannot be published: what would be read back is another one")
 
 
-def _release(weights: tuple[float, ...], agreement: Agreement, simulated: Mapping[str, str]) -> PublishedRelease:
+def _release(weights: Weights, agreement: Agreement, simulated: Mapping[str, str]) -> PublishedRelease:
     bounds = agreement.bounds
     return PublishedRelease(
         weights=weights,
@@ -140,6 +144,8 @@ def _contents(release: PublishedRelease, execution: Execution) -> dict[str, Iter
             "shares": {name: [str(share) for share in values] for name, values in execution.shares.items()},
         }
         files = {SHARES: [_json(shares)], **files}
+    if release.agreement.auxiliary is not None:
+        files[AUXILIARY] = [release.agreement.auxiliary.content]
     digests = {name: _digest(content) for name, content in files.items()}
     digests[TRANSCRIPT] = _digest(execution.transcript.chunks())
     document = _as_json(release, {name: digests[name] for name in _DIGESTED if name in digests})
@@ -185,10 +191,19 @@ def beside(folder: Path, document: Mapping[str, Any], name: str) -> bytes:
 
 
 def digests_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The digests of the files beside a release, by name; there is one of shares.json where there are shares."""
+    """The digests of the files beside a release, by name; there is one of shares.json where there are shares, and one
+    of auxiliary.json where the method is on public rows.
+    """
     digests = reading.mapping("digests", document.get("digests"))
-    reading.keys("digests", digests, set(_DIGESTED) - {SHARES}, {SHARES})
+    reading.keys("digests", digests, {TRANSCRIPT, TIMINGS}, {SHARES, AUXILIARY})
     return digests
+
+
+def auxiliary(folder: Path, document: Mapping[str, Any]) -> AuxiliaryRows | None:
+    """The public rows beside a release that states some; InputError where they are missing, changed or malformed."""
+    if AUXILIARY not in digests_of(document):
+        return None
+    return AuxiliaryRows.read(beside(folder, document, AUXILIARY), AUXILIARY)
 
 
 def _checked(folder: Path, document: dict[str, Any]) -> PublishedRelease:
@@ -196,16 +211,16 @@ def _checked(folder: Path, document: dict[str, Any]) -> PublishedRelease:
     for name in (TRANSCRIPT, TIMINGS):  # one at a time: a transcript may be large
         if os.path.lexists(folder / name):
             beside(folder, document, name)
-    return opened(document, reading.parse_object(shares, SHARES))
+    return opened(document, reading.parse_object(shares, SHARES), auxiliary(folder, document))
 
 
-def opened(document: dict[str, Any], shares: dict[str, Any]) -> PublishedRelease:
+def opened(document: dict[str, Any], shares: dict[str, Any], rows: AuxiliaryRows | None = None) -> PublishedRelease:
     """The release in two JSON objects, its weights recomputed from the shares; digests are not looked at.
 
     Raises InputError when anything is missing, malformed, unknown, out of range, or when shares and weights do not
     agree.
     """
-    found = stated(document, {"fraction_bits": shares.get("fraction_bits")})
+    found = stated(document, {"fraction_bits": shares.get("fraction_bits")}, rows)
     length = found.agreement.form.length
     by_name, total = _sum_of(shares, found.agreement)
     if {len(values) for values in by_name.values()} != {length}:
@@ -215,25 +230,44 @@ def opened(document: dict[str, Any], shares: dict[str, Any]) -> PublishedRelease
     return found
 
 
-def stated(document: dict[str, Any], shares: Mapping[str, Any] | None = None) -> PublishedRelease:
-    """What a release states, its weights as they stand there; InputError when it is none. `shares`: as in `agreed`."""
+def stated(
+    document: dict[str, Any], shares: Mapping[str, Any] | None = None, rows: AuxiliaryRows | None = None
+) -> PublishedRelease:
+    """What a release states, its weights as they stand there; InputError when it is none. The rest: as in `agreed`."""
     reading.keys(RELEASE, document, _KEYS, optional={"insecure"})
-    agreement = agreed(document, shares or {})
+    agreement = agreed(document, shares or {}, rows)
     if (SHARES in reading.mapping("digests", document["digests"])) != agreement.publishes_shares:
         some = "one" if agreement.publishes_shares else "none"
         raise InputError(f"digests: wanted {some} of {SHARES} for what {agreement.protocol} publishes")
-    dimension, weights = agreement.bounds.dimension, reading.numbers("weights", document["weights"])
-    if len(weights) != dimension:
-        raise InputError(f"wanted {dimension} weights, got {len(weights)}")
+    weights = _weights(document["weights"], agreement.bounds)
     privacy = _privacy(reading.mapping("privacy", document["privacy"]))
     parameters, insecure = document["parameters"], tuple(document.get("insecure", []))
-    return PublishedRelease(tuple(weights), agreement, privacy, parameters, insecure)
+    return PublishedRelease(weights, agreement, privacy, parameters, insecure)
 
 
-def agreed(document: Mapping[str, Any], shares: Mapping[str, Any]) -> Agreement:
+def _weights(value: object, bounds: Bounds) -> Weights:
+    """The weights as they are published for these classes, each of them a finite number."""
+    names = bounds.classes
+    if len(names) == 2:
+        return _row(value, bounds.dimension, "")
+    rows = reading.items("weights", value)
+    if len(rows) != len(names):
+        raise InputError(f"wanted weights of {len(names)} classes, got {len(rows)}")
+    named = zip(names, rows, strict=True)
+    return tuple(_row(row, bounds.dimension, f" of class {shown(name)}") for name, row in named)
+
+
+def _row(value: object, dimension: int, of: str) -> tuple[float, ...]:
+    found = reading.numbers(f"weights{of}", value)
+    if len(found) != dimension:
+        raise InputError(f"wanted {dimension} weights{of}, got {len(found)}")
+    return tuple(found)
+
+
+def agreed(document: Mapping[str, Any], shares: Mapping[str, Any], rows: AuxiliaryRows | None = None) -> Agreement:
     """What the parties agreed on, as the release states it, and the grid of the shares if they state one.
 
-    InputError if that cannot be.
+    `rows`: the public rows beside it, if there are any. InputError if that cannot be.
     """
     parameters = reading.mapping("parameters", document.get("parameters"))
     bounds = _bounds(document, parameters)
@@ -250,7 +284,7 @@ def agreed(document: Mapping[str, Any], shares: Mapping[str, Any]) -> Agreement:
         **({"fraction_bits": shares["fraction_bits"]} if "fraction_bits" in shares else {}),
         "insecure": [known[reason] for reason in reasons],
     }
-    return Agreement.from_dict(record, bounds)
+    return Agreement.from_dict(record, bounds, rows)
 
 
 def _privacy(document: dict[str, Any]) -> dict[str, Any]:
@@ -304,8 +338,8 @@ def _bounds(document: Mapping[str, Any], parameters: Mapping[str, Any]) -> Bound
     if not isinstance(center, bool) or not isinstance(label, str):
         raise InputError("parameters: wanted center, true or false, and label, a column's name")
     clip, bias = reading.numbers("clip and bias", [document["clip"], document["bias"]])
-    classes = reading.pair("classes", reading.texts("classes", document["classes"]))
-    return Bounds(tuple(columns), classes, label, clip, bias, center)
+    classes = reading.texts("classes", document["classes"])
+    return Bounds(tuple(columns), tuple(classes), label, clip, bias, center)
 
 
 def _json(value: object) -> bytes:

@@ -1,9 +1,10 @@
 """What a run charges: each party's own ledger, before the first message.
 
 Every party is charged what the statement says: it is about one record of any party, so that it holds for each of them,
-and for those with more rows than the smallest it is more than they lose (how much more would show the sizes). It holds
-against whom the statement names: the party whose noise was chosen, and Charlie with any other, are outside, and a
-ledger has no price for what they learn about the rest. That party's own records are covered by its noise, as all are.
+and for those with more rows than the smallest it is more than they lose (how much more would show the sizes). Where it
+is about all records of a party, another account is charged, and not that of single records. It holds against whom the
+statement names: the party whose noise was chosen, and Charlie with any other, are outside, and a ledger has no price
+for what they learn about the rest. That party's own records are covered by its noise, as all are.
 
 Who stops before its own share has left has revealed nothing (protocols/pathak2010/NOTES.md, [N8]: all shares but one
 are uniform), so on an abort its reservation becomes void. Whose share has left, stays charged whatever happens: it
@@ -11,6 +12,10 @@ cannot be called back, and the rest may follow. After anything else that goes wr
 stay as they are: one without outcome counts as spent. In a secure sum a masked input is what leaves: a party is charged
 before, and not charged after all if it holds the proof that the sum is one without it, signed by enough of the others.
 That it waited in vain proves nothing.
+
+A session of several sums is one entry, charged as a whole and once. Each sum leaves under a label of its own, and a
+proof takes back that label and no other: the entry stands as soon as one label does. Who took part in some of the sums
+only has paid for all of them, which is more than it lost: what a single sum costs is not kept apart.
 
 Nobody gets a second budget for the same rows in one folder by another name or other bounds: see `same_rows`, and what
 that does not see.

@@ -14,7 +14,7 @@ from smc_dp.arrays import Array
 from smc_dp.data.preprocess import class_numbers, encode
 from smc_dp.data.tables import read_table
 from smc_dp.errors import InputError
-from smc_dp.methods.model import classify
+from smc_dp.methods.model import classify, scores
 from smc_dp.run.checked import checked
 
 
@@ -22,7 +22,8 @@ from smc_dp.run.checked import checked
 class Predictions:
     """One class for each row, by its name; `accuracy` is None where the rows have no label.
 
-    scores: w.x of each row, above 0 for the second class. ids: what each row is called, its number in the file or the
+    scores: of two classes w.x of each row, above 0 for the second; of more, one for each class, in the order of
+    `classes`, the largest wins. ids: what each row is called, its number in the file or the
     text in the column that was named.
     `insecure` holds the reasons why the run protects nobody, if any; `unaudited` says what was missing to hold the
     release against its record, None where nothing was.
@@ -32,8 +33,9 @@ class Predictions:
     accuracy: float | None
     insecure: tuple[str, ...]
     unaudited: str | None = None
-    scores: tuple[float, ...] = ()
+    scores: tuple[float, ...] | tuple[tuple[float, ...], ...] = ()
     ids: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
 
 
 def predict(
@@ -65,5 +67,6 @@ def predict(
     classes = classify(published.weights, X)
     accuracy = None if known is None else float(np.mean(classes == known))
     labels = tuple(bounds.classes[k] for k in classes)
-    scores = tuple((X @ np.array(published.weights)).tolist())
-    return Predictions(labels, accuracy, published.insecure, found.unaudited, scores, ids)
+    found_scores = scores(published.weights, X).tolist()
+    each = tuple(found_scores if len(bounds.classes) == 2 else map(tuple, found_scores))
+    return Predictions(labels, accuracy, published.insecure, found.unaudited, each, ids, bounds.classes)

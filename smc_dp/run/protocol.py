@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
+from smc_dp.arrays import Array
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
@@ -20,7 +21,8 @@ from smc_dp.data.sources import Prepared
 from smc_dp.errors import InputError
 from smc_dp.files.writing import fresh_folder
 from smc_dp.methods.method import Method
-from smc_dp.methods.sums.secure_sum import RowCounts
+from smc_dp.methods.registry import find
+from smc_dp.methods.sums.among import RowCounts
 from smc_dp.privacy.target import Target
 from smc_dp.run import agreement as agreements
 from smc_dp.run.agreement import BY_PROTOCOL, Agreement
@@ -30,17 +32,18 @@ from smc_dp.run.simulation import HearProgress, simulate_run
 from smc_dp.run.terms import ComparisonName, OutputName, settled, terms_of
 
 AnyPath: TypeAlias = str | PathLike[str]
-LAMBDA = 0.1  # of a method that is named and not made: what suits a few hundred rows
+LAMBDA = 0.1  # of a method that is named and not made, if it has one: what suits a few hundred rows
 
 
 def run_protocol(
     data: Federation | Mapping[str, AnyPath] | Sequence[AnyPath],
     *,
-    method: str | Method = "prr_mean",
+    method: str | Method | None = None,
     target: Target | Fraction | float = 1.0,
     bounds: AnyPath | Bounds | None = None,
     label: str | None = None,
     test: AnyPath | Rows | None = None,
+    auxiliary: AnyPath | Array | None = None,
     out: AnyPath | None = None,
     key_bits: int | None = None,
     comparison: ComparisonName | None = None,
@@ -62,19 +65,23 @@ def run_protocol(
 ) -> Report:
     """Learn together through the protocol that computes this method, simulated in this process; write a run folder.
 
-    data: every party's rows, either a `Federation` (rows in the unit ball, two classes) or the parties' CSV or Parquet
+    data: every party's rows, either a `Federation` (rows in the unit ball) or the parties' CSV or Parquet
     files, by name or called after their file names; files need `bounds`, a TOML file of public bounds or what one says.
-    method: its name, then with lambda = 0.1, or the method with its settings. target: or just epsilon, above 0.
-    test: rows to measure the accuracy on. out: the run folder to make, else a new one in runs/. The settings of the
-    protocol, from `key_bits` to `output`, and the rest are those of `smc-dp run`. Raises InputError as that command
-    refuses, before any message is sent, and a ProtocolError on an abort; no folder is written then.
+    method: its name, then with lambda = 0.1 if it has one, or the method with its settings; None takes prr_mean for two
+    classes and newton for more. target: or just epsilon, above 0.
+    test: rows to measure the accuracy on. auxiliary: public rows without labels, a file where the parties' rows are
+    files and else an array, for a method that needs them; those of a federation serve as well. out: the run folder to
+    make, else a new one in runs/. The settings of the protocol, from `key_bits` to `output`, and the rest are those of
+    `smc-dp run`. Raises InputError as that command refuses, before any message is sent, and a ProtocolError on an
+    abort; no folder is written then.
     """
-    prepared = _prepared(data, bounds, label, test)
+    prepared = _prepared(data, bounds, label, test, auxiliary)
+    method = agreements.usual_method(prepared.federation.classes) if method is None else method
     name = method if isinstance(method, str) else method.name
     protocol = BY_PROTOCOL.get(name, ("",))[0]
     agreements.secure_form(name, protocol)
-    made: Any = agreements.method_for(method, protocol, LAMBDA) if isinstance(method, str) else method
-    usual = terms_of(protocol).noise(has_delta=False)
+    made: Any = agreements.method_for(method, protocol, _usual(method)) if isinstance(method, str) else method
+    usual = terms_of(protocol).noise(made, has_delta=False)
     wanted = target if isinstance(target, Target) else Target(target, noise=usual)  # type: ignore[arg-type]
     named = {
         **{"key_bits": key_bits, "comparison": comparison, "colluders": colluders, "dropouts": dropouts},
@@ -82,10 +89,12 @@ def run_protocol(
     }
     terms = settled(protocol, made, named)
     agreements.check(made, wanted, protocol, terms, test_keys=insecure_test_keys)
+    rows = agreements.on_auxiliary(made, prepared.federation, given=auxiliary is not None)
     seeded = insecure_seed is not None
+    made = agreements.in_a_simulation(made, prepared.federation)
     agreed = Agreement(
         made, wanted, prepared.federation.names, prepared.bounds, protocol, terms,
-        agreements.marks(protocol, terms, seeded=seeded),
+        agreements.marks(protocol, terms, seeded=seeded), rows,
     )  # fmt: skip
     rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(insecure_seed)
     return simulate_run(
@@ -95,11 +104,16 @@ def run_protocol(
     )  # fmt: skip
 
 
+def _usual(method: str) -> dict[str, Any]:
+    return {"lam": LAMBDA} if hasattr(find(method), "lam") else {}
+
+
 def _prepared(
     data: Federation | Mapping[str, AnyPath] | Sequence[AnyPath],
     bounds: AnyPath | Bounds | None,
     label: str | None,
     test: AnyPath | Rows | None,
+    auxiliary: AnyPath | Array | None,
 ) -> Prepared:
     if isinstance(data, Federation):
         if bounds is not None and not isinstance(bounds, Bounds):
@@ -108,25 +122,35 @@ def _prepared(
             raise InputError("label: goes with files; rows of a federation have their classes")
         if isinstance(test, str | PathLike):
             raise InputError("test: wanted rows, because those of a federation are encoded already, got a file")
-        return _as_announced(data, bounds, test)
+        if isinstance(auxiliary, str | PathLike):
+            raise InputError("auxiliary: wanted rows, because those of a federation are encoded already, got a file")
+        if auxiliary is not None and data.unlabelled is not None:
+            raise InputError("auxiliary: the federation has public rows already, wanted none besides")
+        known = data if auxiliary is None else replace(data, unlabelled=auxiliary)
+        return _as_announced(known, bounds, test)
     if isinstance(test, Rows):
         raise InputError("test: wanted a file, as the parties' rows are, got rows")
+    if auxiliary is not None and not isinstance(auxiliary, str | PathLike):
+        raise InputError("auxiliary: wanted a file, as the parties' rows are, got rows")
     if bounds is None:
         raise InputError("bounds: is missing, wanted a TOML file of public bounds for the parties' files")
     files = data.items() if isinstance(data, Mapping) else ((Path(path).stem, path) for path in data)
     named = [(name, Path(path)) for name, path in files]
-    return sources.own_files(named, bounds, label=label, test=None if test is None else Path(test))
+    public = None if auxiliary is None else Path(auxiliary)
+    held_out = None if test is None else Path(test)
+    return sources.own_files(named, bounds, label=label, test=held_out, auxiliary=public)
 
 
 def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) -> Prepared:
-    """Rows that are in the ball already: columns x1 ... xd of numbers in [-1, 1], classes 0 and 1, or as announced."""
-    if data.classes != 2:
-        raise InputError(f"classes: wanted two, which is what a protocol computes, got {data.classes}")
+    """Rows that are in the ball already: columns x1 ... xd of numbers in [-1, 1], classes 0, 1 ..., or as announced."""
     columns = tuple(NumericColumn(f"x{i + 1}", -1.0, 1.0) for i in range(data.dimension))
-    announced = bounds or Bounds(columns, ("0", "1"), "class", clip=1.0, bias=0.0)
+    classes = tuple(map(str, range(data.classes)))
+    announced = bounds or Bounds(columns, classes, "class", clip=1.0, bias=0.0)
     announced = announced if announced.label is not None else replace(announced, label="class")
     if announced.dimension != data.dimension:
         raise InputError(f"bounds: wanted those of {data.dimension} features, got {announced.dimension}")
+    if len(announced.classes) != data.classes:
+        raise InputError(f"bounds: wanted those of {data.classes} classes, got {len(announced.classes)}")
     names = data.names or tuple(f"party-{j + 1}" for j in range(len(data.parties)))
     if not all(isinstance(name, str) for name in names):
         raise InputError("names: wanted texts, one for each party")

@@ -9,9 +9,9 @@ from smc_dp.errors import InputError
 from smc_dp.files import reading
 from smc_dp.files.writing import is_empty, write_folder
 from smc_dp.run.checked import checked
-from smc_dp.run.folder import RELEASE, SHARES, TRANSCRIPT
+from smc_dp.run.folder import AUXILIARY, RELEASE, SHARES, TRANSCRIPT
 
-PUBLIC = (RELEASE, SHARES, TRANSCRIPT)
+PUBLIC = (RELEASE, SHARES, AUXILIARY, TRANSCRIPT)
 """The files that may be published; whatever else lies in a run folder stays there."""
 
 
@@ -23,12 +23,14 @@ def publish(run: Path, to: Path) -> tuple[str, ...]:
     """
     if os.path.lexists(to) and not is_empty(to):
         raise InputError(f"to: {to} is not an empty folder, wanted a new or an empty one")
-    here, there = run.resolve(), to.resolve()
-    if here == there or here in there.parents or there in here.parents:
+    here, new = run.resolve(), to.resolve()
+    if here == new or here in new.parents or new in here.parents:
         raise InputError(f"to: wanted a folder that lies apart from {run}, got {to}")
     found = checked(run)
     if found.unaudited:
         raise InputError(f"run folder {run}: wanted a whole run, but {found.unaudited}")
-    names = tuple(name for name in PUBLIC if name != SHARES or found.release.agreement.publishes_shares)
+    agreement = found.release.agreement
+    there = {SHARES: agreement.publishes_shares, AUXILIARY: agreement.auxiliary is not None}
+    names = tuple(name for name in PUBLIC if there.get(name, True))
     write_folder(to, {name: [reading.read_file(run / name)] for name in names}, 0o777, in_place_of_empty=True)
     return names

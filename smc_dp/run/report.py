@@ -13,6 +13,8 @@ from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import REASONS, Agreement
 
 SIMULATION_ONLY = ("accuracy", "baselines")
+SIGNAL = "signal"
+"""A field of a report, where there is one: what the true number of rows led to expect."""
 """The fields of a report that need everybody's rows in one place."""
 CAVEAT = (
     "Exact figures of private rows, without noise: they need everybody's data in one place, as a simulation has it. "
@@ -24,7 +26,8 @@ CAVEAT = (
 class Comparison:
     """Test accuracies of a simulation: the release, each party alone, all rows pooled, the majority class.
 
-    `smallest`: how many rows the smallest party has, where they set the noise. All of it needs the rows of everybody,
+    `smallest`: how many rows the smallest party has, where they set the noise. `stated_lambda`: that of the models that
+    it is compared with, where its method has none. All of it needs the rows of everybody,
     so it exists in simulations only and is never written to a file that is meant to be shared.
     """
 
@@ -33,6 +36,7 @@ class Comparison:
     pooled: float
     majority: float
     smallest: int | None
+    stated_lambda: float | None = None
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Report:
 
     `simulated`: the link and the topology of the simulation. `standings`: how each party's budget stands now, empty
     without ledgers. `remarks`: sentences about the session and the ledgers that somebody should read. `present`: who
-    was there.
+    was there. `signal`: what was to be expected of so many rows, where public figures say it; see `Foreseeable`.
     """
 
     agreement: Agreement
@@ -65,6 +69,11 @@ class Report:
     standings: Mapping[str, Standing] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     present: Presence | None = None
+    signal: float | None = None
+
+    @property
+    def _simulation_only(self) -> list[str]:
+        return [*SIMULATION_ONLY, *([] if self.signal is None else [SIGNAL])]
 
     @property
     def privacy(self) -> PrivacyStatement:
@@ -91,8 +100,10 @@ class Report:
             "baselines": {
                 "individual": compared.individual if compared else None,
                 "pooled": compared.pooled if compared else None,
+                **({"lambda": compared.stated_lambda} if compared and compared.stated_lambda is not None else {}),
             },
-            "simulation_only": {"fields": list(SIMULATION_ONLY), "caveat": CAVEAT},
+            **({SIGNAL: self.signal} if self.signal is not None else {}),
+            "simulation_only": {"fields": self._simulation_only, "caveat": CAVEAT},
             "privacy": self.privacy.as_dict(),
             "cost": self.cost.as_dict() if self.cost else None,
             "run_dir": str(self.run_dir),

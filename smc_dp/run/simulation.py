@@ -31,7 +31,8 @@ from smc_dp.errors import InputError, shown
 from smc_dp.files.writing import open_scratch, refuse_existing
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.spending import run_key
-from smc_dp.methods.model import classify
+from smc_dp.methods.method import Foreseeable
+from smc_dp.methods.model import Weights, classify
 from smc_dp.methods.nonprivate import alone, majority
 from smc_dp.run import folder as run_folder
 from smc_dp.run import party
@@ -41,6 +42,8 @@ from smc_dp.run.report import Comparison, Presence, Report
 
 RELEASED = "release"
 """The label under which a run is charged: all that its protocol reveals is one release."""
+BASELINE_LAMBDA = 1e-5
+"""Of the models that a release is compared with where its method has no lambda: nearly none, as the method has none."""
 HearProgress: TypeAlias = Callable[[str, int, int], None]
 """Called with the name of a stage, how much of it is done, and of how much."""
 
@@ -107,10 +110,13 @@ class _Run:
         """One session, and what came of it; `charged` gets the names of those that were."""
         agreement, data = self.agreement, self.data
         run_folder.check_readable(agreement, self.simulated)
-        for name, rows in data.federation.by_name.items():
+        by_name = data.federation.by_name
+        for name, table in data.tables.items():
+            party.check_labels(table, by_name[name], agreement)
+        for name, rows in by_name.items():
             party.check(name, rows, agreement)
         charge = self._charge()
-        parts = _parts(data.federation.by_name, agreement, self.rng, progress)
+        parts = _parts(by_name, agreement, self.rng, progress)
         own = self.rng.fork("protocol")
         taking_part = agreement.session(own, self.identities, self.simulated)
         with open_scratch(self.folder) as record:
@@ -139,7 +145,9 @@ class _Run:
         compared = _comparison(data.federation, data.test, agreement, published.weights)
         remarks = (*self._remarks(), *(reserved.remarks if reserved else ()))
         present = Presence(execution.members, execution.vanished, self.left_out)
-        return Report(agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present)
+        form = agreement.form
+        signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, Foreseeable) else None
+        return Report(agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal)
 
     def without(self, stopped: NoResultError) -> _Run:
         """The same for those who are left, with coins of its own; raises the error where they cannot go on."""
@@ -228,7 +236,8 @@ def _check_vanishing(vanish: Mapping[str, int], agreement: Agreement) -> None:
 def _check(data: Prepared, agreement: Agreement, rng: Stream, folders: list[Path]) -> None:
     """Raises InputError unless it is this data that was agreed on, with these coins, for folders that lie apart."""
     federation = data.federation
-    if federation.names != agreement.parties or data.bounds != agreement.bounds or federation.classes != 2:
+    classes = len(agreement.bounds.classes)
+    if federation.names != agreement.parties or data.bounds != agreement.bounds or federation.classes != classes:
         raise InputError("agreement: wanted one about the parties, classes and bounds of these rows, got another")
     if federation.dimension != agreement.bounds.dimension:
         wanted = agreement.bounds.dimension
@@ -256,16 +265,16 @@ def _parts(parties: Mapping[str, Rows], agreement: Agreement, rng: Stream, progr
     return parts
 
 
-def _comparison(
-    federation: Federation, test: Rows | None, agreement: Agreement, weights: tuple[float, ...]
-) -> Comparison | None:
+def _comparison(federation: Federation, test: Rows | None, agreement: Agreement, weights: Weights) -> Comparison | None:
     if test is None:
         return None
-    method: Any = agreement.method
+    own: float | None = getattr(agreement.method, "lam", None)
+    lam, classes = BASELINE_LAMBDA if own is None else own, federation.classes
     return Comparison(
         accuracy=float(np.mean(classify(weights, test.X) == test.y)),
-        individual={name: alone(rows, method.lam, test) for name, rows in federation.by_name.items()},
-        pooled=alone(federation.pooled(), method.lam, test),
+        individual={name: alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
+        pooled=alone(federation.pooled(), lam, test, classes),
         majority=majority(federation, test),
         smallest=min(len(rows) for rows in federation.parties) if agreement.form.smallest_sets_noise else None,
+        stated_lambda=lam if own is None else None,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator, Mapping
 from statistics import mean
@@ -10,17 +11,35 @@ from typing import TYPE_CHECKING
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.network import LINKS
 from smc_dp.aggregation import Cost
+from smc_dp.ledger.history import Account
 from smc_dp.ledger.words import budgets
+from smc_dp.methods.method import Foreseeable, SumForm
 
 if TYPE_CHECKING:
+    from smc_dp.run.agreement import Agreement
     from smc_dp.run.report import Comparison, Report
 
+_EXPECTED = (
+    (3.0, "nothing usable"),
+    (30.0, "something, and the more the easier the classes are told apart"),
+    (100.0, "most of what can be had without privacy"),
+    (math.inf, "for two classes nearly all of what can be had without privacy"),
+)
 HEADINGS = ("stage", "messages", "bytes", "rounds", f"{CURATOR_NAME} s", "party s", "slowest s")
 
 
 def warnings(report: Report) -> list[str]:
     """A line for each reason why this run protects nobody."""
     return [f"INSECURE: {reason}." for reason in report.insecure]
+
+
+def expected(agreement: Agreement, n: int) -> str | None:
+    """What n rows in all lead to expect, before anybody trains; None where no public figure says it."""
+    if not isinstance(agreement.form, Foreseeable):
+        return None
+    found, counted = agreement.form.signal(n), agreement.form.counted(n)
+    told = next(words for most, words in _EXPECTED if found < most)
+    return f"What to expect: n mu/sqrt(d(k-1)) sqrt(H/K) = {found:.3g} for n = {counted} rows: {told}."
 
 
 def costs(cost: Cost) -> Iterator[tuple[str, ...]]:
@@ -53,8 +72,10 @@ def result(report: Report, width: int) -> Iterator[str]:
     files = ["release.json", "transcript.jsonl", "timings.json"]
     if report.agreement.publishes_shares:
         files.insert(0, "shares.json")
+    if report.agreement.auxiliary is not None:
+        files.append("auxiliary.json")
     yield f"Written to {report.run_dir}: {', '.join(files)}"
-    yield from budgets(report.standings)
+    yield from budgets(report.standings, Account(report.privacy.unit, report.privacy.adjacency))
     yield from report.remarks
 
 
@@ -62,7 +83,9 @@ def _presence(report: Report) -> Iterator[str]:
     """Who took part, where somebody did not to the end."""
     found = report.present
     if found is not None and (found.vanished or len(found.took_part) < len(report.agreement.parties)):
-        yield f"In the sum: {', '.join(found.took_part)}. Vanished: {', '.join(found.vanished) or 'nobody'}."
+        form = report.agreement.form
+        where = "some of the sums, or all" if isinstance(form, SumForm) and len(form.sums) > 1 else "the sum"
+        yield f"In {where}: {', '.join(found.took_part)}. Vanished: {', '.join(found.vanished) or 'nobody'}."
         yield ""
 
 
@@ -92,16 +115,19 @@ def compared(found: Comparison | None) -> Iterator[str]:
         yield f"  {name + ' alone':<{width}}  {value:.3f}"
     yield f"  {'pooled, no privacy':<{width}}  {found.pooled:.3f}"
     yield f"  {'majority class':<{width}}  {found.majority:.3f}"
+    if found.stated_lambda is not None:
+        yield f"The method has no lambda; the models that it is compared with have {found.stated_lambda:g}."
     yield from _remark(found)
 
 
 def _remark(found: Comparison) -> Iterator[str]:
     """What to think of a release that some parties could do without; nothing where none could."""
     better = sum(value > found.accuracy for value in found.individual.values())
+    larger = "epsilon or lambda" if found.stated_lambda is None else "epsilon"
     if better and found.smallest is None:
         yield (
-            f"The release is worse than {better} of the parties alone. A larger epsilon or lambda, fewer columns, or "
-            "more rows in all make the noise count less."
+            f"The release is worse than {better} of the parties alone. A larger {larger}, fewer columns, or more rows "
+            "in all make the noise count less."
         )
     elif better:
         yield (

@@ -7,7 +7,8 @@ asks for does not exist. In the form with a proof (`proven`) noise is drawn once
 added up, the sum is perturbed, and whatever is done with it afterwards, in however many rounds, costs nothing. Making
 the matrix positive definite is such an afterwards: `project` lifts every eigenvalue to 4 standard deviations of the
 noise at least; `trim` adds that much to all and drops those still not positive (Zhang, Zhang, Xiao, Yang and Winslett
-2012, section 6), which keeps eigenvalues that are positive by a hair, and large errors with them.
+2012, section 6), which keeps eigenvalues that are positive by a hair, and large errors with them. By a secure sum the
+one noise is nobody's: `secure`.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from smc_dp.methods.collaborative.rounds import (
     scaled,
     with_one,
 )
+from smc_dp.methods.collaborative.secure import SharedPolynomial
 from smc_dp.methods.method import (
     TRUSTED,
     Trust,
@@ -52,6 +54,8 @@ from smc_dp.methods.method import (
     two_classes,
 )
 from smc_dp.methods.neighbours import NeighbourPair, only_record
+from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.noisy_sum import hidden_only
 from smc_dp.privacy.functional import (
     L2_SENSITIVITY,
     UNIT_BITS,
@@ -63,7 +67,7 @@ from smc_dp.privacy.functional import (
 )
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import Calibrated, Law, gaussian, nothing, stated
-from smc_dp.privacy.statement import PrivacyStatement, Unit
+from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 _RIDGE = 4.0  # standard deviations of a coefficient's noise
@@ -84,7 +88,14 @@ class Ofaa:
     trust: Literal["central", "local"] = "central"
     repair: Literal["project", "trim"] = "project"
     name: ClassVar[str] = "ofaa"
+    by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
+    secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
+    binary: ClassVar[bool] = True
+    needs_two_classes: ClassVar[bool] = False
+    own_bias: ClassVar[bool] = True
     protects: ClassVar[Unit] = "record"
+    adjacency: ClassVar[Adjacency] = "replace"
+    sizes: ClassVar[RowCounts] = "hidden"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
@@ -103,6 +114,19 @@ class Ofaa:
         """The only record of the only party."""
         return only_record(cls())
 
+    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedPolynomial:
+        """One noise on the sum, by a protocol; InputError for `trust` local, or to release numbers of rows."""
+        if self.trust != "central":
+            raise InputError(f"trust: {self.name} by a secure sum has one noise, wanted central, got {self.trust}")
+        hidden_only(self, announced, "has no use for the number of rows")
+        return SharedPolynomial(self, public, target, among, announced)
+
+    def at_home(self, rows: Rows, public: Public) -> Vector:
+        """The coefficients of the party's rows, in multiples of 2^-41; no target has a say in them."""
+        two_classes(public, self)
+        check_own_size(rows)
+        return inside(rows)
+
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         """As printed at most the sum of all rounds; with a proof what was asked for, whatever the rounds are."""
         if target.calibration == "paper":
@@ -113,7 +137,7 @@ class Ofaa:
     def functionality(self, public: Public, target: Target) -> Functionality:
         """As printed rounds of uploads; with a proof noisy coefficients of each party, or one noise on their sum."""
         if target.calibration == "paper":
-            return Rounds(EachPublishes(), self.rounds)
+            return Rounds((EachPublishes(),) * self.rounds)
         if self.trust == "local":
             return EachPublishes()
         noise = self._noise(public, target)
@@ -133,12 +157,17 @@ class Ofaa:
             return made_of(value, public, self, target)
         local, noise = self.trust == "local", self._noise(public, target)
         total: Vector = added(value) if local else value
-        ridge = 0.0 if noise is None else _RIDGE * deviation(noise.law) * sqrt(public.parties if local else 1)
-        repaired = projected if ridge and self.repair == "project" else trimmed
-        theta = for_plain_rows(repaired(*quadratic(_reals(total), public.dimension + 1), ridge))
+        noisy = 0.0 if noise is None else deviation(noise.law) * sqrt(public.parties if local else 1)
+        model = self.minimiser_of(_reals(total), public.dimension + 1, noisy)
         # Every round minimises the same polynomial, so every round is the same.
-        uploads = np.tile(theta, (self.rounds, 1, 1))
-        return RoundsRelease(BiasedModel(theta), self.statement(public, target), uploads, 0)
+        uploads = np.tile(model.theta, (self.rounds, 1, 1))
+        return RoundsRelease(model, self.statement(public, target), uploads, 0)
+
+    def minimiser_of(self, values: Array, D: int, deviation: float) -> BiasedModel:
+        """Of p coefficients in reals for rows of width D, repaired for noise of this standard deviation in each."""
+        ridge = _RIDGE * deviation
+        repaired = projected if ridge and self.repair == "project" else trimmed
+        return BiasedModel(for_plain_rows(repaired(*quadratic(values, D), ridge)))
 
     def answer(self, c: Vector, public: Public, target: Target, rng: Stream) -> Answer:
         """What a party with these coefficients uploads after it has seen all uploads of the rounds before."""

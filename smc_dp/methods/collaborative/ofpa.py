@@ -14,7 +14,8 @@ that downloading the average changes nothing, the rounds do not converge, and av
 
 The form with a proof (`proven`) is objective perturbation as `smc_dp.privacy.objective_perturbation` has it: rows
 (x, 1)/sqrt 2, a regulariser, noise on all d + 1 coordinates, the Jacobian and the solver's tolerance paid for, and
-epsilon/T for each of T rounds. The server's average is no secret. One round is best.
+epsilon/T for each of T rounds. The server's average is no secret. One round is best. By a secure sum nobody sees a
+single model or number of rows: `secure`.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ from smc_dp.methods.collaborative.rounds import (
     scaled,
     with_one,
 )
+from smc_dp.methods.collaborative.secure import SharedPerturbedModels
 from smc_dp.methods.method import (
     Trust,
     check_modulus,
@@ -60,11 +62,12 @@ from smc_dp.methods.method import (
     two_classes,
 )
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
+from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
 from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.noise import DiscreteLaplace
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
 from smc_dp.privacy.output import GRID, nothing
-from smc_dp.privacy.statement import PrivacyStatement, Unit
+from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import LOWEST, Calibration, NoiseName, Target
 
 Reading = Literal["exact", "truncated"]
@@ -96,12 +99,19 @@ class Ofpa:
     epochs: int = 40
     lam: float = 1e-3
     name: ClassVar[str] = "ofpa"
+    by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
+    secure_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    binary: ClassVar[bool] = True
+    needs_two_classes: ClassVar[bool] = False
+    own_bias: ClassVar[bool] = True
     protects: ClassVar[Unit] = "record"
+    adjacency: ClassVar[Adjacency] = "replace"
+    sizes: ClassVar[RowCounts] = "released"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
     lambda_multiplies: ClassVar[str] = "|w|²"
-    colour: ClassVar[str] = "#1f77b4"
+    colour: ClassVar[str] = "#0c00d8"
 
     def __post_init__(self) -> None:
         check_rounds(self.rounds, self.epochs, self.reading)
@@ -111,6 +121,14 @@ class Ofpa:
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
         """A record of one party of many; as printed, of enough records for a minimiser to exist."""
         return without_regulariser(cls()) if calibration == "paper" else own_noise(cls(lam=STRONG))
+
+    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedPerturbedModels:
+        """The average by a protocol that adds up; InputError for noise as printed, and for more than one round."""
+        if target.calibration != "proven":
+            raise InputError(f"calibration: {self.name} by a secure sum has proven, got {target.calibration}")
+        if self.rounds != 1:
+            raise InputError(f"rounds: {self.name} by a secure sum has one, which is best, got {self.rounds}")
+        return SharedPerturbedModels(self, public, target, among, announced)
 
     def perturbation(self, target: Target, n: int, dimension: int) -> ObjectivePerturbation:
         """The proven noise of one round for a party with n rows (x, 1)/sqrt 2 of this width, d + 1."""
@@ -134,7 +152,7 @@ class Ofpa:
 
     def functionality(self, public: Public, target: Target) -> Rounds:
         """In every round each party uploads its own model."""
-        return Rounds(EachPublishes(), self.rounds)
+        return Rounds((EachPublishes(),) * self.rounds)
 
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
         """What the party uploads after it has seen all uploads of the rounds before, with new noise in each."""

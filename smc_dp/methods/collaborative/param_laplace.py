@@ -50,7 +50,7 @@ class ParamLaplace:
     noises: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = "|w|²"
-    colour: ClassVar[str] = "#8c564b"
+    colour: ClassVar[str] = "#900000"
 
     def __post_init__(self) -> None:
         if self.lam == 0:

@@ -46,6 +46,12 @@ class BiasedModel:
         """The same scores for rows (x, 1)."""
         return LinearModel.from_coordinates(self.theta[np.newaxis], 2)
 
+    def with_constant(self, constant: float) -> LinearModel:
+        """The same scores for rows x whose last entry is this constant, not 0: alpha goes to its weight."""
+        w, alpha = self.theta[:-1].copy(), self.theta[-1]
+        w[-1] += alpha / constant
+        return LinearModel.from_coordinates(w[np.newaxis], 2)
+
     def scores(self, X: Array) -> Array:
         """One score for each row and class: (n, 2)."""
         return self.linear.scores(with_one(X))

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from protocols.arithmetic.rng import KEY_BYTES, Stream
+from protocols.arithmetic.rng import Stream
 from smc_dp.aggregation.functionality import EachPublishes, Trusted, Vector, added
 from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
@@ -60,7 +60,7 @@ class ReleaseAll:
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = "|V|²/2"
-    colour: ClassVar[str] = "#bcbd22"
+    colour: ClassVar[str] = "#a89c18"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
@@ -162,7 +162,7 @@ class NoisyMax:
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = "|V|²/2"
-    colour: ClassVar[str] = "#8c564b"
+    colour: ClassVar[str] = "#6c3078"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
@@ -211,7 +211,7 @@ class NoisyMax:
     def service(self, classifiers: Classifiers, public: Public, target: Target, rng: Stream) -> Service:
         """What answers by the votes of these classifiers, with a stream of its own."""
         noise = None if target.epsilon is None else self.noise(target, public.classes)
-        own = Stream(rng.bytes(KEY_BYTES), insecure=rng.insecure)
+        own = rng.spawn()
         return Service(lambda X: votes(classifiers, X, public), public.dimension, noise, own, self.queries)
 
     def train(self, federation: Federation) -> TrainedVoters:

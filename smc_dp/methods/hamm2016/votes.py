@@ -135,7 +135,7 @@ class Vote(_GlobalModel):
     """
 
     name: ClassVar[str] = "vote"
-    colour: ClassVar[str] = "#d62728"
+    colour: ClassVar[str] = "#fc0c90"
 
     def sensitivity(self, classes: int) -> Fraction:
         """In L2, of the model: min(D/lam, 2 W) and the solver's tolerance; a single party may decide every label."""
@@ -160,7 +160,7 @@ class Soft(_GlobalModel):
     """
 
     name: ClassVar[str] = "soft"
-    colour: ClassVar[str] = "#1f77b4"
+    colour: ClassVar[str] = "#6c00cc"
 
     def sensitivity(self, classes: int, parties: int) -> Fraction:
         """In L2, of the model: min(D/(M lam), 2 W) and the solver's tolerance."""
@@ -186,7 +186,7 @@ class SoftAuxiliary(_GlobalModel):
     """
 
     name: ClassVar[str] = "soft_aux"
-    colour: ClassVar[str] = "#17becf"
+    colour: ClassVar[str] = "#18a8f0"
 
     def sensitivity(self, classes: int, parties: int, rows: int) -> Fraction:
         """In L2, of the model: min(D (N + 2M - 1)/(N M lam), 2 W) and the solver's tolerance.
@@ -231,7 +231,7 @@ class Average:
     noises: ClassVar[tuple[NoiseName, ...]] = _NOISES
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
     lambda_multiplies: ClassVar[str] = "|V|²/2"
-    colour: ClassVar[str] = "#2ca02c"
+    colour: ClassVar[str] = "#00b400"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)

@@ -59,7 +59,7 @@ class Central:
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace")
     lambda_multiplies: ClassVar[str] = "|w|²"
-    colour: ClassVar[str] = "#222222"
+    colour: ClassVar[str] = "#004890"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
@@ -130,7 +130,7 @@ class Local:
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = "|w|²"
-    colour: ClassVar[str] = "#2ca02c"
+    colour: ClassVar[str] = "#249c84"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)

@@ -70,6 +70,9 @@ class PathakMean:
     as_printed: bool = False
     name: ClassVar[str] = "prr_mean"
     by_protocols: ClassVar[tuple[str, ...]] = ("pathak2010", "pathak2010-as-printed-insecure")
+    secure_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace")
+    binary: ClassVar[bool] = True
+    needs_two_classes: ClassVar[bool] = True
     protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")

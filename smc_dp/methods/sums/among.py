@@ -8,13 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
+COMPUTATIONAL = "Inside the protocol the guarantee is computational (SIM-CDP)."
 BY_DEVIATION = (
     "Who deviates can deny everybody the result, also after it was paid for, and can enter numbers that are no model "
     "of any rows: neither a result nor a true one is promised, only that nothing else shows.",
-    "Inside the protocol the guarantee is computational (SIM-CDP).",
+    COMPUTATIONAL,
     "That a run takes place at all, who took part and who vanished, is not covered.",
 )
+
+
+RowCounts: TypeAlias = Literal["released", "hidden"]
+
+
+@dataclass(frozen=True)
+class AnnouncedRows:
+    """What is announced of numbers of rows: a cap on each party's, and whether the sum of them is released as well."""
+
+    most_rows: int
+    sizes: RowCounts = "hidden"
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,15 @@ class Among:
         return (
             f"{who}, deviating at will, while up to {D} vanish: epsilon with the noise of H = K - D - t = "
             f"{K} - {D} - {t} = {H} honest parties, or no result"
+        )
+
+    @property
+    def everybody_else(self) -> str:
+        """Against whom noise holds that a party adds to its own numbers before they are masked."""
+        who = "Charlie and all" if self.by_curator else "all"
+        return (
+            f"{who} {self.parties - 1} other parties, deviating at will, whoever vanishes: epsilon with the noise of "
+            "each party for its own rows alone, and nobody else's"
         )
 
     def caveats(self) -> Iterator[str]:

@@ -3,26 +3,33 @@
 A model V_j with |V_j| > R becomes R V_j/|V_j|, one with entries that are no numbers becomes 0. So replacing a party
 moves the sum by at most 2 R, whatever the learner did, and lam does not enter. A mean of clipped models is worse
 only as far as long models matter; the noise shrinks from 2 W/M of `avg` to 2 R/M. Only a sum of the parties' integers
-is used: computed by a secure sum it needs no trusted aggregator; here it is computed in the clear.
+is used: by a secure sum, `SharedClippedModels`, it needs no trusted aggregator.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
+
 from protocols.arithmetic.rng import Stream
 from smc_dp.aggregation.functionality import Sum, Vector
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError, shown
 from smc_dp.learning.batch import train_all
+from smc_dp.learning.classes import coordinates
 from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
 from smc_dp.methods.hamm2016.weights import TrainedWeights, WeightNoise, clipped
 from smc_dp.methods.method import Trust, check_modulus
-from smc_dp.methods.model import Release
+from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import NeighbourPair, one_party
-from smc_dp.privacy.statement import PrivacyStatement, Unit
+from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.noisy_sum import NoisySum, SumReach, hidden_only
+from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 ONLY_ADDED = "The models are only added up: with a secure sum no trusted aggregator would be needed."
@@ -40,7 +47,13 @@ class ClippedAverage:
     lam: float = 1e-4
     clip: float = 10.0
     name: ClassVar[str] = "avg_clip"
+    by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
+    secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
+    binary: ClassVar[bool] = False
+    needs_two_classes: ClassVar[bool] = False
     protects: ClassVar[Unit] = "party"
+    adjacency: ClassVar[Adjacency] = "party"
+    sizes: ClassVar[RowCounts] = "hidden"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
@@ -62,6 +75,16 @@ class ClippedAverage:
         """In L2, of the sum of the M models: 2 R."""
         return 2 * Fraction(self.clip)
 
+    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedClippedModels:
+        """The same by a protocol that adds up; InputError for a number of rows that is to be released."""
+        hidden_only(self, announced, "protects all rows of a party, and so their number")
+        return SharedClippedModels(self, public, target, among, announced)
+
+    def at_home(self, rows: Rows, public: Public) -> Array:
+        """The party's local logistic or softmax model, V: (p, d), in which no target has a say."""
+        model: Array = train_all([(rows.X, rows.y)], public.classes, self.lam)[0]
+        return model
+
     def noise(self, public: Public) -> WeightNoise:
         """Of the sum of the models."""
         return WeightNoise(public.classes, self.lam, self.sensitivity)
@@ -76,8 +99,8 @@ class ClippedAverage:
 
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
         """The party's model on the grid."""
-        V = train_all([(rows.X, rows.y)], public.classes, self.lam)
-        return self.noise(public).integers(clipped(V, self.clip), target)
+        V = self.at_home(rows, public)
+        return self.noise(public).integers(clipped(V[np.newaxis], self.clip), target)
 
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
         """The sum over the number of parties."""
@@ -92,3 +115,36 @@ class ClippedAverage:
         """The mean of local models, however they were trained."""
         public = ensemble.federation.public
         return TrainedWeights(self, clipped(ensemble.models(self), self.clip), public, self.noise(public))
+
+
+@dataclass(frozen=True)
+class SharedClippedModels(NoisySum[ClippedAverage]):
+    """The sum of clipped models among these parties, p d numbers; see `NoisySum`.
+
+    A party that is replaced had a model of norm at most R in the sum and has another: in reals the sum moves by at most
+    2 R, whatever the learner did. Each of the two is rounded to the grid by at most 1/2 in every coordinate, which the
+    calibration charges: ceil(2^f 2 R) + ceil(sqrt(p d)) in all. How often parties took part, neighbours share.
+    """
+
+    @property
+    def reach(self) -> SumReach:
+        """2 R, and R, for p d numbers."""
+        p = coordinates(self.public.classes)
+        return SumReach(p * self.public.dimension, self.method.sensitivity, Fraction(self.method.clip))
+
+    def numbers_of(self, trained: Array) -> Vector:
+        """A model (p, d) of any learner, in the coordinates of `smc_dp.learning.classes`, clipped."""
+        wanted = (coordinates(self.public.classes), self.public.dimension)
+        if trained.shape != wanted:
+            raise InputError(f"model: wanted coordinates of shape {wanted}, got {trained.shape}")
+        short = clipped(trained[np.newaxis], self.method.clip)[0]
+        return (*self.grid.encode(short.ravel().tolist()), 1)
+
+    def model(self, value: Vector) -> LinearModel:
+        """The mean over the parties that took part."""
+        V = np.array(self.reals(value, self.counted(value))).reshape(-1, self.public.dimension)
+        return LinearModel.from_coordinates(V, self.public.classes)
+
+    def caveats(self) -> Iterator[str]:
+        """None besides."""
+        return iter(())

@@ -10,33 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import ClassVar, Literal, Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
 
-from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Addend, SumWithShares, Vector
+from smc_dp.aggregation.functionality import Vector
+from smc_dp.arrays import Array
 from smc_dp.data.federation import Public, Rows
-from smc_dp.errors import InputError
 from smc_dp.learning.batch import train_all
 from smc_dp.learning.solver import PUBLIC_TAU
-from smc_dp.methods.method import Method, two_classes
+from smc_dp.methods.method import check_own_size, two_classes
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.sums.among import Among
-from smc_dp.privacy.distributed import SharedNoise, calibrated, stated
-from smc_dp.privacy.grid import Grid
+from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, not_released
 from smc_dp.privacy.sensitivity import largest_norm
-from smc_dp.privacy.statement import Adjacency, PrivacyStatement
-from smc_dp.privacy.target import Target
-
-RowCounts: TypeAlias = Literal["released", "hidden"]
 
 
-class WeighedBySize(Method, Protocol):
+class WeighedBySize(Summed, Protocol):
     """A method whose value is the sum of all models times sizes."""
-
-    adjacency: ClassVar[Adjacency]
 
     @property
     def lam(self) -> float:
@@ -47,90 +37,57 @@ class WeighedBySize(Method, Protocol):
         """Of the sum, in L2, where no party has more rows than this."""
         ...
 
+    def at_home(self, rows: Rows, public: Public) -> OwnModel:
+        """A party's model."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OwnModel:
+    """What a party has at home whatever noise is wanted: its model w: (d,), of so many rows."""
+
+    w: Array
+    rows: int
+
+    @classmethod
+    def of(cls, method: WeighedBySize, rows: Rows, public: Public) -> OwnModel:
+        """Trained on these rows."""
+        two_classes(public, method)
+        check_own_size(rows)
+        return cls(train_all([(rows.X, rows.y)], 2, 2 * method.lam)[0, 0], len(rows))
+
 
 @dataclass(frozen=True)
-class SharedWeightedSum:
-    """The sum of models times sizes among these parties; see `SecureForm`.
+class SharedWeightedSum(NoisySum[WeighedBySize]):
+    """The sum of models times numbers of rows among these parties, d numbers; see `NoisySum`."""
 
-    `most_rows`: the public cap on each party's number of rows. `sizes`: whether the sum of them is released as well.
-    """
-
-    method: WeighedBySize
-    public: Public
-    target: Target
-    among: Among
-    most_rows: int
-    sizes: RowCounts
-    smallest_sets_noise: ClassVar[bool] = False
-
-    @cached_property
-    def noise(self) -> SharedNoise:
-        """The law of a party's share, on a grid as fine and in a ring as long as it needs."""
-        mu = 2 * Fraction(self.method.lam)
+    @property
+    def reach(self) -> SumReach:
+        """As the method proves, for the announced number of rows."""
+        mu, most = 2 * Fraction(self.method.lam), self.announced.most_rows
         longest = Fraction(largest_norm(mu)) + Fraction(PUBLIC_TAU) / mu
-        largest = longest * self.most_rows  # far above the number of rows itself, which is not on the grid
-        return calibrated(
-            self.target, self.public.dimension, self.method.sensitivity_to(self.most_rows),
-            largest=largest, parties=self.among.parties, honest=self.among.honest,
-        )  # fmt: skip
+        return SumReach(self.public.dimension, self.method.sensitivity_to(most), longest * most)
 
     @property
-    def grid(self) -> Grid:
-        """As the noise needs it."""
-        return self.noise.grid
+    def plain(self) -> int:
+        """The number of rows, where it is released."""
+        return 1 if self.announced.sizes == "released" else 0
 
-    @property
-    def blocks(self) -> tuple[tuple[int, str], ...]:
-        """The lengths of what is added up, and the public text of the law of the noise in each."""
-        weights = (self.public.dimension, self.noise.law.text)
-        return (weights, (1, "none")) if self.sizes == "released" else (weights,)
-
-    @property
-    def length(self) -> int:
-        """Of all blocks together."""
-        return sum(length for length, _ in self.blocks)
-
-    @property
-    def functionality(self) -> SumWithShares:
-        """One sum of all blocks."""
-        return SumWithShares(self.length)
-
-    @cached_property
-    def statement(self) -> PrivacyStatement:
-        """With the noise of the honest parties, whatever the others enter."""
-        caveats = (*self.among.caveats(), *self._of_sizes())
-        adjacency = self.method.adjacency
-        return stated(self.noise, self.target, "record", adjacency, self.among.adversary, caveats)
-
-    def check(self, n: int) -> None:
-        """InputError for more rows than were announced."""
-        if n > self.most_rows:
-            raise InputError(f"wanted at most {self.most_rows} rows, as `most_rows` says")  # how many may be protected
-
-    def part(self, rows: Rows, rng: Stream) -> Addend:
-        """The model times the number of rows, that number where it is released, and a share of the noise."""
-        two_classes(self.public, self.method)
-        self.check(len(rows))
-        model = train_all([(rows.X, rows.y)], 2, 2 * self.method.lam)[0, 0]
-        size = [len(rows)] if self.sizes == "released" else []
-        numbers = (*self.grid.encode(model.tolist(), factor=len(rows)), *size)
-        return Addend(numbers, (*self.noise.law.share(rng), *(0 for _ in size)))
+    def numbers_of(self, trained: OwnModel) -> Vector:
+        """The model times the number of rows, and that number where it is released."""
+        return (*self.grid.encode(trained.w.tolist(), factor=trained.rows), *[trained.rows][: self.plain])
 
     def model(self, value: Vector) -> LinearModel:
         """The sum over the number of rows of those who took part, or over a public constant."""
-        total = value[: self.public.dimension]
         # A party that deviates may enter any number of rows, and a model is made of whatever comes.
-        divisor = max(1, value[-1]) if self.sizes == "released" else self.among.parties * self.most_rows
-        return LinearModel.from_coordinates(np.array(self.grid.decode(total, divisor))[np.newaxis], 2)
+        divisor = max(1, value[-1]) if self.plain else self.among.parties * self.announced.most_rows
+        return LinearModel.from_coordinates(np.array(self.reals(value, divisor))[np.newaxis], 2)
 
-    def _of_sizes(self) -> Iterator[str]:
-        K, most = self.among.parties, self.most_rows
-        yield f"That each party has from 1 to {most} rows, which is looked at before a run, is not covered."
-        if self.sizes == "hidden":
-            yield (
-                f"Numbers of rows are not released: the weights are the sum over {K * most}, a public constant. Labels "
-                "depend on their direction only, and their length says nothing about how sure the model is."
-            )
+    def caveats(self) -> Iterator[str]:
+        """Of numbers of rows, released or not."""
+        K = self.among.parties
+        if not self.plain:
+            yield not_released(self.among, self.announced)
             return
         yield (
             "The number of rows of all who took part together is released exactly: numbers of rows are constants of "

@@ -6,8 +6,8 @@ freely, nothing has to be minimised to a tolerance, and no sensitivity has a lam
 the public auxiliary rows x whitened: then votes can push T about equally far in every direction, and noise of equal
 size in all directions costs the directions in which the x hardly vary as little as the others.
 
-T is a sum over parties of integers that each party computes alone, so a secure sum of them needs no trusted
-aggregator. Here it is computed in the clear.
+T is a sum over parties of integers that each party computes alone (`statistic`), so a secure sum of them,
+`SharedStatistic`, needs no trusted aggregator.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from smc_dp.aggregation.functionality import Sum, Vector
 from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError, shown
-from smc_dp.learning.classes import code, coordinates, diameter
-from smc_dp.learning.softmax import SoftLabels, minimise
+from smc_dp.learning.classes import coordinates
 from smc_dp.methods.hamm2016.ensemble import (
     Ensemble,
     Learner,
@@ -41,18 +40,18 @@ from smc_dp.methods.hamm2016.votes import PUBLIC_ROWS
 from smc_dp.methods.method import TRUSTED, Trust, check_modulus, check_target, released
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
-from smc_dp.methods.sums.whitening import Whitening, largest_square
-from smc_dp.privacy.grid import ceil_sqrt
+from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.noisy_sum import NoisySum, SumReach, hidden_only
+from smc_dp.methods.sums.statistic import longest, model_of, sensitivity, statistic_in_integers
+from smc_dp.methods.sums.whitening import Whitening
 from smc_dp.privacy.output import GRID, proven, stated
-from smc_dp.privacy.statement import PrivacyStatement, Unit
+from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 CAVEATS = (
     PUBLIC_ROWS,
     "The parties' integers are only added up: with a secure sum no trusted aggregator would be needed.",
 )
-_LIMB = 20  # bits: votes times limbs, added over all rows, stay below 2^63
-_ROWS = 4096
 
 
 @dataclass(frozen=True)
@@ -69,12 +68,19 @@ class SoftStatistic:
     lam_global: float = 1.0
     gamma: float = 1e-3
     name: ClassVar[str] = "soft_ss"
+    by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
+    secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
+    binary: ClassVar[bool] = False
+    needs_two_classes: ClassVar[bool] = False
+    on_public_rows: ClassVar[bool] = True
     protects: ClassVar[Unit] = "party"
+    adjacency: ClassVar[Adjacency] = "party"
+    sizes: ClassVar[RowCounts] = "hidden"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "gauss")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = "|V|²/2"
-    colour: ClassVar[str] = "#9467bd"
+    colour: ClassVar[str] = "#9078fc"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
@@ -93,6 +99,16 @@ class SoftStatistic:
         whitening = Whitening.of(X, self.gamma)
         return whitening, whitening.rows(X)
 
+    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedStatistic:
+        """The same by a protocol that adds up; InputError without public rows, or to release numbers of rows."""
+        hidden_only(self, announced, "protects all rows of a party, and so their number")
+        auxiliary(public, self)
+        return SharedStatistic(self, public, target, among, announced)
+
+    def at_home(self, rows: Rows, public: Public) -> npt.NDArray[np.int64]:
+        """The votes of the party's classifier on the public rows: (N,); no target has a say in them."""
+        return own_votes(rows, public, self)
+
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         """Whatever the public rows are, their sensitivity sets the noise; so any stands for it here."""
         noise = None if target.epsilon is None else proven(target, 1, Fraction(1))
@@ -100,20 +116,25 @@ class SoftStatistic:
 
     def functionality(self, public: Public, target: Target) -> Sum:
         """The sum of the parties' integers, with noise."""
-        G = self.whitened(public)[1]
-        return _noisy_sum(target, coordinates(public.classes) * G.shape[1], sensitivity(G, public.classes))
+        whitening, G = self.whitened(public)
+        delta = sensitivity(G, public.classes, whitening)
+        return _noisy_sum(target, coordinates(public.classes) * G.shape[1], delta)
 
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
         """What the party's own votes add to the sum."""
-        counts = counted([own_votes(rows, public, self)], public.classes)
+        counts = counted([self.at_home(rows, public)], public.classes)
         return tuple(statistic_in_integers(self.whitened(public)[1], counts))
 
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
         """The statistic, and the model that it gives."""
         whitening, G = self.whitened(public)
         T = np.array(GRID.decode(value, len(G) * public.parties))
-        W = whitening.weights(model_of(G, T, public.classes, self.lam_global))
-        return Release(LinearModel.from_coordinates(W, public.classes), self.statement(public, target))
+        return Release(self.trained_on(T, whitening, G, public.classes), self.statement(public, target))
+
+    def trained_on(self, T: Array, whitening: Whitening, G: Array, classes: int) -> LinearModel:
+        """The global model that the statistic T: (p d,) of public rows gives."""
+        W = whitening.weights(model_of(G, T, classes, self.lam_global))
+        return LinearModel.from_coordinates(W, classes)
 
     def train(self, federation: Federation) -> TrainedStatistic:
         """Local classifiers, their votes, and the statistic."""
@@ -123,16 +144,17 @@ class SoftStatistic:
     def train_from(self, ensemble: Ensemble) -> TrainedStatistic:
         """The statistic from local classifiers, however they were trained."""
         public = ensemble.federation.public
-        G = self.whitened(public)[1]
+        whitening, G = self.whitened(public)
         total = tuple(statistic_in_integers(G, ensemble.counts))
-        return TrainedStatistic(replace(self, learner=ensemble.learner), G, total, public)
+        return TrainedStatistic(replace(self, learner=ensemble.learner), whitening, G, total, public)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedStatistic:
-    """G: (N, d), public; total: N M T on the grid, p d integers, secret."""
+    """G: (N, d), public, whitened like this; total: N M T on the grid, p d integers, secret."""
 
     method: SoftStatistic
+    whitening: Whitening
     G: Array
     total: Vector
     public: Public
@@ -145,53 +167,55 @@ class TrainedStatistic:
 
     @cached_property
     def _sensitivity(self) -> Fraction:
-        return sensitivity(self.G, self.public.classes)
+        return sensitivity(self.G, self.public.classes, self.whitening)
+
+
+def _in_short(W: Array) -> Array:
+    """The weights in 24 bits, those of the largest: digits in which machines may differ are rounded away."""
+    bits = 24 - int(np.frexp(np.abs(W).max())[1])
+    return np.asarray(np.ldexp(np.rint(np.ldexp(W, bits)), -bits))
 
 
 def _noisy_sum(target: Target, dimension: int, delta: Fraction) -> Sum:
     return Sum() if target.epsilon is None else Sum(proven(target, dimension, delta).law)
 
 
-def statistic_in_integers(G: Array, counts: npt.NDArray[np.int64]) -> list[int]:
-    """N M T on the grid: the sum over rows i and classes k of counts[i, k] E_(k,i), p d integers, exactly.
+@dataclass(frozen=True)
+class SharedStatistic(NoisySum[SoftStatistic]):
+    """N M T among M parties, p d numbers, on public rows that all of them have; see `NoisySum`.
 
-    E_(k,i) = round(2^f B_k' g_i) are public integers; counts: (N, C), of M parties or of any of them: what each
-    party would add is the same sum with its own votes. G: (N, d), entries below 2^20; N M below 2^43.
+    What a party enters is a sum of public integers, one for each public row, chosen by its votes. That they are
+    multiples of 2^-40 is counted by `sensitivity` already, which is of these integers and no others: on a finer grid
+    they are the same ones times a power of two, and nothing more is rounded. Who has other public rows has other
+    integers, and noise for those: the guarantee is for whoever has the rows that were agreed on.
     """
-    p = coordinates(counts.shape[1])
-    total = np.zeros((p, G.shape[1]), dtype=object)
-    for start in range(0, len(G), _ROWS):
-        votes = counts[start : start + _ROWS]
-        for a, k, E in _integers(G[start : start + _ROWS], counts.shape[1]):
-            for shift in range(0, 63, _LIMB):
-                limb = E >> shift if shift + _LIMB >= 63 else (E >> shift) & ((1 << _LIMB) - 1)
-                total[a] += (votes[:, k] @ limb).astype(object) << shift
-    return [int(value) for value in total.ravel()]
 
+    @cached_property
+    def whitened(self) -> tuple[Whitening, Array]:
+        """How the public rows are whitened, and G: (N, d)."""
+        return self.method.whitened(self.public)
 
-def _integers(G: Array, classes: int) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
-    """(a, k, E) for each coordinate a and class k, E: (rows, d), round(2^f B[k, a] g)."""
-    B = code(classes)
-    for k, a in np.ndindex(B.shape):
-        if B[k, a]:
-            yield a, k, np.rint(np.ldexp(B[k, a] * G, GRID.fraction_bits)).astype(np.int64)
+    @cached_property
+    def reach(self) -> SumReach:
+        """As `sensitivity` and `longest` prove."""
+        (whitening, G), C = self.whitened, self.public.classes
+        moved, most = sensitivity(G, C, whitening), longest(G, C, whitening)
+        return SumReach(coordinates(C) * G.shape[1], moved, most, GRID.fraction_bits)
 
+    def numbers_of(self, trained: npt.NDArray[np.int64]) -> Vector:
+        """What the classes (N,) that any classifier chooses for the public rows add to the sum."""
+        counts = counted([trained], self.public.classes)
+        finer = self.grid.fraction_bits - GRID.fraction_bits
+        return (*(value << finer for value in statistic_in_integers(self.whitened[1], counts)), 1)
 
-def sensitivity(G: Array, classes: int) -> Fraction:
-    """In L2, of N M T (in reals, as it stands on the grid), to replacing one party: D sqrt N sigma + N sqrt(p d) 2^-f.
+    def model(self, value: Vector) -> LinearModel:
+        """The model that the mean over the parties that took part gives."""
+        whitening, G = self.whitened
+        T = np.array(self.reals(value, len(G) * self.counted(value)))
+        return LinearModel(_in_short(self.method.trained_on(T, whitening, G, self.public.classes).W))
 
-    sigma is the largest singular value of G. Proof. The party's votes change from k_i to l_i, so the sum of the
-    integers moves by the sum over i of E_(l_i,i) - E_(k_i,i). Unrounded that is 2^f R'G, R: (N, p) with rows B_l - B_k
-    no longer than D (`diameter`), and |R'G| <= |R| sigma <= D sqrt N sigma in Frobenius norms. Rounding moves each of
-    the p d entries of each of the N differences by at most 1, so that the sum moves by N sqrt(p d) more. The floats
-    of B and of its products with g err by less than 2^-40 of the first term.
-    """
-    N, p = len(G), coordinates(classes)
-    widened = Fraction(diameter(classes)) * (1 + Fraction(1, 2**40)) * (1 << GRID.fraction_bits)
-    pushed = ceil_sqrt(-(-N * widened**2 * Fraction(largest_square(G)) // 1))
-    return Fraction(pushed + ceil_sqrt(N * N * p * G.shape[1]), 1 << GRID.fraction_bits)
-
-
-def model_of(G: Array, T: Array, classes: int, lam: float) -> Array:
-    """The minimiser V: (p, d) for rows G: (N, d) and the statistic T: (p d,), with regulariser (lam/2) |V|^2."""
-    return minimise(SoftLabels(G, T.reshape(coordinates(classes), -1), classes, lam))
+    def caveats(self) -> Iterator[str]:
+        """Of public rows, and of the kind of the classifiers."""
+        yield PUBLIC_ROWS
+        yield "It is assumed that all parties have the same auxiliary rows, which the noise is for."
+        yield from caveats(self.method.learner)

@@ -23,23 +23,20 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.aggregation.functionality import Sum, Vector, added
 from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.batch import train_all
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.methods.method import (
     TRUSTED,
     Trust,
     announced_sizes,
     check_modulus,
-    check_own_size,
     released,
-    two_classes,
 )
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_more, one_record
 from smc_dp.methods.pathak2010.models import SIZES, models_of
-from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.secure_sum import RowCounts, SharedWeightedSum
+from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.noisy_sum import hidden_only
+from smc_dp.methods.sums.secure_sum import OwnModel, SharedWeightedSum
 from smc_dp.privacy.output import GRID, Calibrated, proven, stated
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, replace_one
@@ -61,6 +58,9 @@ class WeightedSum:
     lam: float = 1e-3
     name: ClassVar[str] = "wsum"
     by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
+    secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
+    binary: ClassVar[bool] = True
+    needs_two_classes: ClassVar[bool] = False
     protects: ClassVar[Unit] = "record"
     adjacency: ClassVar[Adjacency] = "replace"
     sizes: ClassVar[RowCounts] = "released"
@@ -68,7 +68,7 @@ class WeightedSum:
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = "|w|²"
-    colour: ClassVar[str] = "#9467bd"
+    colour: ClassVar[str] = "#b400d8"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
@@ -87,11 +87,13 @@ class WeightedSum:
         """Of the sum, in L2, to replacing one record: G/mu, and what the solver's tolerance adds for so many rows."""
         return most_rows * replace_one(most_rows, 2 * Fraction(self.lam), PUBLIC_TAU)
 
-    def shared(
-        self, public: Public, target: Target, among: Among, most_rows: int, sizes: RowCounts
-    ) -> SharedWeightedSum:
+    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedWeightedSum:
         """The same by a protocol that adds up."""
-        return SharedWeightedSum(self, public, target, among, most_rows, sizes)
+        return SharedWeightedSum(self, public, target, among, announced)
+
+    def at_home(self, rows: Rows, public: Public) -> OwnModel:
+        """The party's model, which no target has a say in."""
+        return OwnModel.of(self, rows, public)
 
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         """What was asked for, whatever the sizes are."""
@@ -122,6 +124,9 @@ class WeightedSumAddRemove:
     lam: float = 1e-3
     name: ClassVar[str] = "wsum_ar"
     by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
+    secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
+    binary: ClassVar[bool] = True
+    needs_two_classes: ClassVar[bool] = False
     protects: ClassVar[Unit] = "record"
     adjacency: ClassVar[Adjacency] = "addremove"
     sizes: ClassVar[RowCounts] = "hidden"
@@ -129,7 +134,7 @@ class WeightedSumAddRemove:
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = "|w|²"
-    colour: ClassVar[str] = "#e377c2"
+    colour: ClassVar[str] = "#e478d8"
 
     def __post_init__(self) -> None:
         check_modulus(self.lam)
@@ -148,13 +153,14 @@ class WeightedSumAddRemove:
         """Of the sum, in L2, to one record more or less, and what the solver's tolerance adds for so many rows."""
         return add_remove(2 * Fraction(self.lam), most_rows * PUBLIC_TAU)
 
-    def shared(
-        self, public: Public, target: Target, among: Among, most_rows: int, sizes: RowCounts
-    ) -> SharedWeightedSum:
+    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedWeightedSum:
         """The same by a protocol that adds up; InputError for a number of rows that is to be released."""
-        if sizes == "released":
-            raise InputError(f"sizes: {self.name} protects the number of rows, wanted hidden, got released")
-        return SharedWeightedSum(self, public, target, among, most_rows, sizes)
+        hidden_only(self, announced, "protects the number of rows")
+        return SharedWeightedSum(self, public, target, among, announced)
+
+    def at_home(self, rows: Rows, public: Public) -> OwnModel:
+        """The party's model, which no target has a say in."""
+        return OwnModel.of(self, rows, public)
 
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         """What was asked for; nothing here looks at the sizes."""
@@ -205,9 +211,8 @@ def _noisy_sum(method: WeightedSum | WeightedSumAddRemove, public: Public, targe
 
 
 def _part(method: WeightedSum | WeightedSumAddRemove, rows: Rows, public: Public) -> Vector:
-    two_classes(public, method)
-    check_own_size(rows)
-    return _times(train_all([(rows.X, rows.y)], 2, 2 * method.lam)[0, 0], len(rows))
+    trained = method.at_home(rows, public)
+    return _times(trained.w, trained.rows)
 
 
 def _times(w: Array, n: int) -> Vector:

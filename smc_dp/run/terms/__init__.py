@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from smc_dp.errors import InputError, shown
-from smc_dp.methods.sums.secure_sum import RowCounts as RowCounts
+from smc_dp.methods.sums.among import RowCounts as RowCounts
 from smc_dp.run.terms.curator import ComparisonName as ComparisonName
 from smc_dp.run.terms.curator import CuratorTerms as CuratorTerms
 from smc_dp.run.terms.secure_sum import OutputName as OutputName

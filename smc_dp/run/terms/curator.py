@@ -20,7 +20,7 @@ from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.run.terms.terms import one_of, whole
+from smc_dp.run.terms.terms import check_classes, one_of, whole
 
 ComparisonName: TypeAlias = Literal["all-pairs", "tournament"]
 _TEST_KEY_BITS, _MAX_KEY_BITS = 256, 16384
@@ -40,9 +40,10 @@ class CuratorTerms:
             raise InputError(f"ring_bits: wanted at most {GRID.ring_bits}, got {self.ring_bits}")
 
     @classmethod
-    def noise(cls, has_delta: bool) -> NoiseName:
+    def noise(cls, method: Any, has_delta: bool) -> NoiseName:
         """As `Terms`."""
-        return "knorm"
+        own: NoiseName = method.secure_noises[0]
+        return own
 
     @classmethod
     def preferred(cls, method: Any) -> Mapping[str, Any]:
@@ -78,6 +79,7 @@ class CuratorTerms:
 
     def form(self, method: Any, public: Public, target: Target) -> SecureForm:
         """As `Terms`."""
+        check_classes(public, method)
         return MeanByCurator(method, public, target, self.ring_bits)
 
     def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:

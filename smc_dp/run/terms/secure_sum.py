@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
-from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters, most_dropouts
+from protocols.errors import LocalError
+from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
+from smc_dp.aggregation.crowd import check_crowd
 from smc_dp.data.federation import Public
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
-from smc_dp.methods.method import SecureForm
-from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.secure_sum import RowCounts, SharedWeightedSum
+from smc_dp.methods.method import SecureForm, SumForm
+from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
 from smc_dp.privacy.pathak2010 import LARGEST_N
-from smc_dp.privacy.target import SHARED, NoiseName, Target
-from smc_dp.run.terms.terms import one_of, whole
+from smc_dp.privacy.target import NoiseName, Target
+from smc_dp.run.terms.terms import check_classes, one_of, whole
 
 OutputName: TypeAlias = Literal["curator", "shares"]
 
@@ -53,9 +54,10 @@ class SumTerms:
             raise InputError("output: anybody adds up shares as they are, wanted them without `verifiable`")
 
     @classmethod
-    def noise(cls, has_delta: bool) -> NoiseName:
+    def noise(cls, method: Any, has_delta: bool) -> NoiseName:
         """As `Terms`."""
-        return "ddg" if has_delta else "vg"
+        own: NoiseName = method.secure_noises[0]
+        return "ddg" if has_delta and "ddg" in method.secure_noises else own
 
     @classmethod
     def preferred(cls, method: Any) -> Mapping[str, Any]:
@@ -79,8 +81,9 @@ class SumTerms:
         """Refuses noise that is not drawn in shares, and noise as printed."""
         if target.calibration != "proven":
             raise InputError(f"calibration: {method.name} has proven, got {target.calibration}")
-        if target.noise not in SHARED:
-            raise InputError(f"noise: {method.name} by a protocol has {', '.join(SHARED)}, got {target.noise}")
+        if target.noise not in method.secure_noises:
+            known = ", ".join(method.secure_noises)
+            raise InputError(f"noise: {method.name} by a protocol has {known}, got {target.noise}")
         if test_keys:
             raise InputError(f"insecure_test_keys: {protocol} has no keys that could be too short")
 
@@ -88,45 +91,30 @@ class SumTerms:
         """As `Terms`."""
         return False
 
-    def form(self, method: Any, public: Public, target: Target) -> SharedWeightedSum:
+    def form(self, method: Any, public: Public, target: Target) -> SumForm:
         """As `Terms`."""
+        check_classes(public, method)
         check_crowd(public.parties, self.colluders, self.dropouts)
         by_curator = self.output == "curator"
         among = Among(public.parties, self.colluders, self.dropouts, self.verifiable, by_curator)
-        made: SharedWeightedSum = method.shared(public, target, among, self.most_rows, self.sizes)
+        made: SumForm = method.shared(public, target, among, AnnouncedRows(self.most_rows, self.sizes))
         return made
 
     def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
         """As `Terms`."""
-        if not isinstance(form, SharedWeightedSum):
+        if not isinstance(form, SumForm):
             raise InputError(f"method: wanted one that is a sum, which {protocol} computes")
-        blocks = tuple(Block(length, noise) for length, noise in form.blocks)
-        return Parameters(
-            parties, self.colluders, self.dropouts, (blocks,), form.grid.ring_bits, self.verifiable, self.output, agreed
-        )
+        sums = tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in form.sums)
+        try:
+            return Parameters(
+                parties, self.colluders, self.dropouts, sums, form.grid.ring_bits, self.verifiable, self.output, agreed
+            )
+        except LocalError as error:
+            raise InputError(str(error)) from None
 
     def without(self, names: Sequence[str]) -> Self:
         """As `Terms`."""
         return replace(self, left_out=(*self.left_out, *names))
-
-
-def check_crowd(K: int, t: int, D: int) -> None:
-    """Raises InputError, with the nearest that works, unless t of K parties may collude while D vanish."""
-    if K > MOST_PARTIES:
-        raise InputError(f"number of parties: wanted at most {MOST_PARTIES}, got {K}")
-    if t >= K:
-        raise InputError(f"colluders: wanted at most {K - 1} of {K} parties, got {t}: some must be honest")
-    if most_dropouts(K, t) >= D:
-        return
-    ways = [f"at most {most_dropouts(K, t)}"]
-    fewer = [s for s in range(t) if most_dropouts(K, s) >= D]
-    if fewer:
-        ways.append(f"`colluders` at most {fewer[-1]}")
-    more = next((n for n in range(K + 1, MOST_PARTIES + 1) if most_dropouts(n, t) >= D), None)
-    if more is not None:
-        ways.append(f"{more} parties")
-    wanted = ", or ".join(ways)
-    raise InputError(f"dropouts: for {K} parties of whom {t} may collude wanted {wanted}, got {D}")
 
 
 def _settings(terms: SumTerms) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 from smc_dp.data.federation import Public
 from smc_dp.errors import InputError, shown
-from smc_dp.methods.method import SecureForm
+from smc_dp.methods.method import SecureForm, two_classes
 from smc_dp.privacy.target import NoiseName, Target
 
 
@@ -20,8 +20,8 @@ class Terms(Protocol):
     can_lose_parties: ClassVar[bool]
 
     @classmethod
-    def noise(cls, has_delta: bool) -> NoiseName:
-        """The law of the noise unless somebody names one, with a delta or without."""
+    def noise(cls, method: Any, has_delta: bool) -> NoiseName:
+        """The law of this method's noise unless somebody names one, with a delta or without."""
         ...
 
     @classmethod
@@ -57,6 +57,12 @@ class Terms(Protocol):
     def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
         """The public parameters of the program, bound to what was agreed on."""
         ...
+
+
+def check_classes(public: Public, method: Any) -> None:
+    """InputError for more than two classes, where the method is for two: before anybody trains, whoever takes part."""
+    if method.binary:
+        two_classes(public, method)
 
 
 def one_of(name: str, stated: Mapping[str, Any], known: tuple[Any, ...]) -> Any:

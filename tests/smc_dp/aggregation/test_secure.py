@@ -32,13 +32,16 @@ from smc_dp.aggregation import (
     by_protocol,
 )
 from smc_dp.aggregation.realisations import REALISATIONS, Realisation
+from smc_dp.data.federation import Public
 from smc_dp.errors import InputError
 from smc_dp.methods.method import laws
 from smc_dp.methods.registry import METHODS
+from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.target import Target
 from smc_dp.run import party
 from smc_dp.run.agreement import BY_PROTOCOL, as_printed, secure_form
+from smc_dp.run.terms import SumTerms
 
 SIZES = (12, 8, 20)
 
@@ -145,15 +148,22 @@ def test_too_few_are_left_and_nothing_comes_of_it() -> None:
 def test_every_method_with_a_secure_form_is_known_by_its_protocols() -> None:
     """Each name is a method, each protocol is realised, and the method's functionality is what it computes."""
     data = hospitals(SIZES, 2)
-    made = [agreement(data), agreement(data, as_printed=True), sum_agreement(data)]
-    made.append(sum_agreement(data, WeightedSumAddRemove(0.1)))
-    for agreed in made:
-        p = agreed.program_parameters("")
-        assert agreed.functionality == REALISATIONS[agreed.protocol].functionality(p)
-        assert agreed.form.length == len(agreed.bounds.columns) + (agreed.method.name == "wsum")
-    assert {(agreed.method.name, agreed.protocol) for agreed in made} == {
-        (name, protocol) for name, protocols in BY_PROTOCOL.items() for protocol in protocols
-    }
+    for made in (agreement(data), agreement(data, as_printed=True)):
+        p = made.program_parameters("")
+        assert made.functionality == REALISATIONS[made.protocol].functionality(p)
+        assert made.form.length == len(made.bounds.columns)
+    known = Public(3, 2, 2, unlabelled=np.eye(2))
+    for name, protocols in BY_PROTOCOL.items():
+        if protocols == ("secure_sum",):
+            method: Any = METHODS[name]()
+            target, rows = Target(1, noise=method.secure_noises[0]), AnnouncedRows(100, method.sizes)  # type: ignore[arg-type]
+            form = method.shared(known, target, Among(3, 1, 0), rows)
+            p = SumTerms().program_parameters("secure_sum", form, ("A", "B", "C"), "")
+            assert form.functionality == REALISATIONS["secure_sum"].functionality(p)
+            assert form.length == sum(length for blocks in form.sums for length, _ in blocks)
+            assert p.ring.modulus == 1 << form.grid.ring_bits
+        else:
+            assert (name, protocols) == ("prr_mean", ("pathak2010", "pathak2010-as-printed-insecure"))
     for name in set(METHODS) - set(BY_PROTOCOL):
         with pytest.raises(InputError, match="wanted one that a protocol computes"):
             secure_form(name, "pathak2010")
@@ -260,7 +270,7 @@ PROGRAM = Program(
 )
 TOY = Realisation(
     PROGRAM,
-    lambda p: Rounds(Sum(), p.rounds),
+    lambda p: Rounds((Sum(),) * p.rounds),
     lambda p, answer: answer,
     lambda p: (CURATOR_NAME,),
     _rounds,
@@ -288,7 +298,7 @@ def descending(target: tuple[int, int]) -> Any:
 
 @pytest.mark.parametrize("rounds", [1, 5])
 def test_rounds_of_sums_go_through_the_same_seam(monkeypatch: pytest.MonkeyPatch, rounds: int) -> None:
-    functionality, parts = Rounds(Sum(), rounds), [descending((800, -40)), descending((-100, 7000))]
+    functionality, parts = Rounds((Sum(),) * rounds), [descending((800, -40)), descending((-100, 7000))]
     ideal = aggregation.ideal(functionality, parts)
     secure = aggregation.secure(
         functionality, parts, session(monkeypatch, rounds), rng=Stream.insecure_from_seed("rounds")
@@ -298,7 +308,10 @@ def test_rounds_of_sums_go_through_the_same_seam(monkeypatch: pytest.MonkeyPatch
     assert len(set(ideal.value)) == rounds  # later answers depend on earlier sums
     with pytest.raises(ValueError, match="does not compute"):
         aggregation.secure(
-            Rounds(Sum(), rounds + 1), parts, session(monkeypatch, rounds), rng=Stream.insecure_from_seed("rounds")
+            Rounds((Sum(),) * (rounds + 1)),
+            parts,
+            session(monkeypatch, rounds),
+            rng=Stream.insecure_from_seed("rounds"),
         )
 
 
@@ -308,5 +321,5 @@ def test_an_abort_passes_through(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises((ProtocolError, ValueError)):
         aggregation.secure(
-            Rounds(Sum(), 1), [sulking, sulking], session(monkeypatch, 1), rng=Stream.insecure_from_seed("rounds")
+            Rounds((Sum(),)), [sulking, sulking], session(monkeypatch, 1), rng=Stream.insecure_from_seed("rounds")
         )

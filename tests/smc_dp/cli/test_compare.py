@@ -61,10 +61,12 @@ def test_compare_writes_a_table_pictures_and_a_page(folder, capsys):
     assert err.count("note: ") == 1
     assert "note: wsum is skipped for calibration paper: it has proven" in err
     rows = table(folder / "out")
-    assert {(r["method"], r["calibration"]) for r in rows} == {
-        *(("wsum", "proven"), ("central", "proven"), ("central", "paper")),
+    assert {(r["method"], r["trust"], r["calibration"]) for r in rows} == {
+        *(("wsum", "aggregator", "proven"), ("wsum", "secure", "proven")),
+        *(("central", "aggregator", "proven"), ("central", "aggregator", "paper")),
     }
-    assert len(rows) == 3 * 2 * (2 + 1)
+    assert len(rows) == 4 * 2 * (2 + 1)
+    assert {r["delta"] for r in rows if (r["trust"], r["epsilon"]) == ("secure", "1")} == {"1e-05"}
     assert {r["dataset"] for r in rows} == {"breast_cancer"}
     assert (folder / "out" / "index.html").read_text().startswith("<!DOCTYPE html>")
     assert "wsum" in out
@@ -122,7 +124,9 @@ def test_failing_cells_give_exit_code_1_and_are_named(folder, capsys, monkeypatc
     _, err = capsys.readouterr()
     assert "failed: wsum, proven on breast_cancer, data repeat 0: RuntimeError: no luck" in err
     assert "error: 2 cells failed" in err
-    assert {r["method"] for r in table(folder / "out")} == {"central"}
+    assert {(r["method"], r["trust"]) for r in table(folder / "out")} == {
+        *(("central", "aggregator"), ("wsum", "secure")),  # whose parties train without it
+    }
     assert len(json.loads((folder / "out" / "failures.json").read_text())["failures"]) == 2
 
 
@@ -155,6 +159,14 @@ def test_failing_cells_give_exit_code_1_and_are_named(folder, capsys, monkeypatc
         (["--dataset", "a9a"], ["a9a", "--data-dir"]),
         (["--jobs", "0"], ["--jobs"]),
         (["--insecure-seed", "x"], ["--insecure-seed"]),
+        (["--trust", "nobody"], ["--trust", "'nobody'", "aggregator, secure"]),
+        (["--methods", "central", "--trust", "secure"], ["none is left", "no secure sum computes it"]),
+        (["--methods", "wsum", "--trust", "secure", "--calibration", "paper"], ["none is left", "it has proven"]),
+        (["--trust", "secure", "--colluders", "5"], ["none is left", "at most 4 of 5 parties, got 5"]),
+        (["--trust", "secure", "--dropouts", "3"], ["none is left", "8 parties", "got 3"]),
+        (["--trust", "secure", "--noise", "knorm"], ["none is left", "its noise is", "ddg"]),
+        (["--trust", "aggregator", "--dropouts", "1"], ["--dropouts", "--trust secure"]),
+        (["--colluders", "-1"], ["--colluders", "at least 0"]),
     ],
 )
 def test_a_wrong_option_is_one_line(argv, names, folder, capsys):
@@ -178,8 +190,7 @@ def test_help_names_every_figure_and_has_examples(capsys):
     spelt = set()
     for part in FIGURES.split("|"):
         name, dots, last = part.partition("..")
-        first = int(name[-1])
-        spelt |= {f"{name[:-1]}{i}" for i in range(first, int(last) + 1)} if dots else {name}
+        spelt |= {f"{name[:-1]}{i}" for i in range(int(name[-1]), int(last) + 1)} if dots else {name}
     assert spelt == set(papers.STUDIES)
     for command in ("compare", "reproduce"):
         assert main([command, "--help"]) == 0

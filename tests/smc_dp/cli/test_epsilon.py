@@ -176,7 +176,10 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("vote", "--dimension", "9"), "--dimension: a canary is searched for prr_mean, central, local, wsum"),
         (("central", "--dimension", "1"), "--dimension: wanted 2 to 2000, got 1"),
         (("prr_mean", "--protocol", "--dimension", "9"), "--dimension: not through the protocol"),
-        (("vote", "--protocol"), "--protocol: wanted METHOD prr_mean or wsum, which is what protocols compute"),
+        (
+            ("vote", "--protocol"),
+            "--protocol: wanted METHOD prr_mean, wsum, newton or gd, which",
+        ),
         (("prr_mean", "--protocol", "--noise", "gauss"), "--noise: the protocol has knorm and laplace"),
     ],
 )

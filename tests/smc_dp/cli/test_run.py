@@ -88,7 +88,7 @@ def test_the_main_job_needs_no_flag(folder, capsys):
     ):  # fmt: skip
         assert words.lower() in out.lower()
     assert "insecure" not in out.lower()
-    assert "`--method wsum` has noise that nobody knows" in out.splitlines()[-1]
+    assert "`--method newton` has noise that nobody knows" in out.splitlines()[-1]
     release = json.loads((run_dir / "release.json").read_text())
     assert len(release["weights"]) == 31
     assert "insecure" not in release

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, canonical, parse_bounds, read_bounds
-from smc_dp.data.preprocess import class_numbers, encode, labelled_rows, training_rows
+from smc_dp.data.preprocess import check_two_classes, class_numbers, encode, labelled_rows
 from smc_dp.data.tables import Table, parse_csv
 from smc_dp.errors import InputError
 
@@ -53,7 +53,9 @@ LABEL = '[label]\nclasses = ["no", "yes"]\n'
         ("[columns]\na = [0, 1]\n", "[label]"),
         ("[columns]\na = [0, 1]\n[label]\n", "[label] classes"),
         ('[columns]\na = [0, 1]\n[label]\nclasses = ["no"]\n', "[label] classes"),
-        ('[columns]\na = [0, 1]\n[label]\nclasses = ["a", "b", "c"]\n', "[label] classes"),
+        ('[columns]\na = [0, 1]\n[label]\nclasses = "abc"\n', "[label] classes"),
+        ('[columns]\na = [0, 1]\n[label]\nclasses = ["a", "b", "a "]\n', "classes: wanted different classes"),
+        (f"[columns]\na = [0, 1]\n[label]\nclasses = {list(range(1001))}\n", "classes: wanted 2 to 1000, got 1001"),
         ('[columns]\na = [0, 1]\n[label]\nclasses = ["1", "1.0"]\n', "classes"),
         ('[columns]\na = [0, 1]\n[label]\nclasses = ["", "x"]\n', "[label] classes"),
         ("[columns]\na = [1, 1]\n" + LABEL, "column 'a'"),
@@ -188,14 +190,34 @@ def test_unknown_category_and_unknown_label_name_what_was_wanted():
         class_numbers(table, bounds, "outcome")
 
 
-def test_a_party_needs_rows_and_both_classes():
+def test_a_party_needs_rows_and_for_some_methods_both_classes():
     bounds = parse_bounds(TEXT)
     with pytest.raises(InputError, match="party north: has no rows"):
-        training_rows(parse_csv(b"age,sex,outcome\n", "party north"), bounds, "outcome")
+        labelled_rows(parse_csv(b"age,sex,outcome\n", "party north"), bounds, "outcome")
     one = parse_csv(b"age,sex,outcome\n1,f,yes\n2,m,yes\n", "party north")
-    with pytest.raises(InputError, match="party north: column 'outcome': all 2 rows are 'yes'"):
-        training_rows(one, bounds, "outcome")
-    assert len(labelled_rows(one, bounds, "outcome")) == 2
+    rows = labelled_rows(one, bounds, "outcome")
+    assert rows.y.tolist() == [1, 1]
+    wanted = "party north: column 'outcome': all 2 rows are 'yes', wanted both 'no' and 'yes'$"
+    with pytest.raises(InputError, match=wanted):
+        check_two_classes(one, rows, bounds)
+    both = parse_csv(b"age,sex,outcome\n1,f,yes\n2,m,no\n", "party north")
+    check_two_classes(both, labelled_rows(both, bounds, "outcome"), bounds)
+
+
+def test_three_classes_are_numbered_in_the_order_in_which_they_are_announced():
+    bounds = parse_bounds('[columns]\na = [0, 4]\n[label]\nclasses = [2, 0, "x"]\n')
+    assert bounds.classes == ("2", "0", "x")
+    table = parse_csv(b"a,y\n1,x\n2,2.0\n3,0\n", "party north")
+    assert labelled_rows(table, bounds, "y").y.tolist() == [2, 0, 1]
+    with pytest.raises(InputError, match="row 1: unknown value '1', wanted one of 2, 0, x"):
+        class_numbers(parse_csv(b"a,y\n1,1\n", "party north"), bounds, "y")
+    some = parse_csv(b"a,y\n1,x\n2,0\n", "party north")  # two of three are enough
+    rows = labelled_rows(some, bounds, "y")
+    assert rows.y.tolist() == [2, 1]
+    check_two_classes(some, rows, bounds)
+    one = some.take(np.array([0]), "party north")
+    with pytest.raises(InputError, match="all 1 rows are 'x', wanted two or more of the 3 classes"):
+        check_two_classes(one, labelled_rows(one, bounds, "y"), bounds)
 
 
 def test_labels_are_compared_as_numbers_where_they_are_numbers():

@@ -13,10 +13,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smc_dp import AveragingClassifier, CollaborativeClassifier, EnsembleClassifier, FeatureMethodClassifier
+from smc_dp import (
+    AveragingClassifier,
+    CollaborativeClassifier,
+    EnsembleClassifier,
+    FeatureMethodClassifier,
+    SecureSumClassifier,
+)
 from smc_dp.estimators.base import FederatedClassifier
 
-FAMILIES = (AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier)
+FAMILIES = (
+    *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),
+    SecureSumClassifier,
+)
 SECTIONS = ["Parameters", "Attributes", "Raises", "Examples", "References"]
 
 

@@ -35,31 +35,46 @@ from smc_dp import (
     InputError,
     PrivacyStatement,
     Rows,
+    SecureSumClassifier,
     Target,
     estimators,
 )
+from smc_dp.aggregation import ideal
+from smc_dp.data.federation import Public
 from smc_dp.estimators import expected_failed_checks
 from smc_dp.estimators.base import CLASSES_READ, DEALT, ONE_FIT, REFUSED, FederatedClassifier
 from smc_dp.estimators.checked import exact_number
 from smc_dp.estimators.ensemble import MADE_UP, points_of_the_ball
 from smc_dp.estimators.rows import Ball, Parts
 from smc_dp.ledger.ledger import Ledger
+from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.at_home import IN_ONE_PLACE
+from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.unit_ball import first_outside
 
-FAMILIES = (AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier)
+FAMILIES = (
+    *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),
+    SecureSumClassifier,
+)
 PAIRS = [pytest.param(family, method, id=method) for family in FAMILIES for method in family.methods]
 DEFAULT_FIRST = [
     pytest.param(family, method, id=method, marks=[] if method == family().method else [pytest.mark.slow])
     for family in FAMILIES
     for method in family.methods
 ]
+IN_THE_CLEAR = [pair for pair in PAIRS if pair.values[0] is not SecureSumClassifier]
+SECURE = [
+    *((AveragingClassifier, "wsum"), (EnsembleClassifier, "soft_ss"), (EnsembleClassifier, "avg_clip")),
+    *((CollaborativeClassifier, "ofaa"), (CollaborativeClassifier, "ofpa")),
+    *((SecureSumClassifier, "newton"), (SecureSumClassifier, "gd")),
+]
 BLOBS, LABELS = make_blobs(240, centers=[[0.6, 0.1, 0], [-0.4, 0.3, 0.2]], cluster_std=0.2, random_state=1)
 WHO = np.array(["north", "south", "east"])[np.arange(240) % 3]
 
 
 def made(family: type[FederatedClassifier], method: str, **settings: Any) -> FederatedClassifier:
-    """With the noise that the method has."""
-    return family(method, **({"noise": METHODS[method].noises[0]} | settings))
+    """Its noise is what the method has first."""
+    return family(method, **settings)
 
 
 # scikit-learn's own checks.
@@ -75,6 +90,12 @@ def failed(estimator: FederatedClassifier) -> set[str]:
 @pytest.mark.parametrize(("family", "method"), DEFAULT_FIRST)
 def test_all_checks_pass_without_noise(family: type[FederatedClassifier], method: str) -> None:
     assert failed(made(family, method, epsilon=math.inf)) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "method"), SECURE[:5], ids=[method for _, method in SECURE[:5]])
+def test_all_checks_pass_where_nobody_is_trusted(family: type[FederatedClassifier], method: str) -> None:
+    assert failed(secure(family, method, epsilon=math.inf)) == set()
 
 
 class Forgetful(AveragingClassifier):
@@ -139,7 +160,7 @@ def test_central_is_logistic_regression_on_clipped_rows(bound: float) -> None:
     assert distance(0.02) > 1e-2  # the twin: lam |w|^2 is not (lam/2) |w|^2
 
 
-@pytest.mark.parametrize(("family", "method"), PAIRS)
+@pytest.mark.parametrize(("family", "method"), IN_THE_CLEAR)
 def test_the_estimator_is_the_method_of_that_name(family: type[FederatedClassifier], method: str) -> None:
     estimator = made(family, method, insecure_seed=5, radius=2.0)
     if method == "feat_agg":
@@ -162,6 +183,75 @@ def test_the_estimator_is_the_method_of_that_name(family: type[FederatedClassifi
 
     np.testing.assert_allclose(estimator.model_.scores(X), scores(5), rtol=1e-9)
     assert not np.allclose(estimator.model_.scores(X), scores(6), rtol=1e-3)
+
+
+def secure(family: type[FederatedClassifier], method: str, **settings: Any) -> FederatedClassifier:
+    """With nobody trusted."""
+    return family(method, **({} if family is SecureSumClassifier else {"trust": "secure"}) | settings)
+
+
+@pytest.mark.parametrize(("family", "method"), SECURE, ids=[method for _, method in SECURE])
+def test_where_nobody_is_trusted_it_is_the_sum_of_the_parts(family: type[FederatedClassifier], method: str) -> None:
+    """Of the method's secure form, made one by one here: nothing stands between these and the model."""
+    estimator = secure(family, method, insecure_seed=5, radius=2.0, dropouts=1, colluders=0).fit(BLOBS, LABELS, WHO)
+    ball = Ball(2.0, estimator.bias)
+    X, auxiliary = ball.rows(BLOBS), ball.rows(2 * points_of_the_ball(3))
+    parties = tuple(Rows(X[name == WHO], LABELS[name == WHO]) for name in ("east", "north", "south"))
+    made_of: Any = METHODS[method](**({"lam": 1e-2} if method == "wsum" else {}))
+    target = Target(Fraction(1), noise="knorm" if method == "ofpa" else "ddg", delta=Fraction(1, 10**5))
+    announced = AnnouncedRows(LARGEST_N, made_of.sizes)
+
+    def scores(seed: int, sizes: Any = (80, 80, 80)) -> Any:
+        public = Public(3, X.shape[1], 2, sizes, auxiliary)
+        form, rng = made_of.shared(public, target, Among(3, 0, 1), announced), Stream.insecure_from_seed(seed).spawn()
+        parts = [form.part(rows, rng.fork(f"party {j}")) for j, rows in enumerate(parties)]
+        return form.model(ideal(form.functionality, parts).value).scores(X)
+
+    np.testing.assert_array_equal(estimator.model_.scores(X), scores(5))
+    assert not np.allclose(estimator.model_.scores(X), scores(6), rtol=1e-3)
+    assert estimator.privacy_.kind == "none"  # the noise of a seed
+
+
+@pytest.mark.parametrize(("family", "method"), SECURE, ids=[method for _, method in SECURE])
+def test_where_nobody_is_trusted_the_statement_says_against_whom(
+    family: type[FederatedClassifier], method: str
+) -> None:
+    stated = secure(family, method, epsilon=0.5, colluders=2, dropouts=0).fit(BLOBS, LABELS).privacy_
+    assert stated.epsilon == pytest.approx(0.5)
+    assert stated.kind == ("pure" if method == "ofpa" else "zcdp")
+    assert stated.delta == (0.0 if method == "ofpa" else pytest.approx(1e-5))
+    assert "any 2 of 5 parties" in stated.adversary or "other" in stated.adversary
+    assert "trusted aggregator" not in stated.plain_words()
+    assert {IN_ONE_PLACE, DEALT, ONE_FIT, REFUSED} <= set(stated.caveats)
+    if family is not SecureSumClassifier:  # the twin: the default trusts whoever computes it
+        clear = family(method, epsilon=0.5).fit(BLOBS, LABELS).privacy_
+        assert IN_ONE_PLACE not in clear.caveats
+        assert stated.adversary != clear.adversary
+
+
+def test_each_party_has_its_own_learner_where_nobody_is_trusted_too() -> None:
+    """The votes are those that the parties have in the clear, so without noise the models are equal, in 24 bits."""
+    learners = [GaussianNB(), DecisionTreeClassifier(random_state=0)]
+
+    def scores(learner: Any, **settings: Any) -> Any:
+        fitted = EnsembleClassifier(epsilon=math.inf, learner=learner, **settings).fit(BLOBS, LABELS, WHO)
+        return fitted.decision_function(BLOBS)
+
+    np.testing.assert_allclose(scores(learners, trust="secure"), scores(learners), atol=1e-6)
+    assert not np.allclose(scores(learners, trust="secure"), scores(learners[::-1], trust="secure"))  # the twin
+
+
+def test_sums_of_gradients_learn_three_classes_and_protect_a_record_s_presence() -> None:
+    X, y = make_blobs(900, centers=[[0.6, 0.0], [-0.6, 0.3], [0.0, -0.6]], cluster_std=0.1, random_state=4)
+    for settings in ({}, {"method": "gd"}, {"adjacency": "addremove"}):
+        fitted = SecureSumClassifier(epsilon=4.0, classes=[0, 1, 2], **settings).fit(X, y)
+        assert fitted.score(X, y) > 0.9
+        assert fitted.privacy_.adjacency == settings.get("adjacency", "replace")
+    shown = SecureSumClassifier("gd", epsilon=4.0).fit(X, y).privacy_.plain_words()
+    given = SecureSumClassifier("gd", epsilon=4.0, rows=1000, adjacency="addremove").fit(X, y).privacy_.plain_words()
+    assert "taken to be 900, a public figure" in shown
+    assert "taken to be 1000, a public figure" in given
+    assert "900" not in given
 
 
 def test_parties_are_labels_or_a_list_or_dealt() -> None:
@@ -243,10 +333,11 @@ def honours(privacy: PrivacyStatement, asked: float) -> bool:
     return privacy.kind == "pure" and privacy.epsilon is not None and 0.999 * asked < privacy.epsilon <= asked
 
 
-@pytest.mark.parametrize(("family", "method"), PAIRS)
+@pytest.mark.parametrize(("family", "method"), IN_THE_CLEAR)
 @pytest.mark.parametrize("asked", [0.1, 0.3])
 def test_the_statement_is_what_was_asked(family: type[FederatedClassifier], method: str, asked: float) -> None:
-    estimator = made(family, method, epsilon=asked, n_parties=4).fit(BLOBS, LABELS)
+    noise = "knorm" if "knorm" in METHODS[method].noises else None
+    estimator = made(family, method, epsilon=asked, noise=noise, n_parties=4).fit(BLOBS, LABELS)
     assert honours(estimator.privacy_, asked)
     assert estimator.privacy_.unit == ("party" if family is EnsembleClassifier else "record")
 
@@ -498,6 +589,10 @@ def feature(*public: Any, parties: Any = WHO, **settings: Any) -> Callable[[], o
     return lambda: FeatureMethodClassifier(**settings).fit(BLOBS, LABELS, parties, *public)
 
 
+def sums(**settings: Any) -> Callable[[], object]:
+    return lambda: SecureSumClassifier(**settings).fit(BLOBS, LABELS, WHO)
+
+
 def listed(*parties: Any) -> Callable[[], object]:
     return lambda: AveragingClassifier().fit_parties(parties)
 
@@ -547,7 +642,7 @@ WRONG = {
     "epsilon out of range": (at(epsilon=1e-12), "epsilon: wanted a number from 1e-09"),
     "delta": (at(delta=1.0), "delta: wanted a number from 1e-100 to below 1, got 1"),
     "delta inf": (at(delta=math.inf), "delta: wanted a number strictly between 0 and 1"),
-    "method": (at(method="soft"), "method: wanted one of wsum, prr_mean, local, central, got 'soft'"),
+    "method": (at(method="soft"), "method: wanted one of wsum, prr_mean, local, central, central_obj, got 'soft'"),
     "calibration": (at(calibration="paper"), "calibration: wsum has proven, got paper"),
     "noise": (at(noise="white"), "noise: wanted one of knorm, laplace, gauss, ddg, vg, self, got 'white'"),
     "lam": (at(lam=0.0), "lam: wanted a number from"),
@@ -562,8 +657,29 @@ WRONG = {
     "lam_global": (ensemble(lam_global=0), "lam_global: wanted a number from 2**-29 to 1e6, got 0.0"),
     "rounds": (lambda: CollaborativeClassifier(rounds=2.0).fit(BLOBS, LABELS), "rounds: wanted a whole number, got 2"),
     "printed noise": (
-        lambda: CollaborativeClassifier(calibration="paper").fit(BLOBS, LABELS),
+        lambda: CollaborativeClassifier(calibration="paper", noise="knorm").fit(BLOBS, LABELS),
         "noise: paper ofpa has laplace, got knorm; give noise laplace",
+    ),
+    "trust": (at(trust="nobody"), "trust: wanted one of aggregator, secure, got 'nobody'"),
+    "trust of a mean": (at(method="prr_mean", trust="secure"), "trust: no secure sum computes prr_mean"),
+    "secure noise": (at(trust="secure", noise="knorm"), "noise: wsum by a secure sum has vg, ddg, self, got knorm"),
+    "secure noise in the clear": (at(noise="ddg"), "noise: proven wsum has knorm, laplace, gauss, got ddg"),
+    "colluders": (at(trust="secure", colluders=5), "colluders: wanted at most 4 of 5 parties, got 5"),
+    "colluders below": (at(trust="secure", colluders=-1), "colluders: wanted at least 0, got -1"),
+    "colluders text": (at(trust="secure", colluders="1"), "colluders: wanted a whole number, got '1'"),
+    "dropouts": (at(trust="secure", dropouts=3), "dropouts: for 5 parties of whom 1 may collude wanted at most 1"),
+    "a crowd": (at(trust="secure", n_parties=201), "number of parties: wanted at most 200, got 201"),
+    "a sum of one": (at(trust="secure", n_parties=1, colluders=0), "number of parties: wanted at least 2, got 1"),
+    "adjacency": (sums(adjacency="party"), "adjacency: wanted replace or addremove, got 'party'"),
+    "rows": (sums(method="gd", rows=0), "rows: wanted a whole number from 1 to 1000000000000, got 0"),
+    "rows of newton": (sums(rows=5), "rows: newton has no such setting, wanted None, got 5"),
+    "rows that are protected": (
+        sums(method="gd", adjacency="addremove"),
+        "rows: gd with adjacency addremove wants a public number, got None",
+    ),
+    "learners": (
+        ensemble(trust="secure", learner=[GaussianNB()] * 4),
+        "learner: wanted from 1 to 3, at most one for each party, got 4",
     ),
     "bias": (at(bias=-1), "bias: wanted a finite number, not negative, got -1"),
     "seed": (at(insecure_seed=0.5), "insecure_seed: wanted a whole number, got 0.5"),
@@ -729,6 +845,21 @@ def test_a_fit_that_fails_costs_nothing(book: Path) -> None:
     with pytest.raises(InputError, match=r"^ledger: wanted the path of a file"):
         AveragingClassifier(ledger=5).fit(BLOBS, LABELS)  # type: ignore[arg-type]
     assert entries(book) == ["reserved", "void"]
+
+
+def test_fits_by_secure_sums_are_charged_before_anybody_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "fits.ledger"
+    Ledger.create(path, Fraction(2), Fraction(1, 10**4)).close()
+    for family, method in ((SecureSumClassifier, "newton"), (AveragingClassifier, "wsum")):
+        stated = secure(family, method, ledger=path).fit(BLOBS, LABELS).privacy_
+    assert stated.kind == "approx"
+    assert stated.epsilon is not None
+    assert 1 < stated.epsilon < 2
+    assert "all 2 releases" in stated.caveats[-1]
+    monkeypatch.setattr(METHODS["newton"], "at_home", missing("newton"))
+    with pytest.raises(InputError, match="the budget would be passed"):
+        SecureSumClassifier(epsilon=2.0, ledger=path).fit(BLOBS, LABELS)
+    assert entries(path) == ["reserved", "released"] * 2
 
 
 def test_gaussian_fits_add_up_to_less_than_their_sum(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from smc_dp.data.federation import Rows
 from smc_dp.learning.classes import code
-from smc_dp.methods.model import LinearModel, area_under_curve
+from smc_dp.methods.model import LinearModel, area_under_curve, classify, scores
 
 
 def test_coordinates_become_scores_of_classes() -> None:
@@ -24,6 +24,15 @@ def test_two_classes_follow_the_sign_and_a_tie_is_the_first() -> None:
     X = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 1.0]])  # w.x = 2, -1, 0
     np.testing.assert_array_equal(model.predict(X), [1, 0, 0])
     assert model.accuracy(Rows(X, np.array([1, 0, 1]))) == 2 / 3
+
+
+def test_weights_of_one_list_follow_the_sign_and_those_of_several_the_largest_score() -> None:
+    X = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 1.0]])
+    assert classify((2.0, -1.0), X).tolist() == [1, 0, 0]
+    W = ((1.0, 0.0), (0.0, 1.0), (1.0, 0.5))
+    assert scores(W, X).tolist() == [[1.0, 0.0, 1.0], [0.0, 1.0, 0.5], [0.5, 1.0, 1.0]]
+    assert classify(W, X).tolist() == [0, 1, 1]  # the first of equals
+    assert classify(W, X).tolist() == LinearModel(np.array(W)).predict(X).tolist()
 
 
 def pairs_in_order(scores: list[float], positive: list[bool]) -> float:

@@ -14,10 +14,11 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.errors import InputError
 from smc_dp.learning.classes import code
+from smc_dp.learning.softmax import certified, one_hot
 from smc_dp.methods import nonprivate
 from smc_dp.methods.hamm2016.ensemble import ensemble
-from smc_dp.methods.model import LinearModel, ReleasedModel
-from smc_dp.methods.nonprivate import Batch, Individual
+from smc_dp.methods.model import LinearModel, ReleasedModel, classify
+from smc_dp.methods.nonprivate import Batch, Individual, alone
 from smc_dp.privacy.target import Target
 from smc_dp.unit_ball import into_ball
 
@@ -63,6 +64,28 @@ def test_indiv_is_the_mean_over_the_parties(classes: int, monkeypatch: pytest.Mo
     assert each.auc(test) == pytest.approx(np.mean(by_hand))
     monkeypatch.setattr(nonprivate, "MOST_SCORES", 10)
     assert np.isnan(each.auc(test))
+
+
+def test_what_a_party_would_have_alone_is_the_softmax_model_of_its_rows() -> None:
+    """As the certified one predicts, which takes longer; lambda multiplies |V|², as for two classes."""
+    federation, test = a_simulation(3)
+    rows = federation.pooled()
+    one = Rows(rows.X, np.full(len(rows), 1))  # no other class occurs
+    for some, lam in ((rows, 0.02), (rows, 1e-5), (one, 1e-3)):
+        W = code(3) @ certified(some.X, one_hot(some.y, 3), 2 * lam)
+        assert alone(some, lam, test, 3) == np.mean(classify(W, test.X) == test.y)
+    assert alone(rows, 0.02, test, 3) != alone(rows, 1e-5, test, 3)
+
+
+@pytest.mark.parametrize("lam", [2.0**-29, 1e-5, 1.0])
+def test_who_has_one_class_only_has_a_model_alone_all_the_same(lam: float) -> None:
+    """Of equal rows u of the second class the minimiser is along u. Twin: of the first class, against it."""
+    _, test = a_simulation(2)
+    u = np.array([0.3, -0.5, 0.4])
+    X, along = np.tile(u, (7, 1)), test.X @ u > 0
+    ahead, behind = (alone(Rows(X, np.full(7, only)), lam, test) for only in (1, 0))
+    assert ahead == np.mean(along == test.y)
+    assert behind == np.mean(~along == test.y) != ahead
 
 
 def test_indiv_of_black_boxes() -> None:

@@ -8,12 +8,22 @@ import pkgutil
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from smc_dp import AveragingClassifier, CollaborativeClassifier, EnsembleClassifier, FeatureMethodClassifier, methods
+from smc_dp import (
+    AveragingClassifier,
+    CollaborativeClassifier,
+    EnsembleClassifier,
+    FeatureMethodClassifier,
+    SecureSumClassifier,
+    methods,
+)
 from smc_dp.methods.method import Method
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 
-FAMILIES = (AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier)
+FAMILIES = (
+    *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),
+    SecureSumClassifier,
+)
 # Why there is no estimator of these.
 IN_NO_FAMILY = {
     "wsum_ar": "its weights have a direction only, and probabilities would need their length",

@@ -19,11 +19,14 @@ from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.methods import published
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError
+from smc_dp.methods.central_objective import CentralObjective
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.methods.collaborative.param_laplace import ParamLaplace
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.feature_method import AverageMethod, FeatureMethod
+from smc_dp.methods.gradients.gradient_descent import GradientDescent
+from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.hamm2016.per_query import Committee, NoisyMax, ReleaseAll, Service
 from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote
 from smc_dp.methods.method import Method, Trust, laws
@@ -42,6 +45,8 @@ from smc_dp.unit_ball import into_ball
 LAM, TREE = 0.05, DecisionTreeClassifier(max_depth=2, random_state=0)
 EVERY: tuple[Method, ...] = (
     *(PathakMean(LAM), PathakMean(LAM, as_printed=True), Central(LAM), Local(LAM)),
+    *(CentralObjective(LAM), CentralObjective()),
+    *(Newton(), Newton("addremove"), GradientDescent()),
     *(WeightedSum(LAM), WeightedSumAddRemove(LAM), ClippedAverage(LAM, clip=0.5)),
     *(SoftStatistic(LAM), SoftStatistic(LAM, TREE), Average(LAM)),
     *(Vote(LAM), Soft(LAM), Soft(LAM, TREE), SoftAuxiliary(LAM), ReleaseAll(LAM)),

@@ -155,7 +155,7 @@ def resigned(run: Path, target: Path) -> Path:
 def greeting(run: Path, target: Path) -> Path:
     """The first line, a greeting, again and again."""
     text = (run / TRANSCRIPT).read_text()
-    return f.with_text(run, target, text + 300 * (text.splitlines()[1] + "\n"))
+    return f.with_text(run, target, text + 600 * (text.splitlines()[1] + "\n"))
 
 
 FORGED: dict[str, tuple[Callable[[Path, Path], Path], str]] = {

@@ -158,7 +158,7 @@ def test_nothing_half_written_remains(tmp_path, monkeypatch):
         ("release.json", ["bounds", "age"], [120, 0], "column 'age': wanted low < high"),
         ("release.json", ["bounds", "age"], [0], "column 'age': wanted two values"),
         ("release.json", ["categories", "sex"], ["m", 3], "column 'sex': wanted texts"),
-        ("release.json", ["classes"], ["no"], "classes: wanted two values"),
+        ("release.json", ["classes"], ["no"], "classes: wanted 2 to 1000, got 1"),
         ("release.json", ["clip"], 0, "clip: wanted a positive"),
         ("release.json", ["bias"], None, "clip and bias: wanted finite numbers"),
         ("release.json", ["parameters", "parties"], ["north"], "parties: wanted at least 2"),

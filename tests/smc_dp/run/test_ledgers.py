@@ -135,10 +135,10 @@ def with_two(books: Ledgers) -> Ledgers:
     return Ledgers(books.folder)
 
 
-def dropping(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any) -> Any:
+def dropping(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any, *home: Any) -> Any:
     """The real protocol, in which the tenth message is lost."""
     lossy = replace(setting, tamper=lambda n, envelope: [] if n == 10 else [(envelope.to, envelope)])
-    return simulated(session, identities, seeds, inputs, lossy)
+    return simulated(session, identities, seeds, inputs, lossy, *home)
 
 
 def test_an_abort_of_the_real_protocol_costs_nothing(
@@ -180,12 +180,12 @@ Tamper = Callable[[int, Envelope], list[tuple[str, Envelope]]]
 def striking(tamper: Tamper, posted: list[Envelope], **other: Any) -> Callable[..., Any]:
     """The real protocol under this hook, and what was posted until it ended."""
 
-    def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any) -> Any:
+    def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any, *home: Any) -> Any:
         def watched(n: int, envelope: Envelope) -> list[tuple[str, Envelope]]:
             posted.append(envelope)
             return tamper(n, envelope)
 
-        return simulated(session, identities, seeds, inputs, replace(setting, tamper=watched, **other))
+        return simulated(session, identities, seeds, inputs, replace(setting, tamper=watched, **other), *home)
 
     return simulate
 
@@ -387,7 +387,9 @@ def test_the_options_of_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["run", "--epsilon", "0.7", "--ledgers", "books", "--budget", "1"]) == 0
-    assert "Budget of hospital-3: 0.7 spent of epsilon 1; 0.3 left (exact sum)" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "Budget of hospital-3: 0.7 spent of epsilon 1; 0.3 left (exact sum)" in said
+    assert "This counts unit record, adjacency replace: releases that protect otherwise have accounts" in said
     assert main(["run", "--epsilon", "0.7", "--parties", "4", "--ledgers", "books"]) == 2  # other rows, the same book
     assert "error: party hospital-1: ledger" in capsys.readouterr().err
     assert main(["run", "--epsilon", "0.7", "--ledgers", "books"]) == 2

@@ -23,7 +23,10 @@ from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.ledger.history import Limit
 from smc_dp.methods.pathak2010.averages import Local
 from smc_dp.methods.pathak2010.mean import PathakMean
+from smc_dp.methods.registry import find
+from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run import identities
+from smc_dp.run.agreement import BY_PROTOCOL
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.simulation import simulate_run
 
@@ -138,7 +141,7 @@ def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize(("changes", "why"), [
     ({"method": "pathak2010"}, "method: pathak2010 is the name of a protocol, the method is called prr_mean"),
-    ({"method": "local"}, r"method: wanted one that a protocol computes \(prr_mean, wsum, wsum_ar\), got local"),
+    ({"method": "local"}, r"method: wanted one that a protocol computes \(prr_mean, wsum, .*newton, gd.*\), got local"),
     ({"method": Local()}, "method: wanted one that a protocol computes"),
     ({"method": "wsum"}, "key_bits: does not go with method wsum, whose protocol is secure_sum"),
     ({"dropouts": 1}, "dropouts: does not go with method prr_mean"),
@@ -235,8 +238,8 @@ def test_printed_steps_guarantee_nothing_wherever_they_are_computed() -> None:
 
 def test_other_inputs_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     three = Federation((rows(9, 1), rows(9, 2)), 3)
-    with pytest.raises(InputError, match="classes: wanted two"):
-        run_protocol(three, out=tmp_path / "x", **QUICK)
+    with pytest.raises(InputError, match="classes: prr_mean is for two classes, got 3"):
+        run_protocol(three, method="prr_mean", out=tmp_path / "x", **QUICK)
     wide = sources.dataset("breast_cancer")
     with pytest.raises(InputError, match="bounds: wanted those of 3 features, got 31"):
         run_protocol(FEDERATION, bounds=wide.bounds, out=tmp_path / "x", **QUICK)
@@ -247,3 +250,60 @@ def test_other_inputs_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     run_protocol(FEDERATION, out=tmp_path / "run", **QUICK)
     with pytest.raises(InputError, match=r"rows: wanted an array of width 3, got shape \(2, 4\)"):
         predict(tmp_path / "run", np.zeros((2, 4)))
+
+
+# A party with rows of one class only.
+
+
+def of_one_class(folder: Path) -> dict[str, Path]:
+    """Rows of a lone class each, and between them both."""
+    (folder / "bounds.toml").write_text(BOUNDS)
+    found = {}
+    for name, outcome, ages in (("east", "no", (10, 45)), ("mid", "no", (5, 50)), ("west", "yes", (55, 95))):
+        found[name] = folder / f"{name}.csv"
+        found[name].write_text("age,sex,outcome\n" + "".join(f"{age},f,{outcome}\n" for age in range(*ages)))
+    return found
+
+
+@pytest.mark.parametrize("method", [name for name in BY_PROTOCOL if name != "prr_mean"])
+def test_a_party_with_one_class_takes_part_in_every_sum(method: str, tmp_path: Path) -> None:
+    """And the figures of the end are there. Twin: the mean of the curator protocol, below."""
+    files, held_out = of_one_class(tmp_path), write(tmp_path / "test.csv", 50, 7)
+    public = {"auxiliary": write(tmp_path / "open.csv", 10, 8)} if method == "soft_ss" else {}
+    report = run_protocol(
+        files, bounds=tmp_path / "bounds.toml", method=method, target=1000, test=held_out, out=tmp_path / "run",
+        insecure_seed=3, **public,
+    )  # fmt: skip
+    assert report.comparison is not None
+    assert not says_one_class(report.agreement.form.statement)
+    assert set(report.comparison.individual) == set(files)
+    assert report.comparison.pooled > 0.9
+    if method in ("newton", "ofaa"):
+        assert report.comparison.accuracy > max(report.comparison.individual.values())
+
+
+def test_the_mean_of_models_refuses_a_party_with_one_class_before_anybody_trains_or_pays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("smc_dp.run.party.part", lambda *_: pytest.fail("a party trained"))
+    files, books = of_one_class(tmp_path), Ledgers(tmp_path / "books", Limit(Fraction(9), Fraction(0)))
+    options: dict[str, Any] = {"bounds": tmp_path / "bounds.toml", "out": tmp_path / "run", "ledgers": books, **QUICK}
+    with pytest.raises(InputError) as refused:
+        run_protocol(files, **options)
+    where = f"party east ({files['east']}): column 'outcome'"
+    assert str(refused.value) == f"{where}: all 35 rows are 'no', wanted both 'no' and 'yes'"
+    assert not books.folder.exists()
+    monkeypatch.setattr(PathakMean, "needs_two_classes", False)  # the twin lets them train
+    with pytest.raises(pytest.fail.Exception, match="trained"):
+        run_protocol(files, **options)
+
+
+def test_who_refuses_a_party_for_its_one_class_says_so_in_its_statement() -> None:
+    """That there is a run at all then tells something of the rows. Twin: the statements of the sums, above."""
+    found: dict[str, Any] = {name: find(name) for name in BY_PROTOCOL}
+    assert [name for name, method in found.items() if method.needs_two_classes] == ["prr_mean"]
+    assert says_one_class(agreement(hospitals((9, 8), 2)).form.statement)
+
+
+def says_one_class(privacy: PrivacyStatement) -> bool:
+    return any("only one class" in caveat for caveat in privacy.caveats)

@@ -274,12 +274,12 @@ def test_only_a_proof_that_it_is_not_in_the_sum_gives_a_budget_back(
 ) -> None:
     """A party that was charged and is no member: that nothing came proves nothing, nor what came for another sum."""
 
-    def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any) -> Any:
+    def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any, *home: Any) -> Any:
         for r in spent:
             setting.charge(B, f"sum {r}")
         for r in proved:
             setting.voided(B, f"sum {r}")
-        return simulated(session, identities, seeds, inputs, setting)
+        return simulated(session, identities, seeds, inputs, setting, *home)
 
     monkeypatch.setattr(by_protocol, "simulate", simulate)
     run(tmp_path / "run", FOUR, books=books, dropouts=1, vanish={B: READY + 1})
@@ -327,9 +327,9 @@ def test_a_party_is_charged_before_its_masked_input_leaves(
             raise KeyboardInterrupt
         return [(envelope.to, envelope)]
 
-    def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any) -> Any:
+    def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any, *home: Any) -> Any:
         heard = setting if told else replace(setting, charge=None)
-        return simulated(session, identities, seeds, inputs, replace(heard, tamper=strike))
+        return simulated(session, identities, seeds, inputs, replace(heard, tamper=strike), *home)
 
     monkeypatch.setattr(by_protocol, "simulate", simulate)
     with pytest.raises(KeyboardInterrupt):
@@ -404,7 +404,7 @@ def test_only_parties_vanish(tmp_path: Path, vanish: dict[str, int], why: str) -
 
 
 def test_a_budget_that_is_used_up_is_refused_before_any_message(tmp_path: Path) -> None:
-    books = Ledgers(tmp_path / "books", Limit(Fraction("0.45"), Fraction(1, 10**6)))
+    books = Ledgers(tmp_path / "books", Limit(Fraction("0.45"), Fraction(1, 10**5)))
     run(tmp_path / "first", books=books)
     with pytest.raises(InputError, match="is left"):
         run(tmp_path / "second", books=books)
@@ -433,7 +433,7 @@ def test_from_python_a_method_is_enough(tmp_path: Path) -> None:
     for wrong, why in (
         ({"key_bits": 3072}, "key_bits: does not go with method wsum"),
         ({"insecure_test_keys": True}, "insecure_test_keys: secure_sum has no keys"),
-        ({"method": WeightedSum(0.1), "target": Target(1)}, "noise: wsum by a protocol has ddg, vg, self, got knorm"),
+        ({"method": WeightedSum(0.1), "target": Target(1)}, "noise: wsum by a protocol has vg, ddg, self, got knorm"),
     ):
         with pytest.raises(InputError, match=why):
             run_protocol(federation, **{"method": "wsum", "out": tmp_path / "no", **wrong})

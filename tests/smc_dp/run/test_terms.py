@@ -14,13 +14,13 @@ from support.audited import agreement, hospitals, sum_agreement
 
 from protocols.errors import LocalError
 from protocols.secure_sum.parameters import Block, Parameters
+from smc_dp.aggregation.crowd import check_crowd
 from smc_dp.errors import InputError
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement, check
 from smc_dp.run.terms import CuratorTerms, SumTerms, settled
-from smc_dp.run.terms.secure_sum import check_crowd
 
 CASE = hospitals((12, 8, 20), 2)
 WRONG = {"ring_bits": 8, "fraction_bits": 41, "colluders": True, "sizes": "none", "delta": None, "quorum": 3}
@@ -110,7 +110,7 @@ def test_what_is_refused_of_a_crowd_is_what_the_protocol_refuses_and_the_advice_
     ({"output": "shares", "verifiable": True}, "output: anybody adds up shares as they are"),
     ({"output": "shares", "colluders": 0, "dropouts": 1}, "output: shares are for `dropouts` 0, got 1"),
     ({"verifiable": 1}, "verifiable: wanted true or false, got 1"),
-    ({"target": Target(Fraction(1))}, "noise: wsum by a protocol has ddg, vg, self, got knorm"),
+    ({"target": Target(Fraction(1))}, "noise: wsum by a protocol has vg, ddg, self, got knorm"),
     ({"target": Target(None, noise="ddg")}, "epsilon: wanted a finite number"),
     ({"method": WeightedSumAddRemove(0.1), "sizes": "released"}, "sizes: wsum_ar protects the number of rows"),
     ({"comparison": "tournament"}, "comparison: does not go with method wsum, whose protocol is secure_sum"),

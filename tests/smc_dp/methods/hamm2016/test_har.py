@@ -9,18 +9,22 @@ from __future__ import annotations
 import os
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation import ideal
 from smc_dp.data.deal import Deal, deal_pool
 from smc_dp.data.federation import Rows
 from smc_dp.data.pool import load_pool
+from smc_dp.learning.votes import count_votes
 from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
 from smc_dp.methods.hamm2016.votes import Average, Soft, Vote
 from smc_dp.methods.method import Trained
 from smc_dp.methods.nonprivate import Batch, Individual
+from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.privacy.target import Target
@@ -68,3 +72,36 @@ def test_printed_noise_drowns_soft_and_the_proven_alternatives_do_not(simulation
     ):
         assert accuracy(trained, Target(Fraction(1)), test) > indiv + margin
         assert accuracy(trained, Target(Fraction(1, 10)), test) < indiv  # twin: ten times the noise
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [SoftStatistic(LAM), ClippedAverage(LAM)], ids=lambda method: method.name)
+def test_by_a_secure_sum_it_is_as_good_as_in_the_clear(method: Any) -> None:
+    """At the same epsilon and delta, party level: 200 parties, as many as add up, of whom two collude; 30 rows each."""
+    deal = Deal(parties=200, per_party=30, auxiliary=1193, components=50)
+    federation, test = deal_pool(load_pool("har", Path(FOLDER)), deal, seed=1)
+    voters, rng = ensemble(federation, LAM), Stream.insecure_from_seed(1)
+    trained, scores = method.train_from(voters), {}
+    for epsilon, draws in ((Fraction(1), 2), (Fraction(1, 20), 1)):
+        clear, shared = (Target(epsilon, noise=noise, delta=Fraction(1, 10**5)) for noise in ("gauss", "ddg"))
+        form = method.shared(federation.public, shared, Among(200, 2, 0), AnnouncedRows(30))
+        entered = [form.numbers_of(one) for one in what_is_entered(form, voters)]
+        stated = method.statement(federation.public, clear)
+        assert (
+            (form.statement.epsilon, form.statement.delta) == (stated.epsilon, stated.delta) == (float(epsilon), 1e-5)
+        )
+        sums = [ideal(form.functionality, [form.entered(one, rng) for one in entered]).value for _ in range(draws)]
+        secure = float(np.mean([form.model(value).accuracy(test) for value in sums]))
+        scores[epsilon] = accuracy(trained, clear, test), secure
+    in_the_clear, secure = scores[Fraction(1)]
+    assert min(in_the_clear, secure) > 0.75
+    assert abs(in_the_clear - secure) < 0.05
+    assert max(scores[Fraction(1, 20)]) < 0.6  # twin: a twentieth of the epsilon
+
+
+def what_is_entered(form: Any, voters: Ensemble) -> list[Any]:
+    """Of each party its model, or its votes."""
+    if isinstance(form.method, ClippedAverage):
+        return [*voters.models(form.method)]
+    X, classes = form.public.unlabelled, form.public.classes
+    return [count_votes(V[np.newaxis], X, classes).argmax(axis=1) for V in voters.models(form.method)]

@@ -13,8 +13,8 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.aggregation import ideal
 from smc_dp.data.federation import Public, Rows
 from smc_dp.errors import InputError
-from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.secure_sum import RowCounts, SharedWeightedSum
+from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.gaussian import variance_for
 from smc_dp.privacy.output import GRID
@@ -35,7 +35,9 @@ def form(
 ) -> SharedWeightedSum:
     made = method or WeightedSum(0.05)
     target = Target(Fraction(epsilon), noise=noise)
-    shared: SharedWeightedSum = made.shared(Public(among.parties, 3, 2), target, among, MOST, sizes or made.sizes)
+    shared: SharedWeightedSum = made.shared(
+        Public(among.parties, 3, 2), target, among, AnnouncedRows(MOST, sizes or made.sizes)
+    )
     return shared
 
 
@@ -49,7 +51,7 @@ def test_parts_without_their_noise_give_the_model_of_the_method_in_the_clear(met
     every, made, rng = [rows(30, 1), rows(20, 2), rows(44, 3)], form(method), Stream.insecure_from_seed(1)
     parts = [made.part(one, rng) for one in every]
     clear = [method.part(one, made.public, Target(None), rng) for one in every]
-    released = made.sizes == "released"
+    released = made.announced.sizes == "released"
     for part, vector, one in zip(parts, clear, every, strict=True):
         assert part.numbers == (*vector, *([len(one)] if released else []))
         assert any(part.noise[:3])
@@ -119,7 +121,7 @@ def test_each_law_states_its_own_kind() -> None:
 
 def test_no_sum_wraps_round_and_the_cap_says_how_long_the_ring_is() -> None:
     for most in (MOST, 10**7):
-        made = replace(form(), most_rows=most)
+        made = replace(form(), announced=AnnouncedRows(most, "released"))
         longest = largest_norm(Fraction(1, 10)) * most
         assert 5 * made.grid.encode([longest])[0] + made.noise.law.tail(5) < 1 << (made.grid.ring_bits - 1)
         assert made.grid.ring_bits % 8 == 0

@@ -17,8 +17,9 @@ from smc_dp.learning.classes import code, coordinates
 from smc_dp.learning.softmax import certified
 from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.sums.soft_statistic import SoftStatistic, model_of, sensitivity, statistic_in_integers
-from smc_dp.methods.sums.whitening import Whitening, largest_square
+from smc_dp.methods.sums.soft_statistic import SoftStatistic
+from smc_dp.methods.sums.statistic import model_of, sensitivity, statistic_in_integers
+from smc_dp.methods.sums.whitening import Whitening, _error, _product, largest_square
 from smc_dp.privacy.output import GRID, perturb
 from smc_dp.privacy.target import Target
 from smc_dp.unit_ball import into_ball
@@ -96,6 +97,35 @@ def test_whitening_is_undone_in_the_released_weights() -> None:
     assert np.allclose(whitening.matrix @ whitening.matrix.T, np.linalg.inv(A), atol=1e-10)
 
 
+def test_whitened_rows_do_not_depend_on_the_order_of_sums() -> None:
+    """The rows in another order are the same numbers to the last digit, and so is the bound on them: as on another
+    machine. Sums in floats, the twin, are not.
+    """
+    rng = np.random.default_rng(10)
+    X = anisotropic(700, 6, rng)
+    order = rng.permutation(700)
+    here, there = Whitening.of(X, 1e-3), Whitening.of(X[order], 1e-3)
+    assert (here.matrix == there.matrix).all()
+    assert (here.rows(X)[order] == there.rows(X[order])).all()
+    assert sensitivity(here.rows(X), 3, here) == sensitivity(there.rows(X[order]), 3, there)
+    ways = {float(x @ x) for x in (X[rng.permutation(700), 0] for _ in range(20))}
+    assert len(ways) > 1
+
+
+def test_products_err_by_no_more_than_is_charged() -> None:
+    rng = np.random.default_rng(11)
+    for n in (1, 50, 5000):
+        A, B = rng.normal(size=(2, n)) * 10.0 ** rng.integers(-9, 9, size=(2, 1)), rng.normal(size=(n, 3))
+        exact = [
+            [sum(Fraction(a) * Fraction(b) for a, b in zip(x, y, strict=True)) for y in B.T.tolist()]
+            for x in A.tolist()
+        ]
+        came, most = _product(A, B).tolist(), Fraction(_error(A, B))
+        far = max(abs(Fraction(came[i][j]) - exact[i][j]) for i in range(2) for j in range(3))
+        assert 0 < far <= most
+        assert far > most / (1000 * n)  # twin: a thousandth of it for each term
+
+
 # Sensitivity
 
 
@@ -103,14 +133,19 @@ def test_largest_square_is_an_upper_bound_and_close() -> None:
     rng = np.random.default_rng(4)
     for n, d in ((3, 2), (30, 5), (400, 12)):
         X = anisotropic(n, d, rng)
-        G = Whitening.of(X, 1e-3).rows(X)
+        whitening = Whitening.of(X, 1e-6)
+        G = whitening.rows(X)
         _, values, vectors = np.linalg.svd(G)
-        bound = largest_square(G)
-        assert values[0] ** 2 / (1 + 1e-14) <= bound <= values[0] ** 2 * (1 + 1e-9)
+        bound = largest_square(G, whitening)
+        assert values[0] ** 2 / (1 + 1e-14) <= bound <= values[0] ** 2 * (1 + 1e-4)
+        assert bound <= n * (1 + 1e-6)
+        assert values[0] ** 2 <= largest_square(G) * (1 + 1e-14)
         if n < 100:  # exactly, for the direction that floats believe to be the worst
             v = [Fraction(float(x)) for x in vectors[0]]
             pushed = sum(sum(Fraction(float(g)) * x for g, x in zip(row, v, strict=True)) ** 2 for row in G)
             assert pushed <= Fraction(bound) * sum(x * x for x in v)
+        # rows that this matrix did not whiten are no less covered; twin: of them N alone is too little
+        assert n < np.linalg.norm(2 * G, 2) ** 2 <= largest_square(2 * G, whitening)
     assert largest_square(np.ones((10, 3))) >= 30
     assert (np.ones((10, 3)) ** 2).sum(axis=0).max() < 30  # twin: the longest column
 
@@ -152,12 +187,13 @@ def test_unwhitened_rows_of_that_length_break_a_bound_by_directions() -> None:
     # Whitening makes D N enough whatever the votes. Rows scaled to the same mean length do not respect it.
     rng = np.random.default_rng(6)
     X = anisotropic(500, 5, rng)
-    G = Whitening.of(X, 1e-6).rows(X)
+    whitening = Whitening.of(X, 1e-6)
+    G = whitening.rows(X)
     scaled = X * math.sqrt((G**2).sum() / (X**2).sum())
     for rows, holds in ((G, True), (scaled, False)):
         positive = (rows @ np.linalg.svd(rows)[2][0] > 0).astype(np.int64)
         assert (distance(rows, one_party(positive, 2), one_party(1 - positive, 2)) <= 500) is holds
-        assert (float(sensitivity(rows, 2)) <= 500.01) is holds
+        assert (float(sensitivity(rows, 2, whitening)) <= 500.01) is holds
 
 
 # Releases

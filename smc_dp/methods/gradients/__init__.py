@@ -1,0 +1,1 @@
+"""`newton` and `gd`: one model of everybody's rows, learnt from sums of what single records contribute."""

@@ -1,0 +1,64 @@
+"""What a party does at home while others add up: it answers each sum once, and no other question."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation.functionality import Addend, Vector
+from smc_dp.errors import InputError
+from smc_dp.learning.integer_rows import IntegerRows
+from smc_dp.methods.gradients.descent import Descent
+from smc_dp.privacy.distributed import SharedRounds
+
+
+class Steps(Protocol):
+    """What a method makes of the sums."""
+
+    def begun(self) -> Descent:
+        """Before the first sum."""
+        ...
+
+    def after(self, descent: Descent, value: Vector) -> Descent:
+        """After one sum more."""
+        ...
+
+
+class Contributor:
+    """One party's answers to R sums: integers of its own rows at the weights that the sums so far give, and noise.
+
+    The number of sums, and the noise of each, are fixed before the first; sum r is asked for after sums 0 to r - 1 and
+    once: a second answer, of other weights or of the same, would cost what the first did, and is refused with
+    `InputError`. What has been answered is known to this object alone: where a party's program begins anew between two
+    sums it has to leave the session, for a new one would answer the first again. Every answer is legal, whatever it is
+    that is asked. Without coins there is no noise.
+    """
+
+    __slots__ = ("_answered", "_descent", "_noise", "_rng", "_rows", "_steps")
+
+    def __init__(self, rows: IntegerRows, noise: SharedRounds, steps: Steps, rng: Stream | None) -> None:
+        self._rows, self._noise, self._steps, self._rng = rows, noise, steps, rng
+        self._descent = steps.begun()
+        self._answered = 0
+
+    def __repr__(self) -> str:
+        return f"Contributor({self._answered} sums answered)"  # never the rows
+
+    def __call__(self, values: tuple[Vector, ...]) -> Addend:
+        """What the party adds to the sum that follows these."""
+        r, wanted = len(values), self._answered
+        if r != wanted or r >= len(self._noise.steps):
+            raise InputError(f"sum {r} is not answered: of {len(self._noise.steps)} sums {wanted} have been")
+        self._answered += 1
+        if values:
+            self._descent = self._steps.after(self._descent, values[-1])
+        numbers = tuple(self._numbers(r))
+        if self._rng is None:
+            return Addend(numbers, (0,) * len(numbers))
+        return Addend(numbers, tuple(self._noise.share(r, self._rng.fork(f"sum {r}"))))
+
+    def _numbers(self, r: int) -> list[int]:
+        if self._noise.steps[r].curvature is None:
+            return self._rows.gradient(self._descent.query)
+        start = self._rows.start()
+        return [*start.gradient, *start.diagonal, *start.off_diagonal]

@@ -1,0 +1,118 @@
+"""From sums to weights: what anybody makes of what was released so far, and so what the next sum is asked at.
+
+Nesterov's method from W = 0: W_t+1 = V_t + (the sum of descent directions at V_t) times a fixed matrix, and V_t+1 =
+W_t+1 + t/(t+3) (W_t+1 - W_t). The last W is the model: no average, no projection, no line search, no regulariser. The
+matrix is the only thing in which `newton` and `gd` differ.
+
+Everything here is post-processing of released sums, and total: whatever integers a sum is, weights come of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from smc_dp.aggregation.functionality import Vector
+from smc_dp.arrays import Array, IntArray
+from smc_dp.learning import integer_readings as readings
+from smc_dp.learning.integer_rows import WEIGHT_BITS, query
+
+Scaling: TypeAlias = Callable[[Array], Array]
+"""What becomes of a direction (p, d) before it is a step."""
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """Where the descent stands after `number` sums: the weights, and `at`, where the next sum is asked: (p, d)."""
+
+    weights: Array
+    at: Array
+    scaling: Scaling
+    number: int = 0
+
+    @property
+    def query(self) -> IntArray:
+        """Where the next sum is asked, on the grid of released weights."""
+        return query(self.at)
+
+    @property
+    def released(self) -> Array:
+        """The weights on that grid: digits in which machines may differ are rounded away."""
+        weights: Array = np.ldexp(query(self.weights).astype(np.float64), -WEIGHT_BITS)
+        return weights
+
+    def moved(self, direction: Array) -> Descent:
+        """One step."""
+        with np.errstate(all="ignore"):  # what is no number is 0 in a query
+            weights = self.at + self.scaling(direction)
+            ahead = weights + self.number / (self.number + 3) * (weights - self.weights)
+        return Descent(weights, ahead, self.scaling, self.number + 1)
+
+
+@dataclass(frozen=True)
+class PlainSteps:
+    """`gd`: every direction times one public number, `size`. Sums are summed directions and nothing else."""
+
+    classes: int
+    dimension: int
+    size: float
+
+    def begun(self) -> Descent:
+        """At W = 0."""
+        origin = _origin(self.classes, self.dimension)
+        return Descent(origin, origin, lambda direction: direction * self.size)
+
+    def after(self, descent: Descent, value: Vector) -> Descent:
+        """Where it stands after one sum more."""
+        return descent.moved(readings.gradient(value, self.classes))
+
+
+@dataclass(frozen=True)
+class NewtonSteps:
+    """`newton`: directions times the inverse of the curvature that the first sum released, kept from below.
+
+    The curvature bounds the Hessian at any weights: X'X/4 for two classes; for more (1/2) X'X, the same for all of them
+    (Boehning 1992). floor: what its eigenvalues are raised to, public, in units of X'X/4 or X'X; where the noise hides
+    the curvature, steps are those of plain descent.
+    """
+
+    classes: int
+    dimension: int
+    floor: float
+
+    def begun(self) -> Descent:
+        """At W = 0; what the scaling is, the first sum says."""
+        origin = _origin(self.classes, self.dimension)
+        return Descent(origin, origin, self._plain)
+
+    def after(self, descent: Descent, value: Vector) -> Descent:
+        """Where it stands after one sum more."""
+        if descent.number:
+            return descent.moved(readings.gradient(value, self.classes))
+        d = self.dimension
+        numbers = len(descent.at) * d
+        first, diagonal, beside = value[:numbers], value[numbers : numbers + d], value[numbers + d :]
+        scaling = self._scaling(readings.curvature(diagonal, beside, self.classes))
+        return replace(descent, scaling=scaling).moved(readings.start_gradient(first, self.classes))
+
+    @property
+    def _times(self) -> float:
+        return 1.0 if self.classes == 2 else 2.0
+
+    def _plain(self, direction: Array) -> Array:
+        return direction * (self._times / self.floor)
+
+    def _scaling(self, curvature: Array) -> Scaling:
+        try:
+            values, vectors = np.linalg.eigh(curvature)
+        except np.linalg.LinAlgError:  # no curvature that was ever seen: only a sum that somebody made for it
+            return self._plain
+        inverse = (vectors * (self._times / np.maximum(values, self.floor))) @ vectors.T
+        return lambda direction: direction @ inverse
+
+
+def _origin(classes: int, dimension: int) -> Array:
+    return np.zeros((1 if classes == 2 else classes, dimension))

@@ -1,0 +1,83 @@
+"""`gd`: gradient descent by sums of clipped gradients, for dimensions in which a curvature does not fit into a sum.
+
+Per record and sum its gradient at the weights so far, clipped as in `newton`. The step is 4/n for two classes, 2/n for
+more (the inverse of the largest curvature), so the number n of all rows must be public: a setting, or the sum of the
+caps, or in a simulation under `replace` the true one, which is then a constant of the neighbourhood. How many sums
+there are follows from public figures: noise lets so many be told apart (R^2/8 steps of the signal, see
+`privacy.distributed.signal`), at least 4 and at most 100. These constants were chosen as those of `newton` were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil, sqrt
+from typing import ClassVar
+
+from smc_dp.data.federation import Public
+from smc_dp.errors import InputError, shown
+from smc_dp.learning.integer_rows import RowBounds
+from smc_dp.methods.gradients.descent import PlainSteps
+from smc_dp.methods.gradients.trusted import FromSums
+from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.privacy.distributed import RoundBound, SharedRounds, signal
+from smc_dp.privacy.pathak2010 import LARGEST_N
+from smc_dp.privacy.target import Target
+
+FEWEST_SUMS, MOST_SUMS = 4, 100
+_MOST_ROWS = 10**12
+
+
+@dataclass(frozen=True)
+class GradientDescent(FromSums):
+    """Logistic or softmax regression by sums of gradients; rows: the number of all rows, from 1 to 10^12, public."""
+
+    rows: int | None = None
+    name: ClassVar[str] = "gd"
+    colour: ClassVar[str] = "#906c3c"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rows is not None and (type(self.rows) is not int or not 1 <= self.rows <= _MOST_ROWS):
+            raise InputError(f"rows: wanted a whole number from 1 to {_MOST_ROWS}, got {shown(self.rows)}")
+
+    def knowing(self, sizes: Sequence[int]) -> GradientDescent:
+        """With the true number of all rows, where that is a constant of the neighbourhood and no other was named."""
+        known = self.rows is not None or self.adjacency != "replace"
+        return self if known else replace(self, rows=sum(sizes))
+
+    def number(self, public: Public, among: Among, announced: AnnouncedRows) -> int:
+        """n: as it is set; or of known sizes, where they are constants; else as many as there may be.
+
+        InputError where no cap was announced either.
+        """
+        if self.rows is not None:
+            return self.rows
+        if public.sizes is not None and self.adjacency == "replace":
+            return sum(public.sizes)
+        if announced.most_rows == LARGEST_N:  # with a step for so many rows nothing would be learnt
+            raise InputError(f"rows: {self.name} takes the number of all rows to be public, wanted it, or `most_rows`")
+        return among.parties * announced.most_rows
+
+    def counted(self, n: int, public: Public, among: Among, announced: AnnouncedRows) -> int:
+        """What it takes for the number of all rows."""
+        return self.number(public, among, announced)
+
+    def asked(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> tuple[RoundBound, ...]:
+        """Gradients, as often as the noise makes worth while."""
+        k, d = public.classes, public.dimension
+        length = d if k == 2 else k * d
+        n = self.number(public, among, announced)
+        found = signal(n, target.mu, d, k, among.honest, among.parties)
+        sums = min(MOST_SUMS, max(FEWEST_SUMS, ceil(sqrt(8 * found))))
+        return (RoundBound(self.adjacency, length, RowBounds(k).gradient),) * sums
+
+    def steps(self, public: Public, noise: SharedRounds, among: Among, announced: AnnouncedRows) -> PlainSteps:
+        """One over the largest curvature of n rows in the unit ball."""
+        n = self.number(public, among, announced)
+        return PlainSteps(public.classes, public.dimension, (4 if public.classes == 2 else 2) / n)
+
+    def caveats(self, public: Public, among: Among, announced: AnnouncedRows) -> tuple[str, ...]:
+        """That n is public."""
+        n = self.number(public, among, announced)
+        return (f"The number of rows of all parties together is taken to be {n}, a public figure that is not covered.",)

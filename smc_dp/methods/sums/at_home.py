@@ -1,0 +1,145 @@
+"""Releases by a method's secure form where one place has all rows: for experiments and estimators.
+
+Each party's part is made as it makes it at home, with its own share of the noise, and `ideal` computes of all parts
+what the protocol computes of them. No noise is drawn for the sum, and nobody draws for another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, Self, runtime_checkable
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation import ideal
+from smc_dp.aggregation.crowd import check_crowd as check_crowd
+from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.errors import InputError
+from smc_dp.methods.method import SEEDED, SumForm
+from smc_dp.methods.model import Release
+from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.privacy.output import nothing
+from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.privacy.target import NoiseName, Target
+
+SECURE_SUM = "secure_sum"
+IN_ONE_PLACE = (
+    "The sum was computed in one place, by somebody who has all rows, as the function that the secure sum computes: "
+    "against whom it holds is said of a run of that protocol, which adds its own assumptions and statistical distance."
+)
+
+
+@runtime_checkable
+class TrainsFirst(Protocol):
+    """A method whose parties begin with something that no target has a say in, such as a model.
+
+    Its form has `part_of(trained, rng)`: the part of whoever has this at home.
+    """
+
+    def at_home(self, rows: Rows, public: Public) -> Any:
+        """What one party makes of its own rows before it knows how much noise is wanted."""
+        ...
+
+
+def by_secure_sum(method: Any) -> bool:
+    """Whether the method has a form that a secure sum computes."""
+    return SECURE_SUM in getattr(method, "by_protocols", ())
+
+
+def usual_noise(method: Any) -> NoiseName:
+    """The noise of the secure form unless somebody names one: `ddg` where it has that."""
+    return "ddg" if "ddg" in method.secure_noises else method.secure_noises[0]
+
+
+def check_secure(method: Any, target: Target) -> None:
+    """Raises InputError unless a secure sum computes the method with the noise of this target."""
+    if not by_secure_sum(method):
+        raise InputError(f"trust: no secure sum computes {method.name}, wanted aggregator")
+    if target.calibration != "proven":
+        raise InputError(f"calibration: {method.name} by a secure sum has proven, got {target.calibration}")
+    if target.noise not in method.secure_noises:
+        known, own = ", ".join(method.secure_noises), usual_noise(method)
+        raise InputError(f"noise: {method.name} by a secure sum has {known}, got {target.noise}; give noise {own}")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AtHome:
+    """What the parties of a federation have at home, of whom some may collude or vanish; a `Trained`.
+
+    Whatever needs no target is made once. Nobody vanishes here: the noise is calibrated for those who must be left, and
+    every party's share is in the sum. InputError for a crowd that cannot add up.
+    """
+
+    method: Any
+    federation: Federation
+    among: Among
+    announced: AnnouncedRows
+
+    def __post_init__(self) -> None:
+        check_crowd(self.among.parties, self.among.colluders, self.among.dropouts)
+
+    @classmethod
+    def of(cls, method: Any, federation: Federation, colluders: int, dropouts: int, most_rows: int) -> Self:
+        """With numbers of rows released or hidden, as the method prefers."""
+        among = Among(len(federation.parties), colluders, dropouts)
+        return cls(method, federation, among, AnnouncedRows(most_rows, getattr(method, "sizes", "hidden")))
+
+    def form(self, target: Target) -> SumForm:
+        """The method's form for this target; InputError where it has none, or a party cannot take part in it."""
+        check_secure(self.method, target)
+        form: SumForm = self.method.shared(self._public, target, self.among, self.announced)
+        for j, rows in enumerate(self.federation.parties):
+            try:
+                form.check(len(rows))
+            except InputError as error:
+                raise InputError(f"{self.federation.name(j)}: {error}") from None
+        return form
+
+    def train(self) -> Self:
+        """The same, with what needs no target made now."""
+        if isinstance(self.method, TrainsFirst):
+            len(self._trained)
+        return self
+
+    def release(self, target: Target, rng: Stream) -> Release:
+        """Everybody's part, what the secure sum computes of them, and the model that anybody makes of that."""
+        form, own = self.form(target), rng.spawn()  # a fork of `rng` would be the same in every release
+        parts = [self._part(form, j, own.fork(f"party {j}")) for j in range(self.among.parties)]
+        model = form.model(ideal(form.functionality, parts, own.fork("sum")).value)
+        return Release(model, self.statement(form, rng))
+
+    def statement(self, form: SumForm, rng: Stream | None = None) -> PrivacyStatement:
+        """The form's, with what computing it in one place means; nothing where the seed of the noise can be guessed."""
+        stated = form.statement
+        if stated.kind == "none":
+            return stated
+        if rng is not None and rng.insecure:
+            return nothing(stated.unit, stated.adjacency, SEEDED)
+        return replace(stated, caveats=(*stated.caveats, IN_ONE_PLACE))
+
+    def _part(self, form: Any, party: int, rng: Stream) -> Any:
+        if isinstance(self.method, TrainsFirst):
+            return form.part_of(self._trained[party], rng)
+        return form.part(self.federation.parties[party], rng)
+
+    @cached_property
+    def _trained(self) -> tuple[Any, ...]:
+        parties = enumerate(self.federation.parties)
+        return tuple(self._method_of(j).at_home(rows, self._public) for j, rows in parties)
+
+    def _method_of(self, party: int) -> Any:
+        """The method with this party's own learner, where there are several, which the parties take in turn."""
+        learners = getattr(self.method, "learner", None)
+        if not isinstance(learners, Sequence) or isinstance(learners, str):
+            return self.method
+        if not 1 <= len(learners) <= self.among.parties:
+            most = self.among.parties
+            raise InputError(f"learner: wanted from 1 to {most}, at most one for each party, got {len(learners)}")
+        return replace(self.method, learner=learners[party % len(learners)])
+
+    @property
+    def _public(self) -> Public:
+        """With numbers of rows only where neighbours share them."""
+        public = self.federation.public
+        return public if self.method.adjacency == "replace" else replace(public, sizes=None)

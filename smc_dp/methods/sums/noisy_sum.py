@@ -1,0 +1,207 @@
+"""What all sums have in common of which one block has noise in shares.
+
+A party enters a vector on the grid, bounded whatever its rows are, and its share of the noise beside it; after that
+come numbers without noise, if any, which neighbours share. Everything else is said of a method by the bounds of that
+vector, `SumReach`, and by what is made of the sum.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation.functionality import Addend, SumWithShares, Vector
+from smc_dp.data.federation import Public, Rows
+from smc_dp.errors import InputError
+from smc_dp.methods.method import Method, SumBlocks, two_classes
+from smc_dp.methods.model import ReleasedModel
+from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.privacy.distributed import SharedNoise, calibrated, stated
+from smc_dp.privacy.grid import Grid
+from smc_dp.privacy.output import NO_NOISE, nothing
+from smc_dp.privacy.statement import Adjacency, PrivacyStatement
+from smc_dp.privacy.target import HIGHEST, NoiseName, Target
+
+
+class Summed(Method, Protocol):
+    """A method whose value is a sum over the parties."""
+
+    adjacency: ClassVar[Adjacency]
+    secure_noises: ClassVar[tuple[NoiseName, ...]]
+    binary: ClassVar[bool]
+
+    def at_home(self, rows: Rows, public: Public) -> Any:
+        """What a party makes of its rows before it knows the target, which has no say in it."""
+        ...
+
+
+M = TypeVar("M", bound=Summed)
+
+
+@dataclass(frozen=True)
+class SumReach:
+    """How far what one party enters can go, whatever its rows are: `dimension` numbers.
+
+    In reals and in L2: no vector is longer than `longest`, and neighbours move the sum by at most `moved`. `bits`: the
+    numbers are multiples of 2^-bits as they are, and neither figure grows on a grid as fine as that; None for numbers
+    that are rounded to the grid.
+    """
+
+    dimension: int
+    moved: Fraction
+    longest: Fraction
+    bits: int | None = None
+
+
+@dataclass(frozen=True)
+class NoisySum(ABC, Generic[M]):
+    """A method as one sum among these parties; see `SumForm`. InputError for noise that is not drawn in shares, and for
+    more classes than the method has a form for.
+
+    Where no noise is asked for, shares are zero, on the grid and in the ring of the least `ddg` that there is.
+    """
+
+    method: M
+    public: Public
+    target: Target
+    among: Among
+    announced: AnnouncedRows
+    smallest_sets_noise: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.method.binary:
+            two_classes(self.public, self.method)
+        if self.target.noise not in self.method.secure_noises:
+            known = ", ".join(self.method.secure_noises)
+            raise InputError(f"noise: {self.method.name} by a secure sum has {known}, got {self.target.noise}")
+
+    @property
+    @abstractmethod
+    def reach(self) -> SumReach:
+        """Of what a party enters."""
+
+    @abstractmethod
+    def numbers_of(self, trained: Any) -> Vector:
+        """What a party that has this at home enters: the numbers on the grid, then those without noise."""
+
+    @abstractmethod
+    def model(self, value: Vector) -> ReleasedModel:
+        """What anybody makes of the sum."""
+
+    @abstractmethod
+    def caveats(self) -> Iterator[str]:
+        """What is not covered because of what is added up."""
+
+    @property
+    def plain(self) -> int:
+        """How many numbers without noise there are: one, with which the parties that took part are counted."""
+        return 1
+
+    @property
+    def noisy(self) -> bool:
+        """Whether there is noise at all."""
+        return self.target.epsilon is not None
+
+    @cached_property
+    def noise(self) -> SharedNoise:
+        """The law of a party's share, on a grid as fine and in a ring as long as it needs."""
+        reach, target = self.reach, self.target if self.noisy else replace(self.target, epsilon=HIGHEST, noise="ddg")
+        return calibrated(
+            target, reach.dimension, reach.moved, largest=reach.longest, parties=self.among.parties,
+            honest=self.among.honest, multiples=reach.bits,
+        )  # fmt: skip
+
+    @property
+    def grid(self) -> Grid:
+        """As the noise needs it."""
+        return self.noise.grid
+
+    @property
+    def sums(self) -> tuple[SumBlocks]:
+        """One: the noisy numbers, and those without noise where there are any."""
+        noisy = (self.reach.dimension, self.noise.law.text if self.noisy else "none")
+        return ((noisy, (self.plain, "none")) if self.plain else (noisy,),)
+
+    @property
+    def length(self) -> int:
+        """Of all blocks together."""
+        return self.reach.dimension + self.plain
+
+    @property
+    def functionality(self) -> SumWithShares:
+        """The one sum."""
+        return SumWithShares(self.length)
+
+    @cached_property
+    def statement(self) -> PrivacyStatement:
+        """With the noise of the honest parties, whatever the others enter."""
+        unit, adjacency = self.method.protects, self.method.adjacency
+        if not self.noisy:
+            return nothing(unit, adjacency, NO_NOISE)
+        caveats = (*self.among.caveats(), up_to(self.announced), *self.caveats())
+        return stated(self.noise, self.target, unit, adjacency, self.among.adversary, caveats)
+
+    def check(self, n: int) -> None:
+        """InputError for more rows than were announced."""
+        check_rows(n, self.announced)
+
+    def numbers(self, rows: Rows) -> Vector:
+        """What a party with these rows enters."""
+        return self.numbers_of(self.method.at_home(rows, self.public))
+
+    def part(self, rows: Rows, rng: Stream) -> Addend:
+        """What the party enters, and its share of the noise."""
+        self.check(len(rows))
+        return self.entered(self.numbers(rows), rng)
+
+    def part_of(self, trained: Any, rng: Stream) -> Addend:
+        """The same of what the party has at home already, whose number of rows was looked at."""
+        return self.entered(self.numbers_of(trained), rng)
+
+    def entered(self, numbers: Vector, rng: Stream) -> Addend:
+        """These numbers with a share of the noise, which must be used once."""
+        share = self.noise.law.share(rng) if self.noisy else (0,) * self.reach.dimension
+        return Addend(numbers, (*share, *(0 for _ in range(self.plain))))
+
+    def reals(self, value: Vector, divisor: int = 1) -> list[float]:
+        """The noisy numbers of a sum, over the divisor."""
+        return self.grid.decode(value[: self.reach.dimension], divisor)
+
+    def counted(self, value: Vector) -> int:
+        """How many parties the sum is of, where that is what its last number counts.
+
+        A party that deviates may make it anything, and a model is made of whatever comes.
+        """
+        return min(max(1, value[-1]), self.among.parties)
+
+
+def hidden_only(method: Method, announced: AnnouncedRows, why: str) -> None:
+    """Raises InputError where numbers of rows are to be released, with the reason why this method does not."""
+    if announced.sizes != "hidden":
+        raise InputError(f"sizes: {method.name} {why}, wanted hidden, got {announced.sizes}")
+
+
+def check_rows(n: int, announced: AnnouncedRows) -> None:
+    """Raises InputError for more rows than were announced; how many may be protected."""
+    if n > announced.most_rows:
+        raise InputError(f"wanted at most {announced.most_rows} rows, as `most_rows` says")
+
+
+def up_to(announced: AnnouncedRows) -> str:
+    """The caveat of every method with a cap on numbers of rows."""
+    most = announced.most_rows
+    return f"That each party has from 1 to {most} rows, which is looked at before a run, is not covered."
+
+
+def not_released(among: Among, announced: AnnouncedRows) -> str:
+    """The caveat of an average of which the number of rows is not released."""
+    divisor = among.parties * announced.most_rows
+    return (
+        f"Numbers of rows are not released: the weights are the sum over {divisor}, a public constant. Labels depend "
+        "on their direction only, and their length says nothing about how sure the model is."
+    )

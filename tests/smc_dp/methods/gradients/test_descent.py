@@ -1,0 +1,109 @@
+"""From sums to weights: the method that it should be, whatever integers a sum is."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from smc_dp.arrays import Array, IntArray
+from smc_dp.learning.integer_rows import IntegerRows
+from smc_dp.methods.gradients.descent import NewtonSteps, PlainSteps
+
+
+def rows(n: int = 300, d: int = 4, k: int = 2, seed: int = 1) -> tuple[Array, IntArray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    return X, (X @ rng.normal(size=(d, k)) + 0.3 * rng.normal(size=(n, k))).argmax(axis=1).astype(np.int64)
+
+
+def learnt(steps: Any, integers: IntegerRows, sums: int) -> Array:
+    """The weights after so many sums without noise."""
+    descent = steps.begun()
+    for r in range(sums):
+        start = integers.start() if r == 0 and isinstance(steps, NewtonSteps) else None
+        value = [*start.gradient, *start.diagonal, *start.off_diagonal] if start else integers.gradient(descent.query)
+        descent = steps.after(descent, tuple(value))
+    released: Array = descent.released
+    return released
+
+
+def by_floats(X: Array, y: IntArray, curvature: Array, times: float, sums: int) -> Array:
+    """Nesterov's method for the logistic loss, clipped at 1/2, in floats: an independent oracle."""
+    w = v = np.zeros(X.shape[1])
+    u, lengths = np.where(y == 1, 1.0, -1.0)[:, np.newaxis] * X, np.linalg.norm(X, axis=1)
+    for t in range(sums):
+        share = np.minimum(1 / (1 + np.exp(u @ v)), 0.5 / np.maximum(lengths, 1e-12))
+        new = v + times * np.linalg.solve(curvature, u.T @ share)
+        v, w = new + t / (t + 3) * (new - w), new
+    return w
+
+
+@pytest.mark.parametrize("sums", [1, 2, 8])
+def test_two_classes_take_the_steps_that_the_formulas_say(sums: int) -> None:
+    X, y = rows()
+    integers, d = IntegerRows.of(X, y, 2), X.shape[1]
+    found = learnt(NewtonSteps(2, d, 1e-6), integers, sums)[0]
+    wanted = by_floats(X, y, X.T @ X / 4, 1.0, sums)
+    np.testing.assert_allclose(found, wanted, atol=0.02)
+    plain = learnt(PlainSteps(2, d, 4 / len(X)), integers, sums)[0]
+    np.testing.assert_allclose(plain, by_floats(X, y, np.eye(d), 4 / len(X), sums), atol=0.02)
+    if sums > 1:  # without momentum, or with the curvature of other rows, they are not
+        assert np.abs(found - by_floats(X, y, X.T @ X / 2, 1.0, sums)).max() > 0.1
+        assert np.abs(plain - found).max() > 0.1
+
+
+def test_more_classes_come_to_the_minimum_of_the_softmax_loss() -> None:
+    X, y = rows(k=3, d=3)
+    W = learnt(NewtonSteps(3, 3, 1e-6), IntegerRows.of(X, y, 3), 60)
+
+    def loss(v: Array) -> float:
+        Z = X @ v.reshape(3, 3).T
+        return float((np.log(np.exp(Z).sum(axis=1)) - Z[np.arange(len(X)), y]).sum())
+
+    least = minimize(loss, np.zeros(9)).fun
+    assert loss(W.ravel()) < 1.05 * least  # long gradients are clipped
+    assert loss(np.zeros(9)) > 1.5 * least
+    assert np.abs(W.sum(axis=0)).max() < 1e-3
+
+
+def test_a_floor_above_all_curvature_makes_the_steps_plain() -> None:
+    X, y = rows()
+    integers = IntegerRows.of(X, y, 2)
+    high = NewtonSteps(2, 4, 1e6)
+    np.testing.assert_allclose(learnt(high, integers, 4), learnt(PlainSteps(2, 4, 1e-6), integers, 4), atol=2**-15)
+    low = NewtonSteps(2, 4, 1e-3)
+    assert np.abs(learnt(low, integers, 4) - learnt(high, integers, 4)).max() > 1
+
+
+HOSTILE = st.one_of(st.integers(-(2**63), 2**63), st.integers(-(2**1023), 2**1023), st.just(0))
+
+
+@settings(max_examples=40)
+@given(st.lists(HOSTILE, min_size=27, max_size=27), st.sampled_from([2, 3]))
+def test_whatever_integers_a_sum_is_weights_come_of_it_and_a_legal_contribution(numbers: list[int], k: int) -> None:
+    """Nothing fails, nothing is NaN or infinite, and what a party answers next is no longer than ever."""
+    X, y = rows(40, 3, k)
+    integers = IntegerRows.of(X, y, k)
+    p = 1 if k == 2 else k
+    first, later = tuple(numbers[: 3 * p + 6]), tuple(numbers[: 3 * p])
+    for steps, sums in ((NewtonSteps(k, 3, 0.5), [first, later, later]), (PlainSteps(k, 3, 0.1), [later] * 3)):
+        descent = reduce(steps.after, sums, steps.begun())
+        assert np.isfinite(descent.released).all()
+        assert len(integers.gradient(descent.query)) == 3 * p
+
+
+def test_a_curvature_of_no_numbers_is_no_curvature(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(matrix: Array) -> Any:
+        raise np.linalg.LinAlgError
+
+    steps, X, y = NewtonSteps(2, 4, 0.5), *rows()
+    integers = IntegerRows.of(X, y, 2)
+    monkeypatch.setattr(np.linalg, "eigh", failing)
+    np.testing.assert_array_equal(learnt(steps, integers, 3), learnt(PlainSteps(2, 4, 2.0), integers, 3))

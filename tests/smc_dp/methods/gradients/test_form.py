@@ -1,0 +1,183 @@
+"""`newton` and `gd` as sums: the protocol computes what the ideal functionality does, and says what that guarantees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protocols import secure_sum
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.simulate import Letters, Setting
+from protocols.secure_sum.parameters import Block, Parameters
+from smc_dp import aggregation
+from smc_dp.aggregation import Addend, ideal
+from smc_dp.data.federation import Public, Rows
+from smc_dp.errors import InputError
+from smc_dp.methods.gradients.form import GradientSums
+from smc_dp.methods.gradients.gradient_descent import GradientDescent
+from smc_dp.methods.gradients.newton import Newton
+from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.privacy.distributed import signal
+from smc_dp.privacy.target import Target
+
+THREE, FOUR = Among(3, 1, 0), Among(4, 0, 1)
+METHODS = {"newton": Newton(), "addremove": Newton("addremove"), "gd": GradientDescent(rows=90)}
+
+
+def rows(n: int, seed: int, classes: int = 2, d: int = 3) -> Rows:
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-0.5, 0.5, (n, d))
+    return Rows(X, rng.integers(classes, size=n))
+
+
+def form(method: Any = METHODS["newton"], among: Among = THREE, classes: int = 2, most: int = 100) -> GradientSums:
+    target = Target(Fraction(1), noise="ddg")
+    made: GradientSums = method.shared(Public(among.parties, 3, classes), target, among, AnnouncedRows(most))
+    return made
+
+
+@dataclass
+class Listening:
+    """A part that keeps what it has answered."""
+
+    part: Any
+    answers: list[Addend]
+
+    def __call__(self, values: Any) -> Addend:
+        self.answers.append(self.part(values))
+        return self.answers[-1]
+
+
+def parts(made: GradientSums, seed: str = "coins") -> list[Listening]:
+    rng = Stream.insecure_from_seed(seed)
+    every = [rows(20 + j, j, made.public.classes) for j in range(made.among.parties)]
+    return [Listening(made.part(one, rng.fork(f"{j}")), []) for j, one in enumerate(every)]
+
+
+def by_protocol(made: GradientSums, given: list[Listening], **vanish: int) -> aggregation.Outcome:
+    names = tuple(f"P{j}" for j in range(1, made.among.parties + 1))
+    sums = tuple(tuple(Block(*block) for block in blocks) for blocks in made.sums)
+    p = Parameters(names, made.among.colluders, made.among.dropouts, sums, made.grid.ring_bits)
+    rng = Stream.insecure_from_seed("session")
+    taking_part = aggregation.participants(secure_sum.PROGRAM, p, rng)
+    setting = Setting(vanish={name: Letters(n) for name, n in vanish.items()})
+    return aggregation.secure(made.functionality, given, taking_part, rng=rng, setting=setting)
+
+
+@pytest.mark.parametrize(
+    ("method", "among", "classes"),
+    [
+        ("newton", THREE, 2),
+        *(pytest.param(m, a, k, marks=pytest.mark.slow) for m in METHODS for a in (THREE, FOUR) for k in (2, 3)),
+    ],
+)
+def test_by_protocol_is_the_ideal_functionality_on_the_same_coins(method: str, among: Among, classes: int) -> None:
+    made = form(METHODS[method], among, classes)
+    clear, found = ideal(made.functionality, parts(made)).value, by_protocol(made, parts(made))
+    assert found.value == clear
+    assert [len(S) for S in clear] == [sum(length for length, _ in blocks) for blocks in made.sums]
+    np.testing.assert_array_equal(made.model(found.value).W, made.model(clear).W)
+    assert ideal(made.functionality, parts(made, "others")).value != clear
+
+
+@pytest.mark.parametrize("letters", [5, 6, 11])
+def test_with_a_party_that_vanishes_each_sum_is_that_of_those_who_took_part(letters: int) -> None:
+    """P4 is in no sum, in one, in two: from there on the answers of the others follow from sums without it."""
+    made = form(among=FOUR)
+    given = parts(made)
+    found = by_protocol(made, given, P4=letters)
+    sums = 0
+    for r, S in enumerate(found.value):
+        everybody, three = ([g.answers[r] for g in some if len(g.answers) > r] for some in (given, given[:3]))
+        with_P4 = len(everybody) == 4 and made.functionality.each[r].compute(everybody, Stream.from_system()) == S
+        sums += with_P4
+        assert with_P4 or made.functionality.each[r].compute(three, Stream.from_system()) == S
+    assert sums == {5: 0, 6: 1, 11: 2}[letters]
+
+
+def test_a_party_answers_each_sum_once_and_in_order() -> None:
+    """Else a session would cost more than it says: by sqrt((R + 1)/R) in mu for one answer more."""
+    made = form()
+    part = made.part(rows(20, 1), Stream.from_system())
+    with pytest.raises(InputError, match="sum 1 is not answered: of 8 sums 0 have been"):
+        part(((0,) * 9,))
+    first = part(())
+    with pytest.raises(InputError, match="sum 0 is not answered: of 8 sums 1 have been"):
+        part(())
+    values: tuple[Any, ...] = (first.numbers,)
+    for _ in range(7):
+        values = (*values, part(values).numbers)
+    with pytest.raises(InputError, match="sum 8 is not answered: of 8 sums 8 have been"):
+        part(values)
+    assert "sums answered" in repr(part)
+
+
+def test_noise_is_new_in_every_sum_and_for_every_party() -> None:
+    made = form(METHODS["gd"])
+    given = parts(made)
+    ideal(made.functionality, given)
+    drawn = [answer.noise for g in given for answer in g.answers]
+    assert len({*drawn}) == len(drawn) == 3 * len(made.sums)
+    assert all(any(noise) for noise in drawn)
+
+
+def test_the_statement_counts_the_honest_and_names_what_is_public() -> None:
+    newton, gd = form(), form(METHODS["gd"])
+    for made, adjacency in ((newton, "replace"), (form(METHODS["addremove"]), "addremove"), (gd, "replace")):
+        stated = made.statement
+        assert (stated.kind, stated.epsilon, stated.unit, stated.adjacency) == ("zcdp", 1.0, "record", adjacency)
+        assert "K - D - t = 3 - 0 - 1 = 2 honest" in stated.adversary
+        assert made.noise.mu_squared <= made.target.mu**2
+    assert "is taken to be 90, a public figure" in gd.statement.plain_words()
+    assert "is taken to be" not in newton.statement.plain_words()
+    fewer = replace(newton, among=Among(3, 0, 0))
+    assert newton.noise.laws[1][0].variance > fewer.noise.laws[1][0].variance
+
+
+@pytest.mark.parametrize(
+    ("settings", "sizes", "n"),
+    [
+        ({"rows": 500}, (40, 50), 500),
+        ({}, (40, 50), 90),
+        ({}, None, 200),
+        ({"adjacency": "addremove"}, (40, 50), 200),
+    ],
+)
+def test_gd_takes_a_public_number_of_rows(settings: dict[str, Any], sizes: tuple[int, ...] | None, n: int) -> None:
+    method, among, announced = GradientDescent(**settings), Among(2, 0, 0), AnnouncedRows(100)
+    public, target = Public(2, 3, 2, sizes), Target(Fraction(1), noise="ddg")
+    assert method.number(public, among, announced) == n
+    found = method.shared(public, target, among, announced)
+    wanted = signal(n, target.mu, 3, 2, 2, 2)
+    assert len(found.sums) == min(100, max(4, int(np.ceil(np.sqrt(8 * wanted)))))
+    steps: Any = found.steps
+    assert steps.size == 4 / n
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: Newton("party"), "adjacency: wanted replace or addremove, got 'party'"),  # type: ignore[arg-type]
+        (lambda: GradientDescent(rows=0), "rows: wanted a whole number from 1 to"),
+        (lambda: form().check(101), "wanted at most 100 rows, as `most_rows` says"),
+        (lambda: Newton().shared(Public(3, 3, 2), Target(1), THREE, AnnouncedRows(9)), "noise: newton has ddg"),
+        (
+            lambda: Newton().shared(Public(3, 3, 2), Target(1, noise="ddg"), THREE, AnnouncedRows(9, "released")),
+            "sizes: newton does not use the number of rows",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(make: Any, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        make()
+
+
+def test_more_columns_than_a_curvature_is_added_up_for_are_for_gd() -> None:
+    target, announced = Target(Fraction(1), noise="ddg"), AnnouncedRows(9)
+    with pytest.raises(InputError, match="features: newton is for at most 2000, got 2001; take gd"):
+        Newton().shared(Public(3, 2001, 2), target, THREE, announced).statement  # noqa: B018
+    assert GradientDescent(rows=9).shared(Public(3, 2001, 2), target, THREE, announced).statement.epsilon == 1.0

@@ -1,0 +1,270 @@
+"""What Charlie can ask in a session of `newton`: other sums than there were, of one party alone, of one twice.
+
+Whatever he says, a party answers each sum once, with what any rows could have contributed; and where he says different
+things to two of them, the next sum is not one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from support.sessions import Setup, start, with_roles
+
+from protocols.arithmetic.ring import Vector
+from protocols.arithmetic.rng import Stream
+from protocols.crypto import masking
+from protocols.curator import CURATOR_NAME
+from protocols.errors import StallError
+from protocols.runtime import replay
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.envelope import HELLO, Envelope
+from protocols.runtime.simulate import Run, Setting, simulate
+from protocols.runtime.statement import encoded, statement
+from protocols.secure_sum import PROGRAM, masks, roster, setup, steps
+from protocols.secure_sum.messages import Ended, Masked, Result
+from protocols.secure_sum.parameters import Block, Parameters, stage
+from protocols.secure_sum.values import Addends, Book, joined
+from smc_dp.aggregation.functionality import Addend
+from smc_dp.aggregation.realisations import REALISATIONS
+from smc_dp.data.federation import Public, Rows
+from smc_dp.errors import InputError
+from smc_dp.learning.integer_rows import RowBounds
+from smc_dp.methods.gradients.form import GradientSums
+from smc_dp.methods.gradients.newton import Newton
+from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.privacy.target import Target
+
+K, D = 3, 2
+P1, P2, P3 = (f"P{j + 1}" for j in range(K))
+RECORDS = 4
+SaidTo = Callable[[str, int, Vector], Vector]
+"""What Charlie says to a party that a sum is."""
+
+
+@pytest.fixture(scope="module")
+def form() -> GradientSums:
+    target = Target(1, noise="ddg", delta=Fraction(1, 10**5))
+    return Newton().shared(Public(K, D, 2), target, Among(K, 1, 0), AnnouncedRows(RECORDS))
+
+
+def rows(seed: int, first: tuple[float, ...] = (0.6, -0.8), label: int = 0) -> Rows:
+    X = np.random.default_rng(seed).uniform(-0.7, 0.7, (RECORDS, D))
+    X[0] = first
+    return Rows(X, np.array([label, 1, 0, 1]))
+
+
+class Session:
+    """Three parties and a Charlie who says to each what he likes; he adds up whatever he gets."""
+
+    def __init__(self, form: GradientSums, said: SaidTo) -> None:
+        blocks = tuple(tuple(Block(length, law) for length, law in blocks) for blocks in form.sums)
+        self.p = Parameters((P1, P2, P3), 1, 0, blocks, form.grid.ring_bits)
+        self.form, self.said = form, said
+        inputs: dict[str, tuple[Any, ...]] = {name: (self.p, Addends((), ())) for name in self.p.parties}
+        program = replace(with_roles(PROGRAM, curator=self._curator), kept=None)  # he says what he likes
+        self.setup: Setup = start(program, self.p, {**inputs, CURATOR_NAME: (self.p,)})
+
+    def parts(self) -> dict[str, Any]:
+        """Everybody's own program, which has answered nothing yet."""
+        return {name: self.form.part(rows(j), Stream.insecure_from_seed(name)) for j, name in enumerate(self.p.parties)}
+
+    def home(self, part: Any) -> Any:
+        return REALISATIONS[PROGRAM.name].home(self.p, part)
+
+    def run(self, **parts: Any) -> Run:
+        home = {name: self.home(part) for name, part in {**self.parts(), **parts}.items()}
+        return simulate(*self.setup, Setting(views=True), home)
+
+    def entered(self, run: Run, name: str) -> Addends:
+        return joined(self.p, *run.views[name].inputs[1:])
+
+    async def _curator(self, me: Endpoint, p: Parameters) -> list[Vector]:
+        book = await me.stage(setup.curator, p)
+        sums: list[Vector] = []
+        for r in range(p.R):
+            book, S = await me.stage(self._summing, book, r, name=stage(r), replaces=True)
+            sums.append(S)
+        return sums
+
+    async def _summing(self, me: Endpoint, book: Book, r: int) -> tuple[Book, Vector]:
+        got = dict(zip(self.p.parties, await me.gather(self.p.parties, Masked), strict=True))
+        y = {i: got[name].y for i, name in enumerate(self.p.parties)}
+        S = masks.lift(self.p, steps.context(me, book.vault, r), y, {}, book.vault.keys[r])
+        for name in self.p.parties:
+            said = self.said(name, r, S)
+            me.send(name, Result(said, self._signed(me, got[name].context, said)))
+        return Book(steps.after(me, self.p, book.vault, r, self.p.everybody, S), (), ()), S
+
+    def _signed(self, me: Endpoint, at: bytes, S: Vector) -> bytes:
+        """Nothing keeps him from signing two ends of one sum."""
+        ended = Ended(at, self.p.everybody, masking.digest(S, self.p.width))
+        payload = encoded(self.setup.session, CURATOR_NAME, ended, {})
+        return self.setup.identities[CURATOR_NAME].sign(statement(me.session_id, CURATOR_NAME, "Ended", payload))
+
+
+def truth(name: str, r: int, S: Vector) -> Vector:
+    return S
+
+
+def lying_to_one(name: str, r: int, S: Vector) -> Vector:
+    return tuple(x ^ 1 for x in S) if (name, r) == (P1, 2) else S
+
+
+def total(session: Session, run: Run, r: int) -> Vector:
+    """What all entered to sum r."""
+    mine = [session.entered(run, name) for name in session.p.parties]
+    return session.p.ring.add_vectors(*(x.numbers[r] for x in mine), *(x.noise[r] for x in mine))
+
+
+@pytest.mark.parametrize("bound_to_the_query", [True, False])
+def test_queries_that_differ_give_no_sum(
+    form: GradientSums, monkeypatch: pytest.MonkeyPatch, bound_to_the_query: bool
+) -> None:
+    """P1 hears sum 2 with one bit changed, so all sums from there on are noise to Charlie, who has all masked inputs.
+
+    In the twin masks do not depend on what was asked, and he reads them.
+    """
+    honest = roster.context
+    if not bound_to_the_query:
+        monkeypatch.setattr(roster, "context", lambda session, g, r, query: honest(session, g, r, bytes(32)))
+    session = Session(form, lying_to_one)
+    run = session.run()
+    came = [total(session, run, r) == S for r, S in enumerate(run.results[CURATOR_NAME])]
+    assert came == [True] * 3 + [not bound_to_the_query] * 5
+    if bound_to_the_query:  # far from it, in every number: masks are uniform in a ring of 64 bits
+        ring = session.p.ring
+        for r in range(3, 8):
+            off = ring.nearest(ring.subtract_vectors(run.results[CURATOR_NAME][r], total(session, run, r)))
+            assert min(map(abs, off)) > 1 << 44
+
+
+HOSTILE: dict[str, Callable[[int, int], int]] = {
+    "zeros": lambda i, bits: 0,
+    "the largest": lambda i, bits: (1 << (bits - 1)) - 1,
+    "the smallest": lambda i, bits: 1 << (bits - 1),
+    "alternating": lambda i, bits: ((1 << (bits - 1)) - 1) if i % 2 else 1 << (bits - 1),
+    "minus one": lambda i, bits: (1 << bits) - 1,
+}
+
+
+def asking(numbers: Callable[[int, int], int]) -> SaidTo:
+    def said(name: str, r: int, S: Vector) -> Vector:
+        return tuple(numbers(i + r, 64) for i in range(len(S))) if name == P1 else S
+
+    return said
+
+
+def legal(session: Session, mine: Addends) -> list[int]:
+    """The sums in which somebody entered more than so many records ever contribute."""
+    bounds, ring = RowBounds(2), session.p.ring
+    found = []
+    for r, numbers in enumerate(mine.numbers):
+        gradient = ring.nearest(numbers)[:D]
+        most = RECORDS * (bounds.gradient if r else bounds.start_gradient)
+        if sum(x * x for x in gradient) > most**2:
+            found.append(r)
+    return found
+
+
+def apart(session: Session, one: Addends, other: Addends) -> list[float]:
+    """How far two neighbours are from each other in each later sum, in lengths of one record's contribution."""
+    ring = session.p.ring
+    moved = [ring.nearest(ring.subtract_vectors(x, y)) for x, y in zip(one.numbers, other.numbers, strict=True)]
+    return [float(np.linalg.norm(np.array(x, float))) / RowBounds(2).gradient for x in moved[1:]]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_whatever_one_party_is_asked_its_contribution_is_legal(name: str, form: GradientSums) -> None:
+    """Charlie lies to P1 about every sum; its neighbour, who has another record, answers the same lies."""
+    session = Session(form, asking(HOSTILE[name]))
+    other = form.part(rows(0, (-0.6, 0.8), 1), Stream.insecure_from_seed("P1"))
+    one, neighbour = (session.entered(session.run(**part), P1) for part in ({}, {P1: other}))
+    assert legal(session, one) == legal(session, neighbour) == []
+    assert max(apart(session, one, neighbour)) <= 2
+    # Twin: a contribution that follows what was asked, and not the record alone.
+    fresh = form.part(rows(0), Stream.insecure_from_seed("P1"))
+
+    def following(values: tuple[Vector, ...]) -> Addend:
+        answer = fresh(values)
+        return Addend(tuple(x + (values[-1][0] if values else 0) for x in answer.numbers), answer.noise)
+
+    broken = session.entered(session.run(**{P1: following}), P1)
+    assert bool(legal(session, broken)) == (name not in ("zeros", "minus one"))
+
+
+# Once.
+
+
+def state_before(session: Session, run: Run, name: str, r: int, home: Any) -> tuple[replay.Step, dict[str, Envelope]]:
+    """A party that is about to hear what sum r - 1 was."""
+    made, me = session.setup.session, session.setup.identities[name]
+    mail = run.transcript.envelopes
+    board = {e.sender: e for e in mail if e.kind == HELLO}
+    step = replay.begin(made, name, me, session.setup.seeds[name], session.setup.inputs[name], board)
+    for letter in [e for e in mail if e.to == name]:
+        if (letter.kind, letter.stage) == ("Result", stage(r - 1)):
+            return step, board
+        step = replay.step(made, step.state, [letter], me, step.counter, board, home=home)
+    raise AssertionError("no such letter")
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_a_party_that_goes_back_to_an_old_state_answers_no_sum_twice(form: GradientSums, counts: bool) -> None:
+    """Its role knows nothing of what it did after the state was saved; its own program at home counts.
+
+    The broken twin is a home that makes its answers anew: it enters two vectors to one sum, at other weights.
+    """
+    worlds = [Session(form, said) for said in (truth, lambda name, r, S: (0,) * len(S))]
+    runs = [session.run() for session in worlds]  # the same coins, and another sum 0 that Charlie tells
+    session, asked = worlds[0], []
+
+    def anew(values: tuple[Vector, ...]) -> Addend:
+        part = form.part(rows(0), Stream.insecure_from_seed("P1"))
+        answers = [part(values[:r]) for r in range(len(values) + 1)]
+        asked.append(values)
+        return answers[-1]
+
+    home = session.home(session.parts()[P1] if counts else anew)
+    step, board = state_before(session, runs[0], P1, 1, home)
+    results = [next(e for e in run.transcript.envelopes if (e.kind, e.to) == ("Result", P1)) for run in runs]
+    me = session.setup.identities[P1]
+
+    def heard(letter: Envelope) -> list[Envelope]:
+        return replay.step(session.setup.session, step.state, [letter], me, step.counter, board, home=home).mail
+
+    (first,) = [e for e in heard(results[0]) if e.kind == "Masked"]
+    if counts:
+        with pytest.raises(InputError, match="sum 1 is not answered: of 8 sums 2 have been"):
+            heard(results[1])
+        return
+    (second,) = [e for e in heard(results[1]) if e.kind == "Masked"]
+    assert first.body != second.body
+    assert len({values[-1] for values in asked if values}) == 2
+
+
+def test_a_role_that_asks_for_one_sum_more_gets_no_answer(form: GradientSums) -> None:
+    """Whoever changed the role: R is fixed at home. The twin is a home with a sum more."""
+    session = Session(form, truth)
+    parts = session.parts()
+
+    async def greedy(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> None:
+        values: tuple[Vector, ...] = ()
+        for r in range(p.R + 1):
+            me.ask(values)
+            values = (*values, (0,) * p.length(min(r, p.R - 1)))
+
+    made = start(with_roles(session.setup.session.program, party=greedy), session.p, session.setup.inputs)  # type: ignore[arg-type]
+    home = {name: session.home(parts[name]) for name in session.p.parties}
+    with pytest.raises(InputError, match="sum 8 is not answered: of 8 sums 8 have been"):
+        simulate(*made, Setting(), home)
+    assert repr(parts[P1]) == "Contributor(8 sums answered)"
+    answered: list[int] = []
+    careless = {name: lambda values: answered.append(len(values)) for name in session.p.parties}
+    with pytest.raises(StallError):
+        simulate(*made, Setting(), careless)
+    assert answered == [*range(9)] * K

@@ -1,0 +1,338 @@
+"""`soft_ss`, `avg_clip`, `ofaa`, `ofpa` by a secure sum: what parties enter, how far one moves it, what is said."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protocols import secure_sum
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.simulate import Letters, Setting
+from protocols.secure_sum.parameters import Block, Parameters
+from smc_dp import aggregation
+from smc_dp.aggregation import Addend, ideal
+from smc_dp.arrays import Array
+from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.errors import InputError
+from smc_dp.learning.classes import coordinates
+from smc_dp.methods.collaborative.ofaa import Ofaa
+from smc_dp.methods.collaborative.ofpa import Ofpa
+from smc_dp.methods.collaborative.rounds import BiasedModel
+from smc_dp.methods.method import SumForm
+from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.clipped_average import ClippedAverage
+from smc_dp.methods.sums.noisy_sum import NoisySum
+from smc_dp.methods.sums.soft_statistic import SharedStatistic, SoftStatistic
+from smc_dp.privacy.functional import UNIT_BITS, coefficients
+from smc_dp.privacy.output import GRID
+from smc_dp.privacy.target import NoiseName, Target
+from smc_dp.unit_ball import into_ball
+
+MOST = 1000
+THREE, FIVE = Among(3, 1, 0), Among(5, 1, 1)
+PARTY, RECORD = (SoftStatistic(lam=0.1, lam_global=0.1), ClippedAverage(0.1, 2.0)), (Ofaa(), Ofpa(lam=0.1))
+METHODS = (*PARTY, *RECORD)
+
+
+def rows(n: int, seed: int, classes: int = 2, d: int = 3) -> Rows:
+    rng = np.random.default_rng(seed)
+    X = into_ball(rng.normal(size=(n, d)), 2.0)
+    return Rows(X, (X @ np.random.default_rng(0).normal(size=(d, classes))).argmax(axis=1))
+
+
+def public(parties: int, classes: int = 2, d: int = 3) -> Public:
+    return Public(parties, d, classes, unlabelled=rows(25, 99, d=d).X)
+
+
+def form(
+    method: Any, among: Among = THREE, noise: NoiseName | None = None, epsilon: float | None = 1.0, classes: int = 2
+) -> Any:
+    target = Target(epsilon, noise=noise or method.secure_noises[0])  # type: ignore[arg-type]
+    return method.shared(public(among.parties, classes), target, among, AnnouncedRows(MOST, method.sizes))
+
+
+def parts_of(made: Any, sizes: Sequence[int], rng: Stream, classes: int = 2) -> list[Addend]:
+    return [made.part(rows(n, seed, classes), rng.fork(str(seed))) for seed, n in enumerate(sizes)]
+
+
+def distance(a: Sequence[int], b: Sequence[int]) -> float:
+    return math.sqrt(sum((x - y) ** 2 for x, y in zip(a, b, strict=True)))
+
+
+# By the protocol
+
+
+def by_protocol(made: Any, parts: list[Addend], vanish: dict[str, Letters]) -> Any:
+    names = tuple(f"P{j}" for j in range(1, len(parts) + 1))
+    blocks = tuple(Block(length, law) for length, law in made.sums[0])
+    among, rng = made.among, Stream.insecure_from_seed("protocol")
+    p = Parameters(names, among.colluders, among.dropouts, (blocks,), made.grid.ring_bits)
+    session = aggregation.participants(secure_sum.PROGRAM, p, rng)
+    return aggregation.secure(made.functionality, parts, session, rng=rng, setting=Setting(vanish=vanish))
+
+
+@pytest.mark.parametrize("classes", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_by_the_protocol_it_is_the_ideal_sum_of_those_who_took_part(method: Any, classes: int) -> None:
+    """Of one of five that vanishes the masked input was sent, or it was not: the last number counts the others."""
+    classes = 2 if method.protects == "record" else classes
+    for noise in method.secure_noises if classes > 2 else method.secure_noises[:1]:
+        made, rng = form(method, FIVE, noise, classes=classes), Stream.insecure_from_seed(f"secure {noise}")
+        parts = parts_of(made, (12, 8, 20, 9, 5), rng, classes)
+        assert isinstance(made, SumForm)
+        for vanish, inside in ({}, parts), ({"P2": Letters(7)}, parts), ({"P4": Letters(6)}, parts[:3] + parts[4:]):
+            secure = by_protocol(made, parts, vanish)
+            assert secure.value == ideal(made.functionality, inside).value
+            twin = [*inside[1:], replace(inside[0], numbers=tuple(x + 1 for x in inside[0].numbers))]
+            assert secure.value != ideal(made.functionality, twin).value
+            if isinstance(made, NoisySum):
+                assert secure.value[-1] == len(inside) == made.counted(secure.value)
+
+
+# Without noise
+
+
+def clear_model(method: Any, target: Target, sizes: Sequence[int], classes: int) -> Array:
+    federation = Federation(tuple(rows(n, seed, classes) for seed, n in enumerate(sizes)), classes, rows(25, 99).X)
+    return weights(method.train(federation).release(target, Stream.from_system()).model)
+
+
+def weights(model: Any) -> Array:
+    found: Array = model.theta if isinstance(model, BiasedModel) else model.W
+    return found
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_without_noise_it_is_the_model_of_the_method_in_the_clear(method: Any) -> None:
+    """Integer for integer where the grid is that of the clear; and whoever vanishes is not counted."""
+    for classes in (2, 4) if method.protects == "party" else (2,):
+        made, rng = form(method, FIVE, epsilon=None, classes=classes), Stream.insecure_from_seed(1)
+        parts = parts_of(made, (30, 20, 44, 7), rng, classes)  # one of five has vanished
+        assert not any(any(part.noise) for part in parts)
+        assert made.statement.kind == "none"
+        found = weights(made.model(ideal(made.functionality, parts).value))
+        clear = clear_model(method, Target(None), (30, 20, 44, 7), classes)
+        rounded = 2.0**-23 * np.abs(clear).max() if method.name == "soft_ss" else 1e-9  # to 24 bits
+        assert np.abs(found - clear).max() < rounded
+        # twins: the divisor of all five, a party too few
+        other = parts_of(made, (30, 20, 44), rng, classes)
+        assert np.abs(weights(made.model(ideal(made.functionality, other).value)) - clear).max() > 1e-4
+        if method.name != "ofaa":  # the sum over more has the same minimiser
+            value = ideal(made.functionality, parts).value
+            assert np.abs(weights(made.model((*value[:-1], value[-1] + 1))) - clear).max() > 1e-5
+
+
+@pytest.mark.parametrize("method", METHODS[:3], ids=lambda method: method.name)
+def test_on_a_finer_grid_stand_the_same_numbers(method: Any) -> None:
+    """Many honest parties need one for `vg`. What is a multiple of a power of two stays so, and is charged as it is."""
+    coarse, fine = form(method, FIVE, "ddg"), form(method, Among(40, 0, 0), "vg")
+    finer = fine.grid.fraction_bits - coarse.grid.fraction_bits
+    assert finer > 0
+    d, (one, other) = coarse.reach.dimension, (made.numbers(rows(9, 3)) for made in (coarse, fine))
+    exact = coarse.reach.bits is not None
+    assert one[-1] == other[-1] == 1
+    scaled = [x << finer for x in one[:d]]
+    assert (list(other[:d]) == scaled) is exact
+    assert max(abs(x - y) for x, y in zip(other[:d], scaled, strict=True)) <= 1 << finer
+    for made in (coarse, fine):
+        charged = made.reach.moved * 2**made.grid.fraction_bits
+        assert made.noise.sensitivity == math.ceil(charged) + (0 if exact else math.ceil(math.sqrt(d)))
+
+
+# How far one party, or one record, moves the sum
+
+
+def moves(made: Any, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> float:
+    """The furthest that one of these moves the sum, in parts of what is charged; nothing is longer than it may be."""
+    d, charged = made.reach.dimension, made.noise.sensitivity
+    rounded = 0 if made.reach.bits is not None else math.sqrt(d) / 2
+    longest = float(made.reach.longest) * 2**made.grid.fraction_bits + rounded
+    assert all(distance(one[:d], [0] * d) <= longest for pair in pairs for one in pair)
+    assert all(tuple(one[d:]) == tuple(other[d:]) for one, other in pairs)  # neighbours share what has no noise
+    return max(distance(one, other) for one, other in pairs) / charged
+
+
+def test_no_votes_move_the_statistic_further_than_is_charged() -> None:
+    for classes in (2, 3, 6):
+        made, rng, pairs = form(PARTY[0], classes=classes), np.random.default_rng(classes), []
+        G = made.whitened[1]
+        for direction in (*np.linalg.svd(G)[2], *rng.normal(size=(9, G.shape[1]))):
+            along = (G @ direction > 0).astype(np.int64)
+            pairs += [
+                (made.numbers_of(along), made.numbers_of(other))
+                for other in (1 - along, rng.integers(classes, size=len(G)))
+            ]
+        assert 0.5 < moves(made, pairs) <= 1
+        assert max(distance(a, b) for a, b in pairs) > float(made.reach.moved) * 2**40 / 2  # twin: factor 2
+    flat = statistic(np.tile([[0.6, 0.8]], (20, 1)), 1e-3)
+    assert 0.95 < moves(flat, against(flat, 3)) <= 1
+    # twin: nothing for rounding. Rows that are nearly nothing round by almost a unit in each of N places.
+    tiny = statistic(np.full((500, 1), 2.0**-40 * (1 + 1e-9)), 1.0, classes=2)
+    unrounded = 500 * 2.0**-40 * 2**tiny.grid.fraction_bits
+    reached = moves(tiny, against(tiny, 2)) * tiny.noise.sensitivity
+    assert 1.9 * unrounded < reached <= tiny.noise.sensitivity
+
+
+def statistic(X: Array, gamma: float, classes: int = 3) -> SharedStatistic:
+    known = Public(3, X.shape[1], classes, unlabelled=X)
+    return SoftStatistic(gamma=gamma).shared(known, Target(1, noise="ddg"), THREE, AnnouncedRows(MOST))  # type: ignore[arg-type]
+
+
+def against(made: SharedStatistic, classes: int) -> list[tuple[Any, Any]]:
+    """One class for every public row, and another one."""
+    votes = [made.numbers_of(np.full(len(made.whitened[1]), k)) for k in range(classes)]
+    return [(votes[a], votes[b]) for a in range(classes) for b in range(a)]
+
+
+def test_no_model_of_any_learner_moves_the_sum_of_clipped_ones_further_than_is_charged() -> None:
+    made, rng = form(PARTY[1], classes=3), np.random.default_rng(1)
+    lengths = (1e-3, 0.5, 2.0, 1e9, np.nan)
+    pairs = []
+    for _ in range(60):
+        V = rng.normal(size=(2, 3)) * 10.0 ** rng.uniform(-3, 9)
+        pairs.append((made.numbers_of(V), made.numbers_of(-V * rng.choice(lengths))))
+    assert 0.99 < moves(made, pairs) <= 1  # half of it, the twin, is passed
+    # twin: nothing for rounding. Entries just past a half round away from each other, in all of d places.
+    d, unit, rng = 64, 2.0**-GRID.fraction_bits, np.random.default_rng(2)
+    radius = float(np.linalg.norm(np.full(d, (2**20 + 0.50001) * unit)))
+    narrow = ClippedAverage(clip=radius).shared(Public(3, d, 2), Target(1, noise="ddg"), THREE, AnnouncedRows(MOST))  # type: ignore[arg-type]
+    V = np.full((1, d), 1.0)
+    reached = moves(narrow, [(narrow.numbers_of(V), narrow.numbers_of(-V))]) * narrow.noise.sensitivity
+    assert math.ceil(2 * radius / unit) + math.sqrt(d) - 2 < reached <= narrow.noise.sensitivity
+    with pytest.raises(InputError, match=r"model: wanted coordinates of shape \(2, 3\), got \(1, 3\)"):
+        made.numbers_of(np.zeros((1, 3)))
+
+
+def test_no_record_moves_the_polynomial_further_than_is_charged() -> None:
+    """Flips of labels, inner rows, rows at zero, among any others; the sum is exact, so there is no rounding at all."""
+    made, rng, pairs = form(RECORD[0]), np.random.default_rng(3), []
+    assert made.noise.sensitivity == 1 << made.grid.fraction_bits
+    for n in (1, 1, 5, 300):
+        for _ in range(15):
+            X, y = rows(n, int(rng.integers(10**6))).X, rng.integers(2, size=n)
+            u = rng.normal(size=3)
+            X[0] = u / np.linalg.norm(u) * rng.choice([0.0, 0.3, 1 - 2.0**-40])
+            for x in (X[0], -X[0], np.zeros(3), X[0] * 0.5):
+                other, flipped = X.copy(), y.copy()
+                other[0], flipped[0] = x, 1 - y[0]
+                pairs += [(made.numbers(Rows(X, y)), made.numbers(Rows(other, labels))) for labels in (y, flipped)]
+    assert 0.99 < moves(made, pairs) <= 1  # half of it, the twin, is passed
+    one = made.numbers(Rows(np.array([[1 - 2.0**-40, 0.0, 0.0]]), np.array([0])))[:-1]
+    per_record = float(made.reach.longest) / MOST * 2**made.grid.fraction_bits
+    assert 0.98 * per_record < distance(one, [0] * len(one)) <= per_record
+    assert any(x % 2 for x in coefficients(rows(9, 4).X, rows(9, 4).y))  # twin: a grid that is coarser by a bit
+    assert made.grid.fraction_bits >= UNIT_BITS
+
+
+def test_no_sum_wraps_round() -> None:
+    """All parties enter as much as they may, and the noise of all is at its tail; half the ring is too small."""
+    for method in METHODS:
+        for among in (THREE, Among(50, 16, 16)):
+            made = form(method, among)
+            K, f, bits = among.parties, made.grid.fraction_bits, made.grid.ring_bits
+            if isinstance(made, NoisySum):
+                largest = K * math.ceil(made.reach.longest * (1 << f)) + made.noise.law.tail(K)
+            else:
+                theta = np.array([1e300, -1e300, 0.0, 5.0])
+                largest = K * max(map(abs, made.entered(theta, MOST).numbers))
+                assert largest == (K * MOST << 22) << f
+            assert largest < 1 << (bits - 1)
+            assert bits == 64 or largest > 1 << (bits - 10)
+
+
+# What is said
+
+
+@pytest.mark.parametrize("method", METHODS[:3], ids=lambda method: method.name)
+def test_the_statement_is_of_the_honest_shares(method: Any) -> None:
+    """Each law has its kind, and the shares of three of five come to what those of one would."""
+    found = {noise: form(method, FIVE, noise) for noise in method.secure_noises}
+    stated = {noise: made.statement for noise, made in found.items()}
+    assert {noise: said.kind for noise, said in stated.items()} == {"ddg": "zcdp", "vg": "approx", "self": "pure"}
+    for said in stated.values():
+        assert (said.epsilon, said.unit) == (1.0, method.protects)
+        assert said.adjacency == ("party" if method.protects == "party" else "replace")
+        assert said.adversary.startswith("Charlie and any 1 of 5 parties, deviating at will, while up to 1 vanish")
+        words = said.plain_words()
+        assert ("all records of one party were replaced" in words) == (method.protects == "party")
+        for needed in ("neither a result nor a true one", "SIM-CDP", "from 1 to 1000 rows"):
+            assert needed in words
+        assert "trusted aggregator" not in words
+        assert ("The auxiliary rows are public" in words) == (method.name == "soft_ss")
+    for noise, made in found.items():
+        assert made.noise.law.honest == 3
+        alone, count = form(method, Among(5, 3, 1), noise), 1 if noise == "self" else 3
+        assert in_reals(alone, 1) == pytest.approx(in_reals(made, count), rel=1e-3)
+    empirical = [x for part in parts_of(found["ddg"], (4,) * 40, Stream.insecure_from_seed(7)) for x in part.noise[:-1]]
+    expected = float(found["ddg"].noise.law.mean_square(1)) ** 0.5
+    assert abs(np.std([float(x) for x in empirical]) / expected - 1) < 6 / math.sqrt(2 * len(empirical))
+
+
+def in_reals(made: Any, shares: int) -> float:
+    return float(made.noise.law.mean_square(shares) / 4**made.grid.fraction_bits)
+
+
+def test_ofpa_says_whose_noise_protects_whom() -> None:
+    made = form(RECORD[1], FIVE)
+    said = made.statement
+    assert (said.kind, said.epsilon, said.unit, said.adjacency) == ("pure", 1.0, "record", "replace")
+    assert said.adversary == (
+        "Charlie and all 4 other parties, deviating at will, whoever vanishes: epsilon with the noise of each party "
+        "for its own rows alone, and nobody else's"
+    )
+    words = said.plain_words()
+    assert "SIM-CDP" not in words  # the noise is there before anything is masked
+    for needed in ("from 1 to 1000 rows", "single models and numbers of rows", "sizes of the data sets are constants"):
+        assert needed in words
+    assert made.sums == (((4, "none"), (1, "none")),)
+    hidden = RECORD[1].shared(public(5), Target(1), FIVE, AnnouncedRows(MOST))  # type: ignore[attr-defined, arg-type]
+    assert hidden.sums == (((4, "none"),),)
+    assert "a public constant" in hidden.statement.plain_words()
+    last = RECORD[1].shared(public(5), Target(1), Among(5, 4, 0), AnnouncedRows(MOST, "released"))  # type: ignore[attr-defined, arg-type]
+    assert "of the last party show" in last.statement.plain_words()
+    # the noise is in what a party enters, and new every time; nothing is added after
+    ones = [made.part(rows(30, 1), Stream.insecure_from_seed(seed)) for seed in (1, 2)]
+    assert ones[0].numbers[:-1] != ones[1].numbers[:-1]
+    assert all(part.numbers[-1] == 30 and not any(part.noise) for part in ones)
+
+
+def test_a_hostile_last_number_makes_some_model() -> None:
+    for method in METHODS:
+        made = form(method)
+        for last in (0, -7, 10**30):
+            assert np.isfinite(weights(made.model((*range(made.length - 1), last)))).all()
+        if isinstance(made, NoisySum):  # and it cannot make a model vanish
+            assert [made.counted((0, last)) for last in (-7, 2, 10**30)] == [1, 2, made.among.parties]
+
+
+def test_what_the_theory_does_not_cover_is_refused() -> None:
+    known, known_target, released = public(3), Target(1, noise="ddg"), AnnouncedRows(MOST, "released")  # type: ignore[arg-type]
+    refusals: list[tuple[Callable[[], Any], str]] = [
+        (lambda: PARTY[0].shared(known, known_target, THREE, released), "sizes: soft_ss protects all rows"),
+        (lambda: PARTY[1].shared(known, known_target, THREE, released), "sizes: avg_clip protects all rows"),
+        (lambda: form(Ofaa(trust="local")), "trust: ofaa by a secure sum has one noise, wanted central, got local"),
+        (lambda: Ofaa().shared(known, known_target, THREE, released), "sizes: ofaa has no use for the num"),
+        (lambda: form(Ofpa(rounds=3)), "rounds: ofpa by a secure sum has one, which is best, got 3"),
+        (lambda: form(RECORD[1], noise="ddg"), "noise: proven ofpa has knorm, got ddg"),
+        (lambda: Ofpa().shared(known, Target(1, "paper"), THREE, released), "calibration: ofpa by a secure sum has pr"),
+        (lambda: form(PARTY[0], noise="knorm"), "noise: soft_ss by a secure sum has vg, ddg, self, got knorm"),
+        (
+            lambda: PARTY[0].shared(Public(3, 3, 2), Target(1, noise="ddg"), THREE, AnnouncedRows(MOST)),
+            "needs public rows",
+        ),
+    ]  # type: ignore[arg-type]
+    for made, why in refusals:
+        with pytest.raises(InputError, match=why):
+            made()
+    for method in METHODS:
+        with pytest.raises(InputError, match="wanted at most 1000 rows, as `most_rows` says"):
+            form(method).part(rows(1001, 1), Stream.insecure_from_seed(1))
+    for method in RECORD:
+        with pytest.raises(InputError, match=f"classes: {method.name} is for two classes, got 4"):
+            form(method, classes=4)
+    assert coordinates(4) == form(PARTY[1], classes=4).reach.dimension / 3

@@ -1,0 +1,213 @@
+"""Objective perturbation of all rows in one place: against `avg_agg`, against a solver of its own, and its claims."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.stats
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation.in_the_clear import ideal
+from smc_dp.arrays import Array
+from smc_dp.audit.epsilon import methods
+from smc_dp.audit.epsilon.audit import audit_mechanism
+from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.errors import InputError
+from smc_dp.methods.central_objective import CentralObjective
+from smc_dp.methods.feature_method import AverageMethod
+from smc_dp.methods.method import check_sizes
+from smc_dp.methods.model import LinearModel
+from smc_dp.methods.neighbours import STRONG, labelled
+from smc_dp.privacy.gaussian_objective import GaussianPerturbation
+from smc_dp.privacy.noise import DiscreteGaussian
+from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
+from smc_dp.privacy.target import NoiseName, Target
+from smc_dp.unit_ball import into_ball
+
+DELTA = Fraction(1, 10**5)
+UNIT = 2.0**40
+NOISES: tuple[NoiseName, ...] = ("gauss", "knorm")
+
+
+def wanted(noise: NoiseName, epsilon: str = "1") -> Target:
+    return Target(Fraction(epsilon), noise=noise, delta=DELTA)
+
+
+def stream(seed: object) -> Stream:
+    return Stream.insecure_from_seed(str(seed))
+
+
+def three_parties(d: int = 4) -> Federation:
+    rng = np.random.default_rng(7)
+    truth = rng.normal(size=d)
+
+    def rows(n: int) -> Rows:
+        X = into_ball(rng.normal(size=(n, d)), 1.5 * math.sqrt(d))
+        return Rows(X, (X @ truth + rng.normal(size=n) / 8 > 0).astype(np.int64))
+
+    return Federation((rows(60), rows(25), rows(40)), 2)
+
+
+def in_one_place(federation: Federation) -> Federation:
+    return Federation((federation.pooled(),), 2)
+
+
+def weights(method: CentralObjective | AverageMethod, federation: Federation, target: Target, rng: Stream) -> Array:
+    model = method.train(federation).release(target, rng).model
+    assert isinstance(model, LinearModel)
+    return np.asarray(model.W[1] - model.W[0])
+
+
+def test_the_pure_form_is_that_of_a_single_site_on_the_same_coins() -> None:
+    federation, target = three_parties(), wanted("knorm")
+    found = weights(CentralObjective(0.01), federation, target, stream(1))
+    site = AverageMethod(0.01, loss="logistic")
+    np.testing.assert_array_equal(found, weights(site, in_one_place(federation), target, stream(1)))
+    # Not so with other coins, another loss, or models averaged over three sites.
+    for other, where, seed in (
+        (site, in_one_place(federation), 2),
+        (AverageMethod(0.01), in_one_place(federation), 1),
+        (site, federation, 1),
+    ):
+        assert np.linalg.norm(found - weights(other, where, target, stream(seed))) > 1e-3
+
+
+def minimiser(rows: Rows, total: float, linear: Array) -> Array:
+    """By another solver: the mean log-loss, (total/2) |w|^2 and the linear term."""
+    signs = 2 * rows.y - 1
+
+    def value(w: Array) -> float:
+        return float(np.logaddexp(0, -signs * (rows.X @ w)).mean() + total / 2 * (w @ w) + linear @ w)
+
+    found = scipy.optimize.minimize(value, np.zeros(rows.X.shape[1]), method="BFGS", options={"gtol": 1e-9})
+    return np.asarray(found.x)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_a_release_minimises_the_loss_with_the_noise_of_its_law(noise: NoiseName) -> None:
+    federation, target = three_parties(), wanted(noise)
+    method = CentralObjective(0.01)
+    law = method.law(federation.public, target)
+    assert law is not None
+    assert law.n == 125
+    linear = np.array([float(v) for v in law.linear(stream(3))])
+    found = weights(method, federation, target, stream(3))
+    off = [np.abs(found - minimiser(federation.pooled(), law.total, b)).max() for b in (linear, -linear, 0 * linear)]
+    assert off[0] < 1e-4 < 1e-2 < min(off[1:])
+
+
+def test_without_noise_it_is_the_minimiser() -> None:
+    federation = three_parties()
+    for method, lam in ((CentralObjective(0.01), 0.01), (CentralObjective(), 2.0**-20)):
+        found = weights(method, federation, Target(None), stream(1))
+        expected = minimiser(federation.pooled(), 2 * lam, np.zeros(4))
+        assert np.abs(found - expected).max() < 1e-3 * max(1.0, float(np.abs(expected).max()))
+
+
+def law_of_exact_minimisers(rows: Rows, b: Callable[[Array], Array], total: float) -> Callable[[Array], Array]:
+    """For d = 1: f <= t if and only if b is at least what makes t the minimiser; `b`: its upper tail."""
+    u = (2 * rows.y - 1) * rows.X[:, 0]
+
+    def cdf(t: Array) -> Array:
+        slope = -1 / (1 + np.exp(np.outer(t, u)))
+        return b(-(slope * u).sum(axis=1) - len(u) * total * t)
+
+    return cdf
+
+
+def test_releases_have_the_density_that_the_proof_is_about() -> None:
+    rng = np.random.default_rng(2)
+    rows = Rows(rng.uniform(-1, 1, size=(20, 1)), rng.integers(0, 2, size=20))
+    federation, target = Federation((rows,), 2), wanted("gauss")
+    trained = CentralObjective(1e-3).train(federation)
+    law, coins = trained.method.law(federation.public, target), stream(6)
+    assert isinstance(law, GaussianPerturbation)
+    assert law.extra > 0.01
+    found = [float(weights(trained.method, federation, target, coins)[0]) for _ in range(600)]
+
+    def p_value(times: float, total: float) -> float:
+        tail = scipy.stats.norm(scale=times * math.sqrt(law.noise.variance) / UNIT).sf
+        return float(scipy.stats.kstest(found, law_of_exact_minimisers(rows, tail, total)).pvalue)
+
+    assert p_value(1, law.total) > 1e-6
+    assert p_value(2, law.total) < 1e-12
+    assert p_value(1, law.modulus) < 1e-12  # without Delta
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize(
+    ("n", "d", "epsilon"), [(32561, 123, "0.1"), (455, 31, "1"), (10**6, 5, "100"), (1, 2, "1e-9")]
+)
+def test_lambda_is_a_public_share_of_the_noise(noise: NoiseName, n: int, d: int, epsilon: str) -> None:
+    public, target = Public(2, d, 2, (n,)), wanted(noise, epsilon)
+    law = CentralObjective().law(public, target)
+    assert law is not None
+    length = 2 * d / float(epsilon) if noise == "knorm" else 2 * math.sqrt(d) / float(target.mu)
+    assert law.modulus / 2 == pytest.approx(min(max(length / (25 * n), 2.0**-20), 1e6), rel=1e-12)
+    given = CentralObjective(0.5).law(public, target)
+    assert given is not None
+    assert given.modulus == 1
+
+
+def test_what_the_statement_says() -> None:
+    public = three_parties().public
+    for noise, kind, delta in (("gauss", "approx", 1e-5), ("knorm", "pure", 0.0)):
+        privacy = CentralObjective().statement(public, wanted(noise))
+        assert (privacy.kind, privacy.epsilon, privacy.delta) == (kind, 1.0, pytest.approx(delta, rel=1e-12))
+        assert (privacy.unit, privacy.adjacency) == ("record", "replace")
+        assert "had all rows of all parties" in privacy.adversary
+    law = CentralObjective().law(public, wanted("gauss"))
+    assert isinstance(law, GaussianPerturbation)
+    assert law.keeps(Fraction(1), DELTA)
+
+
+def test_what_voids_the_theorem_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    federation, method, target = three_parties(), CentralObjective(), wanted("gauss")
+    with pytest.raises(InputError, match="classes: central_obj is for two classes, got 3"):
+        method.train(replace(federation, classes=3))
+    fewer = ideal_of(method, replace(federation.public, sizes=(60, 25, 50)), target)
+    with pytest.raises(InputError, match="parts: wanted 135 rows in all, as announced, got 125"):
+        fewer(federation)
+    assert ideal_of(method, federation.public, target)(federation).shape == (4,)
+    with pytest.raises(InputError, match="sizes: central_obj needs the number of rows of each party, got none"):
+        method.statement(replace(federation.public, sizes=None), target)
+    with pytest.raises(InputError, match="lambda: wanted a number"):
+        CentralObjective(0.0)
+    with pytest.raises(InputError, match="noise: proven central_obj has gauss, knorm, got laplace"):
+        method.train(federation).release(wanted("laplace"), stream(1))
+    monkeypatch.setattr(f"{check_sizes.__module__}.LARGEST_N", 100)
+    with pytest.raises(InputError, match="of all rows: wanted at most 100 rows, got 125"):
+        method.train(federation)
+
+
+def ideal_of(method: CentralObjective, public: Public, target: Target) -> Callable[[Federation], Array]:
+    """What somebody who is trusted makes of these parties' rows."""
+    return lambda federation: ideal(method.functionality(public, target), federation.parties, stream(1)).value
+
+
+@dataclass(frozen=True)
+class AnEighthOfTheNoise(CentralObjective):
+    """The broken twin."""
+
+    def law(self, public: Public, target: Target) -> ObjectivePerturbation | GaussianPerturbation | None:
+        law = super().law(public, target)
+        if isinstance(law, GaussianPerturbation):
+            return replace(law, noise=DiscreteGaussian(law.noise.dimension, law.noise.variance / 64))
+        return None if law is None else replace(law, noise=replace(law.noise, scale=law.noise.scale / 8))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", NOISES)
+def test_releases_of_neighbours_are_no_easier_to_tell_apart_than_is_stated(noise: NoiseName) -> None:
+    honest = methods.case("central_obj", wanted(noise))
+    assert not audit_mechanism(honest, 1500, 0.002, stream(f"audit {noise}")).refuted
+    worlds = [AnEighthOfTheNoise(STRONG).train(Federation((labelled(bit, 0, 1, 0),), 2)) for bit in (0, 1)]
+    target = wanted(noise)
+    twin = replace(honest, draw=lambda world, rng: methods.published(worlds[world], target, rng)[0])
+    assert audit_mechanism(twin, 1500, 0.002, stream(f"audit {noise}")).refuted

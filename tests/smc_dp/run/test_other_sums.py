@@ -1,0 +1,82 @@
+"""Runs of `avg_clip`, `ofaa` and `ofpa`: a bias of a model's own, ledgers of a guarantee for parties, refusals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.audited import hospitals, sum_agreement
+
+from protocols.arithmetic.rng import Stream
+from smc_dp import InputError, predict, run_protocol
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.sources import Prepared
+from smc_dp.ledger.history import Limit
+from smc_dp.ledger.ledger import Ledger
+from smc_dp.methods.collaborative.ofaa import Ofaa
+from smc_dp.methods.collaborative.ofpa import Ofpa
+from smc_dp.methods.sums.clipped_average import ClippedAverage
+from smc_dp.privacy.target import Target
+from smc_dp.run import party
+from smc_dp.run.checked import checked
+from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.simulation import simulate_run
+from smc_dp.unit_ball import with_bias
+
+PLAIN = hospitals((12, 8, 20), 2)
+
+
+def with_constant(data: Prepared) -> Prepared:
+    """The same rows with a constant, as their bounds say."""
+    bounds = replace(data.bounds, bias=0.5)
+    parties = tuple(Rows(with_bias(rows.X, 0.5), rows.y) for rows in data.federation.parties)
+    return Prepared(Federation(parties, 2, names=data.federation.names), None, bounds)
+
+
+@pytest.mark.parametrize("method", [Ofaa(), Ofpa(lam=0.1)], ids=lambda method: method.name)
+def test_a_bias_of_its_own_goes_to_the_constant_of_the_rows(method: Any, tmp_path: Path) -> None:
+    """What a release predicts is what the model of its sum predicts; a run on rows without a constant is refused."""
+    data, target = with_constant(PLAIN), Target(Fraction(9), noise=method.secure_noises[0])
+    agreed = sum_agreement(data, method, target)
+    simulate_run(data, agreed, Stream.insecure_from_seed("bias"), tmp_path / "run")
+    released = checked(tmp_path / "run").release
+    parts = [
+        party.part(who, rows, agreed, Stream.insecure_from_seed("bias").fork(f"party {who}"))
+        for who, rows in data.federation.by_name.items()
+    ]
+    model: Any = agreed.form.model(sum_of(parts))
+    X = data.federation.pooled().X
+    scores = model.scores(X)[:, 1] - model.scores(X)[:, 0]
+    assert np.allclose(X @ np.array(released.weights), scores, rtol=1e-9, atol=1e-9)
+    assert not np.allclose(X @ model.theta[:-1], scores)  # twin: without its bias
+    assert predict(tmp_path / "run", X).unaudited is None
+    with pytest.raises(InputError, match=f"bias: {method.name} learns a bias"):
+        sum_agreement(PLAIN, method, target)
+
+
+def sum_of(parts: list[Any]) -> tuple[int, ...]:
+    return tuple(map(sum, zip(*(vector for part in parts for vector in (part.numbers, part.noise)), strict=True)))
+
+
+def test_a_guarantee_for_a_party_is_charged_to_an_account_of_its_own(tmp_path: Path) -> None:
+    """Never to that of records, for which another release has been charged in the same ledger."""
+    books = Ledgers(tmp_path / "books", Limit(Fraction(1), Fraction(1, 10**5)))
+    for name, method in (("of a record", "wsum"), ("of a party", ClippedAverage(0.1))):
+        target = Target(Fraction("0.75"), noise="ddg")
+        report = run_protocol(PLAIN.federation, method=method, target=target, out=tmp_path / name, ledgers=books)
+        assert report.privacy.unit == name.split()[-1]
+    assert "all records of one party were replaced" in report.privacy.plain_words()
+    with Ledger.open(books.path(PLAIN.federation.names[0])) as ledger:
+        charged = [(e.unit, e.adjacency, e.kind) for e in ledger.history().entries if e.state == "reserved"]
+    assert charged == [("record", "replace", "zcdp"), ("party", "party", "zcdp")]
+    with pytest.raises(InputError, match="epsilon"):  # twin: 3/4 more of the same unit is beyond the limit
+        run_protocol(PLAIN.federation, method=method, target=target, out=tmp_path / "more", ledgers=books)
+
+
+def test_what_a_run_cannot_carry_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="sizes: avg_clip protects all rows of a party"):
+        run_protocol(PLAIN.federation, method="avg_clip", sizes="released", out=tmp_path / "no")

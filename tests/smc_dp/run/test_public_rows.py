@@ -1,0 +1,281 @@
+"""Runs of `soft_ss`: public rows that everybody agrees on, published beside the release, and read with suspicion."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.audited import hospitals
+
+from protocols.arithmetic.rng import Stream
+from smc_dp import InputError, predict, run_protocol
+from smc_dp.aggregation.in_the_clear import ideal
+from smc_dp.arrays import Array
+from smc_dp.audit.run.conformity import publication
+from smc_dp.audit.run.evidence import load
+from smc_dp.cli.main import main
+from smc_dp.data import sources
+from smc_dp.data.bounds import Bounds, NumericColumn
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.ledger.history import Limit
+from smc_dp.ledger.ledger import Ledger
+from smc_dp.methods.sums.soft_statistic import SoftStatistic
+from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.privacy.target import Target
+from smc_dp.run import party
+from smc_dp.run.agreement import Agreement
+from smc_dp.run.auxiliary import AuxiliaryRows
+from smc_dp.run.checked import checked
+from smc_dp.run.folder import AUXILIARY, RELEASE, TRANSCRIPT
+from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.publication import publish
+from smc_dp.run.report import Report
+from smc_dp.run.terms import SumTerms
+
+METHOD, TARGET = SoftStatistic(0.01, lam_global=0.1), Target(Fraction(30), noise="ddg")
+SEED = 7
+
+
+def separable(n: int, seed: int) -> Rows:
+    X = np.random.default_rng(seed).uniform(-0.7, 0.7, (n, 2))
+    return Rows(X, (X[:, 0] > 0).astype(np.int64))
+
+
+HOSPITALS = tuple(f"hospital-{j}" for j in range(1, 13))
+DATA = Federation(tuple(separable(12, j) for j in range(12)), 2, separable(60, 99).X, names=HOSPITALS)
+TEST = separable(400, 100)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """A run on the public rows of a federation, each party with a ledger."""
+    folder = tmp_path_factory.mktemp("soft")
+    books = Ledgers(folder / "books", Limit(Fraction(31), Fraction(1, 10**5)))
+    return run_protocol(DATA, method=METHOD, target=TARGET, test=TEST, out=folder / "run", ledgers=books)
+
+
+def test_a_run_learns_and_is_charged_by_party(run: Report) -> None:
+    """And all that it publishes is what may be published, and serves a stranger."""
+    found = run.comparison
+    assert found is not None
+    assert found.accuracy > 0.9
+    assert (run.privacy.unit, run.privacy.adjacency, run.privacy.kind) == ("party", "party", "zcdp")
+    assert "The auxiliary rows are public" in run.privacy.plain_words()
+    with Ledger.open(run.run_dir.parent / "books" / "hospital-1.ledger") as ledger:
+        assert [e.unit for e in ledger.history().entries if e.state == "reserved"] == ["party"]
+    to = run.run_dir.parent / "published"
+    assert publish(run.run_dir, to) == (RELEASE, AUXILIARY, TRANSCRIPT)
+    assert predict(to, TEST.X).unaudited is None
+    parameters = json.loads((to / RELEASE).read_bytes())["parameters"]
+    assert parameters["auxiliary"] == hashlib.sha256((to / AUXILIARY).read_bytes()).hexdigest()
+
+
+def test_the_weights_are_those_of_the_form_in_the_clear_on_the_same_coins(tmp_path: Path) -> None:
+    report = run_protocol(DATA, method=METHOD, target=TARGET, out=tmp_path / "run", insecure_seed=SEED)
+    agreed, root = report.agreement, Stream.insecure_from_seed(SEED)
+    parts = [party.part(who, rows, agreed, root.fork(f"party {who}")) for who, rows in DATA.by_name.items()]
+    weights = agreed.weights(ideal(agreed.functionality, parts).value)
+    assert checked(report.run_dir).release.weights == weights
+    other = party.part(HOSPITALS[0], DATA.parties[0], agreed, root.fork("other coins"))
+    assert agreed.weights(ideal(agreed.functionality, [other, *parts[1:]]).value) != weights  # twin
+
+
+# What is done to the folder -> what the one line of `predict` says.
+
+
+def rows_of(folder: Path) -> Array:
+    return np.array(json.loads((folder / AUXILIARY).read_bytes())["rows"])
+
+
+def written(folder: Path, content: bytes, *, digests: bool = False, agreed: bool = False) -> None:
+    """Other public rows, as far as somebody goes in making the release fit."""
+    (folder / AUXILIARY).write_bytes(content)
+    release = json.loads((folder / RELEASE).read_bytes())
+    digest = hashlib.sha256(content).hexdigest()
+    release["digests"] |= {AUXILIARY: digest} if digests else {}
+    release["parameters"] |= {"auxiliary": digest} if agreed else {}
+    (folder / RELEASE).write_text(json.dumps(release))
+
+
+def nudged(folder: Path) -> bytes:
+    """One number of one row in its last digit."""
+    X = rows_of(folder)
+    X[3, 1] = np.nextafter(X[3, 1], 0)
+    return AuxiliaryRows(X).content
+
+
+def as_json(X: Array) -> bytes:
+    return json.dumps({"rows": X.tolist()}).encode()
+
+
+def without_digest(folder: Path) -> None:
+    release = json.loads((folder / RELEASE).read_bytes())
+    del release["digests"][AUXILIARY]
+    (folder / RELEASE).write_text(json.dumps(release))
+
+
+def long(X: Array) -> Array:
+    X[5] = (0.9, 0.9)
+    return X
+
+
+FORGED: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "missing": (lambda at: (at / AUXILIARY).unlink(), "auxiliary.json: cannot be read"),
+    "not stated": (without_digest, "auxiliary: soft_ss needs public rows"),
+    "a changed row": (lambda at: written(at, nudged(at)), "auxiliary.json does not have the digest"),
+    "and its digest": (lambda at: written(at, nudged(at), digests=True), "parameters: auxiliary: wanted"),
+    "and what was agreed": (lambda at: written(at, nudged(at), digests=True, agreed=True), "differ:"),
+    "the digest of others": (
+        lambda at: (
+            written(at, (at / AUXILIARY).read_bytes(), digests=True)
+            or (at / RELEASE).write_text(
+                (at / RELEASE)
+                .read_text()
+                .replace(f'"auxiliary": "{AuxiliaryRows(rows_of(at)).digest}"', '"auxiliary": ""')
+            )
+        ),
+        "parameters: auxiliary: wanted",
+    ),
+    "outside the ball": (
+        lambda at: written(at, as_json(long(rows_of(at))), digests=True),
+        "auxiliary.json: row 6: wanted a Euclidean norm of at most 1",
+    ),
+    "wider": (
+        lambda at: written(at, AuxiliaryRows(np.zeros((4, 3))).content, digests=True, agreed=True),
+        "auxiliary.json: wanted rows of width 2, got 3",
+    ),
+    "of several widths": (
+        lambda at: written(at, b'{"rows": [[0.0], [0.0, 0.0]]}', digests=True),
+        "auxiliary.json: wanted rows of one width",
+    ),
+    "no rows": (lambda at: written(at, b'{"rows": []}', digests=True), "auxiliary.json: wanted rows of one width"),
+    "no number": (lambda at: written(at, b'{"rows": [["0"]]}', digests=True), "row 1: wanted finite numbers"),
+    "written otherwise": (
+        lambda at: written(at, as_json(rows_of(at)), digests=True, agreed=True),
+        "auxiliary.json: is not written as these rows are",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_other_public_rows_are_refused_in_one_line(
+    case: str, run: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit, said = FORGED[case]
+    at = shutil.copytree(run.run_dir, tmp_path / "run")
+    (tmp_path / "rows.csv").write_text("x1,x2\n0.5,-0.5\n")
+    order = ["predict", str(at), "--data", str(tmp_path / "rows.csv")]
+    assert main(order) == 0
+    edit(at)
+    capsys.readouterr()
+    assert main(order) != 0
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    with pytest.raises(InputError):
+        publish(at, tmp_path / "to")
+
+
+def test_more_rows_than_can_be_read_are_refused(run: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert checked(run.run_dir).unaudited is None
+    monkeypatch.setattr("smc_dp.run.auxiliary._MOST_NUMBERS", 119)
+    with pytest.raises(InputError, match=r"auxiliary.json: wanted at most 59 rows of 2 features, got 60"):
+        checked(run.run_dir)
+    with pytest.raises(InputError, match="the auxiliary rows: wanted at most 59 rows of 2 features, got 60"):
+        run_protocol(DATA, method=METHOD)
+
+
+def test_an_audit_sees_other_public_rows(run: Report, tmp_path: Path) -> None:
+    """Whatever the release was made to say: the session is bound to what was agreed on."""
+    honest = load(run.run_dir)
+    assert publication.files(honest).status == publication.release(honest).status == "passed"
+    assert publication.agreement(honest).status == "passed"
+    at = shutil.copytree(run.run_dir, tmp_path / "run")
+    written(at, nudged(at))
+    assert publication.files(load(at)).status == "failed"
+    written(at, nudged(at), digests=True, agreed=True)
+    assert publication.files(load(at)).status == "passed"
+    assert publication.agreement(load(at)).status == "failed"
+    (at / AUXILIARY).unlink()
+    with pytest.raises(InputError, match=r"auxiliary.json: cannot be read"):
+        load(at)
+
+
+# Where they come from
+
+
+def test_own_files_and_data_sets_bring_public_rows(tmp_path: Path) -> None:
+    for name, rows in (("north", separable(9, 1)), ("south", separable(8, 2)), ("open", separable(30, 3))):
+        lines = [f"{a},{b},{('no', 'yes')[y]}" for (a, b), y in zip(rows.X, rows.y, strict=True)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["x,y,sick", *lines]))
+    bounds = Bounds((NumericColumn("x", -1.0, 1.0), NumericColumn("y", -1.0, 1.0)), ("no", "yes"), "sick")
+    parties = [("north", tmp_path / "north.csv"), ("south", tmp_path / "south.csv")]
+    found = sources.own_files(parties, bounds, auxiliary=tmp_path / "open.csv")
+    assert found.federation.unlabelled is not None
+    as_party = sources.own_files([*parties, ("open", tmp_path / "open.csv")], bounds)
+    assert (found.federation.unlabelled == as_party.federation.parties[2].X).all()
+    (tmp_path / "open.csv").write_text("x\n0.5\n")  # twin
+    with pytest.raises(InputError, match=r"open.csv: column 'y' is missing"):
+        sources.own_files(parties, bounds, auxiliary=tmp_path / "open.csv")
+
+    dealt, without = (sources.dataset("breast_cancer", auxiliary=n) for n in (100, None))
+    assert dealt.federation.unlabelled is not None
+    assert without.federation.unlabelled is None
+    everybody = np.vstack([dealt.federation.unlabelled, dealt.federation.pooled().X])
+    assert len(everybody) == len(without.federation.pooled().X)
+    assert (np.sort(everybody, axis=0) == np.sort(without.federation.pooled().X, axis=0)).all()  # nobody has them twice
+    with pytest.raises(InputError, match="auxiliary: data set breast_cancer has 455 rows to train on, wanted 1 to 454"):
+        sources.dataset("breast_cancer", auxiliary=456)
+
+
+def test_the_command_line_deals_public_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run"
+    order = ["run", "--method", "soft_ss", "--parties", "4", "--split", "10,10,40,40", "--out", str(out)]
+    assert main([*order, "--auxiliary", "40", "--json"]) == 0
+    assert len(rows_of(out)) == 40
+    capsys.readouterr()
+    for options, said in (
+        ([], "auxiliary: soft_ss needs public rows without labels that all parties have"),
+        (["--auxiliary", "x"], "--auxiliary"),
+        (["--auxiliary", "0"], "--auxiliary: wanted at least 1"),
+        (["--method", "wsum", "--auxiliary", "40"], "auxiliary: wsum uses no public rows, wanted none"),
+    ):
+        assert main([*order[:-2], *options]) != 0
+        assert said in capsys.readouterr().err
+
+
+def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
+    rows, bare = separable(60, 99).X, replace(DATA, unlabelled=None)
+    many = hospitals((4, 4, 4), 1100)
+    wide = AuxiliaryRows(np.zeros((2, 1100)))
+    refusals: list[tuple[Callable[[], Any], str]] = [
+        (lambda: run_protocol(bare, method=METHOD), "auxiliary: soft_ss needs public rows"),
+        (lambda: run_protocol(bare, method=WeightedSum(), auxiliary=rows), "auxiliary: wsum uses no public rows"),
+        (lambda: run_protocol(DATA, method=METHOD, auxiliary=rows), "the federation has public rows already"),
+        (lambda: run_protocol(bare, method=METHOD, auxiliary="rows.csv"), "wanted rows, because .* got a file"),
+        (lambda: run_protocol(["a.csv"], method=METHOD, auxiliary=rows), "wanted a file, as the parties' rows are"),
+        (lambda: run_protocol(bare, method=METHOD, auxiliary=rows[:, :1]), "the auxiliary rows: wanted rows of width"),
+        (lambda: run_protocol(DATA, method=SoftStatistic(learner=lambda X, y: None)), "learner: a run of soft_ss"),  # type: ignore[arg-type, return-value]
+        (
+            lambda: Agreement(
+                METHOD, TARGET, many.federation.names, many.bounds, "secure_sum", SumTerms(sizes="hidden"),
+                auxiliary=wide,
+            ),
+            "wanted at most 1024 features for 2 classes, got 1100",
+        ),
+    ]  # fmt: skip
+    for made, why in refusals:
+        with pytest.raises(InputError, match=why):
+            made()
+    # a method that needs none leaves those of a federation alone, and says nothing of them
+    report = run_protocol(DATA, method=WeightedSum(), target=TARGET, out=tmp_path / "wsum")
+    assert not (report.run_dir / AUXILIARY).exists()
+    assert "auxiliary" not in (report.run_dir / RELEASE).read_text()

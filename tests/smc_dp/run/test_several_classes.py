@@ -1,0 +1,309 @@
+"""Three classes from files to predictions: the release, what is refused of it, the comparison, who is for two alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import forgeries as f
+from support.audited import hospitals
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.session import Session
+from smc_dp import Federation, InputError, Rows, aggregation, predict, run_protocol
+from smc_dp.audit.run.conformity import publication
+from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.stated import stated
+from smc_dp.cli.main import main
+from smc_dp.data.federation import Public
+from smc_dp.data.sources import Prepared
+from smc_dp.methods import registry
+from smc_dp.methods.method import two_classes
+from smc_dp.methods.registry import METHODS, for_any_classes
+from smc_dp.privacy.target import Target
+from smc_dp.run import binding
+from smc_dp.run import folder as run_folder
+from smc_dp.run.agreement import BY_PROTOCOL, Agreement, in_a_simulation
+from smc_dp.run.auxiliary import AuxiliaryRows
+from smc_dp.run.checked import checked
+from smc_dp.run.folder import RELEASE, TRANSCRIPT, PublishedRelease
+from smc_dp.run.simulation import simulate_run
+from smc_dp.run.terms import settled, terms_of
+
+CLASSES = ("low", "mid", "high")
+BOUNDS = '[columns]\nx = [-1, 1]\ny = [-1, 1]\n[label]\nclasses = ["low", "mid", "high"]\ncolumn = "level"\n'
+NORTH = np.array([[0.0, 1.0], [0.87, -0.5], [-0.87, -0.5]])  # one direction for each class
+WEIGHTS = "the weights in release.json are not those of the sum"
+
+
+def points(n: int, seed: int) -> Rows:
+    X = np.random.default_rng(seed).uniform(-0.7, 0.7, (n, 2))
+    return Rows(X, np.asarray((X @ NORTH.T).argmax(axis=1), dtype=np.int64))
+
+
+def write(path: Path, n: int, seed: int) -> str:
+    found = points(n, seed)
+    with path.open("w", newline="") as file:
+        rows = [(x, y, CLASSES[c]) for (x, y), c in zip(found.X.tolist(), found.y.tolist(), strict=True)]
+        csv.writer(file).writerows([("x", "y", "level"), *rows])
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files of three parties, a test file, bounds and the folder of their run."""
+    folder = tmp_path_factory.mktemp("several")
+    (folder / "bounds.toml").write_text(BOUNDS)
+    parties = [f"--party={write(folder / f'{name}.csv', 300, j)}" for j, name in enumerate(("north", "south", "west"))]
+    own = ["--bounds", str(folder / "bounds.toml"), "--test", write(folder / "test.csv", 400, 9)]
+    assert main(["run", *parties, *own, "--epsilon", "3", "--insecure-seed", "1", "--out", str(folder / "run")]) == 0
+    return folder
+
+
+def test_a_release_has_weights_of_every_class_and_labels_are_those_of_the_largest_score(place: Path) -> None:
+    document = json.loads((place / "run" / RELEASE).read_text())
+    assert (document["classes"], document["parameters"]["method"]) == (list(CLASSES), "newton")
+    W = np.array(document["weights"])
+    assert W.shape == (3, 3)  # two columns and the bias
+    found = predict(place / "run", place / "test.csv")
+    assert found.accuracy is not None
+    assert found.accuracy > 0.8
+    assert found.classes == CLASSES
+    scores = np.array(found.scores)
+    assert scores.shape == (400, 3)
+    assert found.labels == tuple(CLASSES[k] for k in scores.argmax(axis=1))
+    one = np.array([[0.1, 0.2, 0.3]])
+    np.testing.assert_allclose(predict(place / "run", one).scores, one @ W.T)
+    assert "lambda" not in document["parameters"]
+
+
+def test_the_command_writes_a_column_for_the_score_of_every_class(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["predict", str(place / "run"), "--data", str(place / "test.csv")]
+    assert main([*arguments, "--out", str(tmp_path / "p.csv")]) == 0
+    with (tmp_path / "p.csv").open(newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head == ["row", "prediction", "score low", "score mid", "score high"]
+    capsys.readouterr()
+    assert main([*arguments, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["classes"] == list(CLASSES)
+    assert [[float(cell) for cell in row[2:]] for row in rows] == told["scores"]
+    assert [row[1] for row in rows] == told["predictions"]
+
+
+def test_without_a_method_a_line_says_which_is_taken_and_the_rest_is_compared(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parties = [f"--party={place / name}" for name in ("north.csv", "south.csv")]
+    known = ["--bounds", str(place / "bounds.toml"), "--test", str(place / "test.csv"), "--epsilon", "3"]
+    assert main(["run", *parties, *known, "--colluders", "0", "--out", str(tmp_path / "a")]) == 0
+    told = capsys.readouterr()
+    assert told.err.startswith("method newton: there are 3 classes, and prr_mean is for two\n")
+    assert "The method has no lambda; the models that it is compared with have 1e-05." in told.out
+    assert "epsilon or lambda" not in told.out
+    assert main(["run", *parties, *known, "--method", "wsum", "--out", str(tmp_path / "b")]) == 2
+    refused = capsys.readouterr().err
+    assert refused == f"error: classes: wsum is for two classes, got 3, for more there are {named()}\n"
+    assert not (tmp_path / "b").exists()
+
+
+def named() -> str:
+    assert for_any_classes()[:1] == ("newton",)
+    return ", ".join(for_any_classes())
+
+
+Document = dict[str, Any]
+
+
+def put(**fields: Any) -> Callable[[Document], None]:
+    return lambda document: document.update(fields)
+
+
+def wider(document: Document) -> None:
+    document["weights"][1].append(0.0)
+
+
+def other_order(document: Document) -> None:
+    document["weights"] = [document["weights"][k] for k in (1, 0, 2)]
+
+
+def slightly(document: Document) -> None:
+    document["weights"][2][1] += 2.0**-16
+
+
+def two_of_three(document: Document) -> None:
+    """A release of two classes, of the difference of the weights of two of three."""
+    first, second, _ = document["weights"]
+    document["weights"] = [b - a for a, b in zip(first, second, strict=True)]
+    document["classes"] = document["classes"][:2]
+
+
+EDITS: dict[str, tuple[Callable[[Document], None], str]] = {
+    "a weight": (slightly, WEIGHTS),
+    "weights of other classes": (other_order, WEIGHTS),
+    "no weights at all": (put(weights=[]), "wanted weights of 3 classes, got 0"),
+    "one list of all": (put(weights=[0.0] * 9), "wanted weights of 3 classes, got 9"),
+    "one list of three": (put(weights=[0.0] * 3), "weights of class 'low': wanted a list, got 0.0"),
+    "a class too few": (put(weights=[[0.0] * 3] * 2), "wanted weights of 3 classes, got 2"),
+    "a class too many": (put(weights=[[0.0] * 3] * 4), "wanted weights of 3 classes, got 4"),
+    "a feature too many": (wider, "wanted 3 weights of class 'mid', got 4"),
+    "lists in lists": (put(weights=[[[0.0]] * 3] * 3), "weights of class 'low': wanted finite numbers"),
+    "no number": (put(weights=[["1"] * 3] * 3), "weights of class 'low': wanted finite numbers, got '1'"),
+    "too large": (put(weights=[[1e301] * 3] * 3), "weights of class 'low': wanted finite numbers"),
+    "an object": (put(weights={"low": [0.0] * 3}), "weights: wanted a list"),
+    "classes in another order": (put(classes=["mid", "low", "high"]), "something else than the parameters"),
+    "two classes": (put(classes=["low", "mid"], weights=[0.0] * 3), "differ: sums: "),
+    "two of three classes": (two_of_three, "differ: sums: "),
+    "four classes": (put(classes=[*CLASSES, "top"], weights=[[0.0] * 3] * 4), "differ: sums: "),
+    "one class": (put(classes=["low"]), "classes: wanted 2 to 1000, got 1"),
+    "a class twice": (put(classes=["low", "low", "high"]), "classes: wanted different classes"),
+    "very many classes": (put(classes=[str(i) for i in range(1001)]), "classes: wanted 2 to 1000, got 1001"),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_a_release_of_another_shape_or_of_other_weights_is_refused(name: str, place: Path, tmp_path: Path) -> None:
+    change, why = EDITS[name]
+    with pytest.raises(InputError) as caught:
+        checked(f.edited(place / "run", tmp_path / "run", RELEASE, change))
+    assert why in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_check_of_the_first_class_alone_is_noticed(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The broken twin: it lets through what was refused above."""
+
+    def of_the_first(found: PublishedRelease, session: Session, said: dict[str, Any]) -> str | None:
+        heard = {name: binding.published_message(session, envelope) for name, envelope in said.items()}
+        value = found.agreement.weights(aggregation.value_of(session, heard))
+        return None if value[0] == found.weights[0] else WEIGHTS
+
+    monkeypatch.setattr(binding, "weights_fault", of_the_first)
+    assert checked(f.edited(place / "run", tmp_path / "run", RELEASE, slightly)).unaudited is None
+
+
+def test_the_release_as_it_was_is_used_and_is_what_an_audit_reads(place: Path) -> None:
+    """What the refusals above are held against; an audit knows the number of classes from the release alone."""
+    assert checked(place / "run").unaudited is None
+    evidence = load(place / "run")
+    assert (stated(evidence).public.classes, stated(evidence).public.dimension) == (3, 3)
+    found = publication.release(evidence)
+    assert (found.status, found.detail) == ("passed", "9 weights are those of the sum that was published")
+
+
+@pytest.mark.parametrize("classes", [["low"], [str(i) for i in range(1001)], "low", None, [1, 2, 3]])
+def test_an_audit_refuses_what_are_no_classes(place: Path, classes: object) -> None:
+    evidence = load(place / "run")
+    with pytest.raises(InputError, match="classes: wanted "):
+        stated(replace(evidence, release={**evidence.release, "classes": classes}))
+
+
+def test_an_audit_of_weights_that_do_not_follow_fails(place: Path, tmp_path: Path) -> None:
+    found = publication.release(load(f.edited(place / "run", tmp_path / "run", RELEASE, other_order)))
+    assert (found.status, found.detail) == ("failed", f"{WEIGHTS} that was published")
+
+
+def test_without_its_record_the_shape_is_all_that_is_known(place: Path, tmp_path: Path) -> None:
+    shutil.copytree(place / "run", tmp_path / "run")
+    (tmp_path / "run" / TRANSCRIPT).unlink()
+    assert checked(tmp_path / "run").unaudited
+    with pytest.raises(InputError, match="wanted weights of 3 classes, got 9"):
+        checked(f.edited(tmp_path / "run", tmp_path / "flat", RELEASE, put(weights=[0.0] * 9)))
+
+
+THREE = Federation((points(60, 1), points(50, 2), points(70, 3)), 3)
+
+
+def test_from_python_a_federation_is_enough(tmp_path: Path) -> None:
+    report = run_protocol(THREE, target=5.0, test=points(200, 4), out=tmp_path / "run")
+    assert (report.agreement.method.name, report.agreement.bounds.classes) == ("newton", ("0", "1", "2"))
+    compared = report.comparison
+    assert compared is not None
+    found = predict(tmp_path / "run", points(200, 4).X)
+    assert np.mean([int(label) for label in found.labels] == points(200, 4).y) == compared.accuracy
+    assert compared.pooled > 0.95  # twin: as for two classes, the third would never be answered
+    assert min(compared.individual.values()) > 0.9
+    assert report.as_dict()["baselines"]["lambda"] == compared.stated_lambda == 1e-5
+
+
+def agreed(name: str, data: Prepared) -> Agreement:
+    protocol = BY_PROTOCOL[name][0]
+    kind: Any = METHODS[name]
+    method = in_a_simulation(kind(), data.federation)
+    target = Target(1, noise=terms_of(protocol).noise(method, has_delta=False))
+    terms = settled(protocol, method, {})
+    rows = AuxiliaryRows(np.eye(data.bounds.dimension)) if name == "soft_ss" else None
+    return Agreement(method, target, data.federation.names, data.bounds, protocol, terms, auxiliary=rows)
+
+
+def of_classes(classes: int) -> Prepared:
+    data = hospitals((30, 20, 25), 2)
+    named_so = replace(data.bounds, classes=tuple(f"c{k}" for k in range(classes)), bias=0.1)  # some learn a bias
+    return Prepared(replace(data.federation, classes=classes), None, named_so)
+
+
+@pytest.mark.parametrize("name", BY_PROTOCOL)
+def test_what_a_protocol_computes_is_for_more_than_two_classes_or_refuses_them(name: str) -> None:
+    """The list that a refusal names is the list of those that do not refuse."""
+    two, three = of_classes(2), of_classes(3)
+    assert agreed(name, two).public.classes == 2
+    if name in for_any_classes():
+        assert agreed(name, three).public.classes == 3
+        return
+    with pytest.raises(InputError, match=f"classes: {name} is for two classes, got 3, for more there are {named()}$"):
+        agreed(name, three)
+
+
+def test_a_method_that_is_not_listed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broken twin: a method that is for more, and does not say so, is in no sentence."""
+    monkeypatch.setattr(METHODS["newton"], "binary", True, raising=False)
+    assert "newton" not in for_any_classes()
+    monkeypatch.setattr(registry, "METHODS", {"wsum": METHODS["wsum"]})
+    with pytest.raises(InputError, match=r"classes: wsum is for two classes, got 3$"):
+        two_classes(Public(2, 1, 3), METHODS["wsum"]())
+
+
+def test_rows_of_other_classes_than_were_agreed_on_are_refused(tmp_path: Path) -> None:
+    two, three = of_classes(2), of_classes(3)
+    rng = Stream.from_system()
+    for data in (two, replace(three, federation=two.federation)):
+        with pytest.raises(InputError, match="agreement: wanted one about the parties, classes and bounds"):
+            simulate_run(data, agreed("newton", three), rng, tmp_path / "run")
+    with pytest.raises(InputError, match="bounds: wanted those of 3 classes, got 2"):
+        run_protocol(THREE, bounds=replace(two.bounds, bias=0.0), out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_weights_of_two_classes_are_one_list(tmp_path: Path) -> None:
+    """Two classes are as they were: d numbers, one score for each row, and no list of classes beside predictions."""
+    two = Federation(tuple(Rows(rows.X, np.minimum(rows.y, 1)) for rows in THREE.parties), 2)
+    run_protocol(two, method="newton", target=5.0, out=tmp_path / "run")
+    document = json.loads((tmp_path / "run" / RELEASE).read_text())
+    assert [type(weight) for weight in document["weights"]] == [float, float]
+    assert isinstance(predict(tmp_path / "run", two.parties[0].X).scores[0], float)
+    found = f.edited(tmp_path / "run", tmp_path / "nested", RELEASE, lambda d: d.update(weights=[d["weights"]] * 2))
+    with pytest.raises(InputError, match="weights: wanted finite numbers"):
+        run_folder.stated(run_folder.read_document(found))
+
+
+@pytest.mark.slow
+def test_digits_are_learnt_by_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ten classes, dealt to five parties of whom one may collude."""
+    out = ["--out", str(tmp_path / "run"), "--json"]
+    assert main(["run", "--dataset", "digits", "--epsilon", "3", "--insecure-seed", "1", *out]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["method"], told["parties"], told["dimension"]) == ("newton", 5, 65)
+    assert told["accuracy"] > 0.75
+    assert told["baselines"]["pooled"] > 0.95
+    assert checked(tmp_path / "run").unaudited is None
