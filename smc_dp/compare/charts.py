@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from smc_dp.compare import guarantee
+from smc_dp.compare.peers import PEERS
 from smc_dp.compare.places import AxisPlace, EpsilonAxis, PictureForm
 from smc_dp.compare.results import Summary, Trial, summary
 from smc_dp.compare.study import MEASURES, Panel, PaperFigure, Study, at, point_of
@@ -30,10 +31,15 @@ _OTHERS = ("#bcbd22", "#17becf", "#e377c2", "#8c564b", "#7f7f7f")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _STAR = Line2D([], [], marker="*", markersize=11, color="white", markeredgecolor="black", linestyle="none",
                label="stated in the paper")  # fmt: skip
-Dash: TypeAlias = Literal["-", "--", ":", "-."]
+Dash: TypeAlias = Literal["-", "--", ":", "-."] | tuple[int, tuple[float, ...]]
 _DASHES: MappingProxyType[str, Dash] = MappingProxyType({"proven": "-", "paper": "--", "none": ":"})
+_SECURE: Dash = (0, (4.0, 1.0, 1.0, 1.0, 1.0, 1.0))  # as nothing else is dashed
+Colour: TypeAlias = tuple[float, float, float]
+_HOLLOW: Colour = (1.0, 1.0, 1.0)
 
 _FINE = 150  # dots to an inch
+_SAMPLE = 3.6  # letters that a line of the legend is long: a whole dash on each side of the marker
+_EDGE = 0.2  # inches, above and below a legend
 
 WIDE = PictureForm(9.6, 4.8, "outside right upper", ticks=8, room=0.12)
 NARROW = PictureForm(3.5, 3.2, "outside lower left", ticks=4, room=0.17)
@@ -43,7 +49,7 @@ NARROW = PictureForm(3.5, 3.2, "outside lower left", ticks=4, room=0.17)
 class PanelCurve:
     """One line of a panel: places on the axis, and what was measured there.
 
-    `shade` tells lines of one method and calibration apart. `note`: what the legend adds to the label.
+    `shade` tells lines of one method, calibration and trust apart. `note`: what the legend adds to the label.
     """
 
     label: str
@@ -52,6 +58,7 @@ class PanelCurve:
     points: tuple[tuple[AxisPlace, Summary], ...]
     shade: int = 0
     note: str = ""
+    trust: str = "aggregator"
 
     @property
     def is_baseline(self) -> bool:
@@ -62,17 +69,17 @@ class PanelCurve:
 def curves(panel: Panel, study: Study, trials: Sequence[Trial]) -> list[PanelCurve]:
     """The lines of a panel, in the order of the plan."""
     rows = [t for t in trials if panel.shows(point_of(t))]
-    names = list(dict.fromkeys((e.label, e.method, e.shown_calibration) for e in study.plan.entries))
+    names = list(dict.fromkeys((e.label, e.method, e.shown_calibration, e.shown_trust) for e in study.plan.entries))
     several = len({t.calibration for t in rows if t.calibration != "none"}) > 1
     found = []
-    for label, method, calibration in names:
-        mine = [t for t in rows if (t.method, t.calibration) == (label, calibration)]
-        shown = f"{label} ({calibration})" if several and calibration != "none" else label
-        if panel.axis == "setting":
-            found += _over_settings(shown, method, calibration, mine, panel)
-        else:
-            found += _over_epsilon(shown, method, calibration, mine, panel)
-    kinds = [(line.method, line.calibration) for line in found]
+    for label, method, calibration, trust in names:
+        mine = [t for t in rows if (t.method, t.calibration, t.trust) == (label, calibration, trust)]
+        by = [calibration] if several and calibration != "none" else []
+        by += ["secure"] if trust == "secure" else []
+        shown = f"{label} ({', '.join(by)})" if by else label
+        over = _over_settings if panel.axis == "setting" else _over_epsilon
+        found += [replace(line, trust=trust) for line in over(shown, method, calibration, mine, panel)]
+    kinds = [(line.method, line.calibration, line.trust) for line in found]
     return [replace(line, shade=kinds[:i].count(kinds[i])) for i, line in enumerate(found)]
 
 
@@ -131,12 +138,7 @@ def picture(panel: Panel, study: Study, trials: Sequence[Trial], form: PictureFo
         return None
     stated = [s for s in study.stated if _belongs(s, panel)]
     handles = [_handle(line) for line in lines] + ([_STAR] if stated else [])
-    below = (
-        sum(1 + str(handle.get_label()).count("\n") for handle in handles) * 0.23
-        if form.legend == NARROW.legend
-        else 0.0
-    )
-    figure = Figure(figsize=(form.width, form.height + below), dpi=_FINE, layout="constrained")
+    figure = Figure(figsize=(form.width, form.height), dpi=_FINE, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     scale = EpsilonAxis(panel, [place for line in lines if not line.is_baseline for place, _ in line.points], form)
@@ -146,8 +148,14 @@ def picture(panel: Panel, study: Study, trials: Sequence[Trial], form: PictureFo
     _finish(axes, panel, scale, form)
     for number in stated:
         _draw_stated(axes, number, scale, trials, colour_of(methods[number.point.method]))
-    figure.legend(handles=handles, loc=form.legend, fontsize=form.letters, frameon=False)
+    legend = figure.legend(handles=handles, loc=form.legend, fontsize=form.letters, frameon=False, handlelength=_SAMPLE)
+    figure.set_figheight(_height(form, legend.get_window_extent().height / figure.dpi))
     return figure
+
+
+def _height(form: PictureForm, legend: float) -> float:
+    """Of a picture that shows all of its legend, whose height is given: beside the axes, or below them."""
+    return form.height + legend if form.legend == NARROW.legend else max(form.height, legend + _EDGE)
 
 
 def _aside(lines: Sequence[PanelCurve], panel: Panel, scale: EpsilonAxis) -> list[float]:
@@ -181,7 +189,8 @@ def _draw_line(axes: Axes, line: PanelCurve, scale: EpsilonAxis, aside: float) -
         color=colour,
         linestyle=_dash(line),
         marker=_MARKERS[line.shade % len(_MARKERS)],
-        markersize=4.5,
+        markersize=5.0,
+        markerfacecolor=_filling(line, colour),
         linewidth=1.6,
         elinewidth=0.9,
         capsize=2.5,
@@ -193,10 +202,25 @@ def _handle(line: PanelCurve) -> Line2D:
     colour, mark = shade(colour_of(line.method), line.shade), _MARKERS[line.shade % len(_MARKERS)]
     label = f"{line.label} ({line.points[0][1].mean:.3f})" if line.is_baseline else line.label
     label += f"\n{line.note}" if line.note else ""
-    return Line2D([], [], color=colour, linestyle=_dash(line), marker="" if line.is_baseline else mark, label=label)
+    return Line2D(
+        [],
+        [],
+        color=colour,
+        linestyle=_dash(line),
+        marker="" if line.is_baseline else mark,
+        markerfacecolor=_filling(line, colour),
+        label=label,
+    )
+
+
+def _filling(line: PanelCurve, colour: Colour) -> Colour:
+    """Of the markers: those of a curve in which nobody is trusted are hollow."""
+    return _HOLLOW if line.trust == "secure" else colour
 
 
 def _dash(line: PanelCurve) -> Dash:
+    if line.trust == "secure":
+        return _SECURE
     return "-." if line.method == "batch" else _DASHES[line.calibration]
 
 
@@ -241,11 +265,11 @@ def _finish(axes: Axes, panel: Panel, scale: EpsilonAxis, form: PictureForm) -> 
 
 def colour_of(method: str) -> str:
     """The method's colour; one of a few, always the same, for a method without one."""
-    known = METHODS.get(method)
+    known = METHODS.get(method) or PEERS.get(method)
     return _OTHERS[sum(method.encode()) % len(_OTHERS)] if known is None else known.colour
 
 
-def shade(colour: str, step: int) -> tuple[float, float, float]:
+def shade(colour: str, step: int) -> Colour:
     """The colour, mixed with more white at each step."""
     r, g, b = to_rgb(colour)
     white = min(0.3 * step, 0.6)

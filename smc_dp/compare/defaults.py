@@ -12,8 +12,10 @@ from smc_dp.compare.plan import GridEntry, Option
 from smc_dp.data.deal import Deal
 from smc_dp.data.partition import parse_split
 from smc_dp.errors import InputError
-from smc_dp.methods.method import laws
+from smc_dp.methods.method import Trust, laws
 from smc_dp.methods.registry import find
+from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.at_home import by_secure_sum, check_crowd, usual_noise
 from smc_dp.privacy.target import Calibration, NoiseName
 
 _THREE = Deal(parties=3, split="50,37.5,12.5")  # of the 80 % that are not tested on: 40, 30 and 10 % of all
@@ -62,11 +64,13 @@ def entries(
     delta: Fraction,
     draws: int,
     lam: float | None = None,
+    trusts: Sequence[Trust] = (),
+    among: Among | None = None,
 ) -> tuple[list[GridEntry], list[str]]:
-    """An entry for each method and calibration it has, and a sentence for each that is skipped.
+    """An entry for each method, calibration and trust it has, and a sentence for each that is skipped.
 
     noise None: each method's own. Methods without calibrations are baselines without noise: they run once for each
-    data repeat.
+    data repeat. trusts: none are both, where a method has both and it is said `among` whom nobody is trusted.
     """
     found, skipped = list[GridEntry](), list[str]()
     for name in methods:
@@ -74,19 +78,49 @@ def entries(
         options: tuple[tuple[str, Option], ...] = ()
         if lam is not None and "lam" in method.__dataclass_fields__:
             options = (("lam", lam),)
+        elif lam is not None:
+            skipped.append(f"{name} has no lambda, and runs without it")
         if not method.calibrations:
             found.append(GridEntry(name, name, None, (None,), options=options))
         for calibration in calibrations if method.calibrations else ():
-            known = laws(method, calibration)
-            if not known or noise not in (None, *known):
-                skipped.append(f"{name} is skipped for calibration {calibration}: {_missing(method, calibration)}")
-                continue
-            found.append(GridEntry(name, name, calibration, epsilons, noise or known[0], delta, options, draws))
+            for trust in trusts or _trusts(method, calibration, among):
+                why = _missing(method, calibration, trust, noise, among)
+                if why is not None:
+                    by = f", trust {trust}" if trust == "secure" else ""
+                    skipped.append(f"{name} is skipped for calibration {calibration}{by}: {why}")
+                    continue
+                law = noise or _own(method, calibration, trust)
+                entry = GridEntry(name, name, calibration, epsilons, law, delta, options, draws, trust=trust)
+                if among is not None and trust == "secure":
+                    entry = replace(entry, colluders=among.colluders, dropouts=among.dropouts)
+                found.append(entry)
     return found, skipped
 
 
-def _missing(method: Any, calibration: Calibration) -> str:
-    known = laws(method, calibration)
-    if not known:
-        return f"it has {' and '.join(method.calibrations)}"
-    return f"{'its noise' if calibration == 'proven' else 'the noise of the paper'} is {' or '.join(known)}"
+def _trusts(method: Any, calibration: Calibration, among: Among | None) -> tuple[Trust, ...]:
+    """Those that the method has."""
+    secure = among is not None and calibration == "proven" and by_secure_sum(method)
+    return ("aggregator", "secure") if secure else ("aggregator",)
+
+
+def _own(method: Any, calibration: Calibration, trust: Trust) -> NoiseName:
+    return usual_noise(method) if trust == "secure" else laws(method, calibration)[0]
+
+
+def _missing(
+    method: Any, calibration: Calibration, trust: Trust, noise: NoiseName | None, among: Among | None
+) -> str | None:
+    """Why there is no such release; None if there is."""
+    if trust == "secure" and not by_secure_sum(method):
+        return "no secure sum computes it"
+    if calibration not in method.calibrations or (trust == "secure" and calibration != "proven"):
+        return f"it has {'proven' if trust == 'secure' else ' and '.join(method.calibrations)}"
+    known = method.secure_noises if trust == "secure" else laws(method, calibration)
+    if noise not in (None, *known):
+        return f"{'its noise' if calibration == 'proven' else 'the noise of the paper'} is {' or '.join(known)}"
+    if trust == "secure" and among is not None:
+        try:
+            check_crowd(among.parties, among.colluders, among.dropouts)
+        except InputError as error:
+            return str(error)
+    return None

@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import math
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from smc_dp.compare import charts, guarantee, results
+from smc_dp.compare import charts, guarantee, results, secure
 from smc_dp.compare.results import Trial, summary
 from smc_dp.compare.runner import ExperimentGrid
 from smc_dp.compare.study import ClaimVerdict, Point, Study, judge_claim, judge_number, point_of
@@ -58,6 +58,8 @@ def render(study: Study, grid: ExperimentGrid, images: Sequence[dict[str, str]],
         verdicts=verdicts(study, grid.trials),
         failures=[{"where": where(f), "why": f["failure"]} for f in grid.failures],
         guarantees=guarantees(grid.statements),
+        secure=list(secure.sentences(study.plan)),
+        unlike=secure.unlike(study.plan, grid.trials),
         tables=[
             {"title": s.name, "rows": means([t for t in grid.trials if t.dataset == s.name])}
             for s in study.plan.settings
@@ -78,11 +80,12 @@ def where(failure: dict[str, Any]) -> str:
     """A failed cell's parameters in short."""
     entry = failure["entry"]
     calibration = f", {entry['calibration']}" if entry["calibration"] else ""
-    return f"{entry['label']}{calibration} on {failure['setting']['name']}, data repeat {failure['repeat']}"
+    trust = ", secure" if entry["trust"] == "secure" else ""
+    return f"{entry['label']}{calibration}{trust} on {failure['setting']['name']}, data repeat {failure['repeat']}"
 
 
 def means(trials: Sequence[Trial]) -> list[dict[str, Any]]:
-    """A row for each setting, method, calibration and epsilon asked for, in the order of the trials."""
+    """A row for each setting, method, trust, calibration and epsilon asked for, in the order of the trials."""
     rows = []
     by_point: dict[Point, list[Trial]] = {}
     for trial in trials:
@@ -90,7 +93,8 @@ def means(trials: Sequence[Trial]) -> list[dict[str, Any]]:
     for point, some in by_point.items():
         rows.append(
             {
-                **{"setting": point.setting, "method": point.method, "calibration": point.calibration},
+                **{"setting": point.setting, "method": point.method},
+                **{"trust": point.trust, "calibration": point.calibration},
                 **{"epsilon": _infinite(point.epsilon), **_guaranteed(some), "n": len(some)},
                 **{name: _spread(some, name) for name in ("accuracy", "auc", "seconds")},
             }
@@ -122,25 +126,33 @@ def guarantees(statements: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     Where an epsilon was asked for, the releases without noise are left out: they guarantee nothing. The words are the
     caveats that hold at every epsilon.
     """
-    curves: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    curves: dict[tuple[str, str, str], dict[str, dict[str, Any]]] = {}
+    adversaries: dict[tuple[str, str, str], list[str]] = {}
     for found in statements:
-        worst = curves.setdefault((found["method"], found["calibration"]), {})
-        epsilon, statement = found["epsilon"], found["statement"]
+        curve, epsilon, statement = _curve(found), found["epsilon"], found["statement"]
+        worst = curves.setdefault(curve, {})
+        if statement["kind"] != "none":
+            adversaries.setdefault(curve, []).append(statement["adversary"])
         if epsilon not in worst or _weakness(statement) > _weakness(worst[epsilon]):
             worst[epsilon] = statement
     rows = []
-    for (method, calibration), worst in curves.items():
+    for curve, worst in curves.items():
         noisy = {epsilon: s for epsilon, s in worst.items() if epsilon != "inf"} or worst
-        rows.append({"method": method, "calibration": calibration, **_guarantee(noisy)})
+        names = dict(zip(("method", "trust", "calibration"), curve, strict=True))
+        rows.append({**names, **_guarantee(noisy, dict.fromkeys(adversaries.get(curve, ())))})
     return rows
 
 
-def _guarantee(worst: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _curve(found: dict[str, Any]) -> tuple[str, str, str]:
+    return found["method"], found["trust"], found["calibration"]
+
+
+def _guarantee(worst: dict[str, dict[str, Any]], adversaries: Iterable[str]) -> dict[str, Any]:
     given = [f"{'' if epsilon == 'inf' else epsilon + ' → '}{_given(s)}" for epsilon, s in worst.items()]
     private = [s for s in worst.values() if s["kind"] != "none"]
     some = next(iter(worst.values()))
     always = [c for c in some["caveats"] if all(c in s["caveats"] for s in worst.values())]
-    words = [f"Against {private[0]['adversary']}."] if private else []
+    words = [f"Against {adversary}." for adversary in adversaries] if private else []
     unit = _CHANGED[private[0]["adjacency"]] if private else "nothing"
     return {"given": given, "unit": unit, "words": " ".join(words + always)}
 

@@ -13,12 +13,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from smc_dp.compare.peers import PEERS, Entrant
 from smc_dp.data.deal import Deal
 from smc_dp.errors import InputError, shown
-from smc_dp.methods.method import Method
+from smc_dp.methods.method import Trust
 from smc_dp.methods.registry import find
+from smc_dp.methods.sums.at_home import check_crowd, check_secure
 from smc_dp.privacy.target import DEFAULT_DELTA, Calibration, NoiseName, Target
 
 Option: TypeAlias = str | int | float | bool
@@ -49,7 +51,8 @@ class GridEntry:
 
     `label` stands in the column `method` of the results. `calibration` is None for what has no noise at all.
     `draws`: releases for each data repeat and finite epsilon; without noise there is one. `settings` names the only
-    settings the entry runs on; empty: all.
+    settings the entry runs on; empty: all. `trust`: who computes the release, somebody who is trusted with the parts,
+    or a secure sum, with noise in shares; then t = `colluders` may collude with Charlie, and D = `dropouts` may vanish.
     """
 
     label: str
@@ -61,16 +64,19 @@ class GridEntry:
     options: tuple[tuple[str, Option], ...] = ()
     draws: int = 1
     settings: tuple[str, ...] = ()
+    trust: Trust = "aggregator"
+    colluders: int = 1
+    dropouts: int = 0
 
-    def make(self) -> Method:
-        """The method; InputError for an option that it does not have or refuses."""
-        kind: Any = find(self.method)
+    def make(self) -> Entrant:
+        """The method or peer; InputError for an option that it does not have or refuses."""
+        kind: Any = PEERS.get(self.method) or find(self.method)
         known = {field.name for field in dataclasses.fields(kind)}
         for name, _ in self.options:
             if name not in known:
                 raise InputError(f"{self.method}: has no option {shown(name)}")
-        method: Method = kind(**dict(self.options))
-        return method
+        made: Entrant = kind(**dict(self.options))
+        return made
 
     def runs_on(self, setting: GridSetting) -> bool:
         """Whether the entry is for this setting."""
@@ -85,6 +91,20 @@ class GridEntry:
         """What stands in the column `calibration`."""
         return self.calibration or "none"
 
+    @property
+    def shown_trust(self) -> Literal["aggregator", "secure", "none"]:
+        """What stands in the column `trust`."""
+        return "none" if self.calibration is None else self.trust
+
+    def check(self, setting: GridSetting) -> None:
+        """InputError for a secure sum that these parties cannot compute, or that computes no such release."""
+        if self.trust == "aggregator":
+            return
+        if self.calibration is None:
+            raise InputError(f"{self.label}: has no noise, which nobody can draw in shares; wanted trust aggregator")
+        check_secure(self.make(), self.target(None))
+        check_crowd(setting.deal.parties, self.colluders, self.dropouts)
+
 
 @dataclass(frozen=True)
 class GridCell:
@@ -97,7 +117,8 @@ class GridCell:
     @property
     def key(self) -> str:
         """A file name, different for every cell of a plan."""
-        parts = (self.setting.name, self.entry.label, self.entry.shown_calibration, f"r{self.repeat:03d}")
+        entry = self.entry
+        parts = (self.setting.name, entry.label, entry.shown_trust, entry.shown_calibration, f"r{self.repeat:03d}")
         readable = ".".join(re.sub(r"[^A-Za-z0-9_]+", "-", part) for part in parts)[:100]
         return f"{readable}.{hashlib.sha256(repr(parts).encode()).hexdigest()[:8]}"
 
@@ -117,7 +138,8 @@ class GridPlan:
     """Every entry on its settings, each for `repeats` deals of the rows by public seeds.
 
     `insecure_seed`: all noise comes from this number, so that a run can be repeated; None, the system's generator.
-    Raises InputError for an empty plan, two curves of one name, or a method and option that do not exist.
+    Raises InputError for an empty plan, two curves of one name, a method and option that do not exist, or parties who
+    cannot add up by a secure sum.
     """
 
     settings: tuple[GridSetting, ...]
@@ -130,7 +152,8 @@ class GridPlan:
             raise InputError("plan: wanted at least one data set and one method")
         if self.repeats < 1 or any(entry.draws < 1 for entry in self.entries):
             raise InputError("repeats, draws: wanted at least 1")
-        curves = [(s.name, e.label, e.calibration) for s in self.settings for e in self.entries if e.runs_on(s)]
+        runs = [(s, e) for s in self.settings for e in self.entries if e.runs_on(s)]
+        curves = [(s.name, e.label, e.calibration, e.trust) for s, e in runs]
         if len(set(curves)) < len(curves):
             twice = next(curve for curve in curves if curves.count(curve) > 1)
             raise InputError(f"plan: {twice[1]} on {twice[0]} stands there twice")
@@ -140,6 +163,8 @@ class GridPlan:
                 raise InputError(f"{entry.label}: wanted different epsilons")
             for epsilon in entry.epsilons:
                 entry.target(epsilon)
+        for setting, entry in runs:
+            entry.check(setting)
         if sum(len(list(entry.epsilons)) * entry.draws for entry in self.entries) * self.repeats > _MOST_TRIALS:
             raise InputError(f"plan: wanted at most {_MOST_TRIALS} trials")
 

@@ -22,13 +22,15 @@ from smc_dp.files import reading
 class Trial:
     """One release and how good it is on the test rows.
 
-    epsilon: as asked, infinite without noise. delta: as asked where the noise is Gaussian, else 0. repeat: counts deals
-    of the rows and draws of the noise. auc: nan where it is not defined. seconds: training and release, testing apart.
-    guaranteed_epsilon, guaranteed_delta: of the release's statement, None where it guarantees nothing.
+    trust: who computed the release, `none` for a baseline. epsilon: as asked, infinite without noise. delta: as asked
+    where the noise is Gaussian, else 0. repeat: counts deals of the rows and draws of the noise. auc: nan where it is
+    not defined. seconds: training and release, testing apart. guaranteed_epsilon, guaranteed_delta: of the release's
+    statement, None where it guarantees nothing.
     """
 
     dataset: str
     method: str
+    trust: str
     calibration: str
     epsilon: float
     delta: float
@@ -60,10 +62,14 @@ def to_csv(trials: Iterable[Trial]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for trial in sorted(trials, key=lambda t: (t.dataset, t.method, t.calibration, t.epsilon, t.repeat)):
+    for trial in sorted(trials, key=_order):
         *shown, epsilon, delta = astuple(trial)
         writer.writerow([f"{v:.12g}" if isinstance(v, float) else v for v in shown] + [_exact(epsilon), _exact(delta)])
     return text.getvalue().encode()
+
+
+def _order(trial: Trial) -> tuple[object, ...]:
+    return trial.dataset, trial.method, trial.trust, trial.calibration, trial.epsilon, trial.repeat
 
 
 def _exact(figure: float | None) -> str:
@@ -82,10 +88,10 @@ def from_csv(content: bytes, where: str) -> list[Trial]:
     try:
         return [
             Trial(
-                *(r[0], r[1], r[2]),
-                *(float(r[3]), float(r[4]), int(r[5])),
-                *(float(r[6]), float(r[7]), float(r[8])),
-                *(_figure(r[9]), _figure(r[10])),
+                *(r[0], r[1], r[2], r[3]),
+                *(float(r[4]), float(r[5]), int(r[6])),
+                *(float(r[7]), float(r[8]), float(r[9])),
+                *(_figure(r[10]), _figure(r[11])),
             )
             for r in rows[1:]
         ]

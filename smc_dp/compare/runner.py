@@ -96,6 +96,8 @@ def check_folder(plan: GridPlan, folder: Path) -> None:
     found = results.read_json(folder / "plan.json")
     if found.get("version") != __version__:
         raise InputError(f"{folder}: holds the results of another version than {__version__}, wanted a new folder")
+    if found.get("columns") != list(results.COLUMNS):
+        raise InputError(f"{folder}: holds results with other columns, of an earlier version, wanted a new folder")
     if found.get("digest") != plan.digest:
         raise InputError(f"{folder}: holds the results of another plan, wanted a new folder or the same options")
 
@@ -106,7 +108,8 @@ def _start(plan: GridPlan, folder: Path) -> None:
     except OSError as error:
         raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
     if not (folder / "plan.json").exists():
-        results.write_json(folder / "plan.json", {"version": __version__, "digest": plan.digest, "plan": plain(plan)})
+        document = {"version": __version__, "columns": results.COLUMNS, "digest": plan.digest, "plan": plain(plan)}
+        results.write_json(folder / "plan.json", document)
 
 
 def _outcomes(
@@ -227,7 +230,7 @@ def _assemble(folder: Path, cells: Iterable[GridCell], failures: list[dict[str, 
         trials += more
         for found in found_statements:
             names = {"dataset": cell.setting.name, "method": cell.entry.label}
-            names |= {"calibration": cell.entry.shown_calibration, **found}
+            names |= {"trust": cell.entry.shown_trust, "calibration": cell.entry.shown_calibration, **found}
             statements.setdefault(repr(names), {**names, "repeats": []})["repeats"].append(cell.repeat)
     results.write(folder / "results.csv", results.to_csv(trials))
     results.write_json(folder / "statements.json", {"statements": list(statements.values())})

@@ -11,15 +11,16 @@ from typing import Protocol, runtime_checkable
 from threadpoolctl import threadpool_limits
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.compare import secure
 from smc_dp.compare.metrics import qualities
-from smc_dp.compare.plan import GridCell, epsilon_text
+from smc_dp.compare.plan import GridCell, GridEntry, epsilon_text
 from smc_dp.compare.results import Trial
 from smc_dp.data.deal import deal_pool
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.pool import Pool
 from smc_dp.errors import InputError
 from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
-from smc_dp.methods.method import Method, Trained
+from smc_dp.methods.method import Trained
 from smc_dp.methods.model import Release
 from smc_dp.privacy.statement import PrivacyStatement
 
@@ -56,16 +57,19 @@ class Trainer:
     def __init__(self, federation: Federation) -> None:
         self._federation = federation
         self._ensembles: dict[float, tuple[Ensemble, float]] = {}
-        self._trained: dict[Method, tuple[Trained, float]] = {}
+        self._trained: dict[object, tuple[Trained, float]] = {}
 
-    def train(self, method: Method) -> tuple[Trained, float]:
+    def train(self, entry: GridEntry) -> tuple[Trained, float]:
         """What the method knows before noise, and the seconds that took, shared parts included."""
-        if method not in self._trained:
-            self._trained[method] = self._train(method)
-        return self._trained[method]
+        way = training(entry)
+        if way not in self._trained:
+            self._trained[way] = self._train(entry)
+        return self._trained[way]
 
-    def _train(self, method: Method) -> tuple[Trained, float]:
-        start = time.perf_counter()
+    def _train(self, entry: GridEntry) -> tuple[Trained, float]:
+        start, method = time.perf_counter(), entry.make()
+        if entry.trust == "secure":
+            return secure.at_home(entry, self._federation).train(), time.perf_counter() - start
         if not isinstance(method, FromEnsemble):
             return method.train(self._federation), time.perf_counter() - start
         if method.lam not in self._ensembles:
@@ -80,10 +84,15 @@ def group(cells: Sequence[GridCell]) -> list[list[GridCell]]:
     groups: dict[object, list[GridCell]] = {}
     for cell in cells:
         entry = cell.entry
-        shared = isinstance(entry.make(), FromEnsemble)
-        training = "ensemble" if shared else (entry.method, entry.options)
-        groups.setdefault((cell.setting, cell.repeat, training), []).append(cell)
+        shared = entry.trust == "aggregator" and isinstance(entry.make(), FromEnsemble)
+        groups.setdefault((cell.setting, cell.repeat, "ensemble" if shared else training(entry)), []).append(cell)
     return list(groups.values())
+
+
+def training(entry: GridEntry) -> object:
+    """What entries have in common that can be trained once for all of them."""
+    crowd = (entry.colluders, entry.dropouts) if entry.trust == "secure" else ()
+    return entry.method, entry.options, entry.trust, *crowd
 
 
 def work(pool: Pool, cells: Sequence[GridCell], insecure_seed: int | None) -> list[TaskOutcome]:
@@ -118,10 +127,11 @@ def _outcome(cell: GridCell, trainer: Trainer, test: Rows, insecure_seed: int | 
 
 def _releases(cell: GridCell, trainer: Trainer, rng: Stream) -> Iterator[tuple[Trial, Release]]:
     """Every release of the cell, with a trial in which it is not measured yet."""
-    trained, training = trainer.train(cell.entry.make())
-    names = cell.setting.name, cell.entry.label, cell.entry.shown_calibration
+    trained, training = trainer.train(cell.entry)
+    entry = cell.entry
+    names = cell.setting.name, entry.label, entry.shown_trust, entry.shown_calibration
     for epsilon, number in cell.trials():
-        target, text = cell.entry.target(epsilon), epsilon_text(epsilon)
+        target, text = entry.target(epsilon), epsilon_text(epsilon)
         start = time.perf_counter()
         release = trained.release(target, rng.fork(f"{text} {number}"))
         seconds = training + time.perf_counter() - start

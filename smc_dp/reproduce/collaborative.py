@@ -10,6 +10,7 @@ from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting, Option
 from smc_dp.compare.study import MeasureName, Panel, PaperClaim, Point, Study
 from smc_dp.data.deal import Deal
 from smc_dp.privacy.target import Calibration, NoiseName
+from smc_dp.reproduce.plans import DELTA
 
 _EPSILONS = tuple(Fraction(e, 10) for e in (1, 2, 4, 8, 16, 32))
 _FIXED = Fraction(8, 10)
@@ -150,10 +151,10 @@ def _study(
         label: str, method: str, calibration: Calibration, options: tuple[tuple[str, Option], ...] = ()
     ) -> GridEntry:
         noise: NoiseName = "laplace" if calibration == "paper" else "knorm"
-        return GridEntry(label, method, calibration, epsilons, noise, options=options)
+        return GridEntry(label, method, calibration, epsilons, noise, delta=DELTA, options=options)
 
     entries = (
-        GridEntry(_BASELINE, "batch", None, (None,), options=(("lam", 1e-6),)),
+        GridEntry(_BASELINE, "batch", None, (None,), delta=DELTA, options=(("lam", 1e-6),)),
         *(private(m, m, "paper") for m in ("ofpa", "ofaa")),
         private("ofpa", "ofpa", "proven", _REGULARISER),
         private("ofaa", "ofaa", "proven"),

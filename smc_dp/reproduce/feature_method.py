@@ -8,6 +8,7 @@ from fractions import Fraction
 from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting
 from smc_dp.compare.study import Panel, PaperClaim, Point, Study
 from smc_dp.data.deal import Deal
+from smc_dp.reproduce.plans import DELTA
 
 _EPSILONS = tuple(Fraction(e, 1000) for e in (25, 50, 75, 100, 150, 200, 250))
 _FIXED = Fraction(1, 10)  # where m or N vary
@@ -124,6 +125,7 @@ def _entry(
         _METHODS[label[0]],
         "paper" if calibration == "paper" else "proven" if calibration == "proven" else None,
         epsilons,
+        delta=DELTA,
         options=(("lam", _LAMBDA[data]), ("h", 0.5)),
         settings=tuple(s.name for s in settings),
     )

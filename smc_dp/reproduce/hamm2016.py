@@ -12,6 +12,7 @@ from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting
 from smc_dp.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.data.deal import Deal
 from smc_dp.privacy.target import Calibration
+from smc_dp.reproduce.plans import DELTA
 
 _LAMBDA = (("lam", 1e-4),)
 _EPSILONS = (None, Fraction(10), Fraction(1), Fraction(1, 10), Fraction(1, 100))  # 1/epsilon = 0, .1, 1, 10, 100
@@ -45,11 +46,11 @@ def _entries(more: Mapping[str, Fraction] = MappingProxyType({})) -> tuple[GridE
 
     def private(name: str, calibration: Calibration) -> GridEntry:
         own = {more[name]} - {*_EPSILONS} if calibration == "paper" and name in more else set()
-        return GridEntry(name, name, calibration, (*_EPSILONS, *own), options=_LAMBDA, draws=_DRAWS)
+        return GridEntry(name, name, calibration, (*_EPSILONS, *own), delta=DELTA, options=_LAMBDA, draws=_DRAWS)
 
     return (
-        GridEntry("batch", "batch", None, (None,), options=_LAMBDA),
-        GridEntry("indiv", "indiv", None, (None,), options=_LAMBDA),
+        GridEntry("batch", "batch", None, (None,), delta=DELTA, options=_LAMBDA),
+        GridEntry("indiv", "indiv", None, (None,), delta=DELTA, options=_LAMBDA),
         *(private(name, "paper") for name in ("soft", "avg", "vote")),
         *(private(name, "proven") for name in ("soft", "avg", "vote", "soft_ss", "avg_clip")),
     )

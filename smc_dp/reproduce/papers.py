@@ -1,4 +1,4 @@
-"""Ready grids: the figures of the papers, with the papers' parameters and what their texts say should come out."""
+"""Ready grids: the papers' figures, with their parameters and what their texts say should come out, and one of ours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from smc_dp.compare.study import Study
 from smc_dp.errors import InputError, shown
-from smc_dp.reproduce import collaborative, feature_method, hamm2016, pathak2010
+from smc_dp.reproduce import collaborative, feature_method, hamm2016, pathak2010, sums
 
 STUDIES: MappingProxyType[str, Callable[[], Study]] = MappingProxyType(
     {
@@ -22,6 +22,7 @@ STUDIES: MappingProxyType[str, Callable[[], Study]] = MappingProxyType(
         "collaborative-fig3": collaborative.figure3,
         "collaborative-fig4": collaborative.figure4,
         "collaborative-fig5": collaborative.figure5,
+        "sums": sums.compared,
     }
 )
 
@@ -37,5 +38,5 @@ def study(name: str, repeats: int | None = None, draws: int | None = None, insec
     plan = replace(plan, repeats=repeats or plan.repeats, insecure_seed=insecure_seed)
     if plan == replace(found.plan, insecure_seed=insecure_seed):
         return replace(found, plan=plan)
-    shorter = "The grid was shortened: fewer or other repeats and draws than the paper has, so spreads are less sure."
+    shorter = "The grid was shortened: fewer or other repeats and draws than it has in full, so spreads are less sure."
     return replace(found, plan=plan, differs=(shorter, *found.differs))

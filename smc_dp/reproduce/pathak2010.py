@@ -9,6 +9,7 @@ from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting
 from smc_dp.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.data.deal import Deal
 from smc_dp.privacy.target import Calibration
+from smc_dp.reproduce.plans import DELTA
 
 _EPSILONS = (*(Fraction(e) for e in ("1/100", "1/50", "1/20", "1/10", "1/5", "1/2", "1")), None)
 _SAME = {"27/50": "1/20", "27/25": "1/10", "27/5": "1/2"}
@@ -33,6 +34,7 @@ def _entry(
         method,
         calibration,
         epsilons,
+        delta=DELTA,
         options=(("lam", _LAMBDAS[lam]),),
         draws=20,
         settings=settings,

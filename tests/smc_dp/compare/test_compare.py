@@ -9,15 +9,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 
 import joblib
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
 from smc_dp.compare import charts, metrics, page, runner, study, task
+from smc_dp.compare.peers import PEERS
 from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting, epsilon_text, plain
 from smc_dp.compare.results import Trial, from_csv
 from smc_dp.compare.runner import ExperimentGrid, Source
@@ -27,7 +31,7 @@ from smc_dp.data.federation import Rows
 from smc_dp.data.pool import load_pool
 from smc_dp.errors import InputError
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.registry import find
+from smc_dp.methods.registry import METHODS, find
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.statement import PrivacyStatement
 
@@ -154,9 +158,10 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("keep")
     document = json.loads((tmp_path / "out" / "plan.json").read_text())
-    (tmp_path / "out" / "plan.json").write_text(json.dumps({**document, "version": "0.0.0"}))
-    with pytest.raises(InputError, match="another version than"):
-        run(PLAN, tmp_path / "out")
+    for change, said in (({"version": "0.0.0"}, "another version than"), ({"columns": []}, "of an earlier version")):
+        (tmp_path / "out" / "plan.json").write_text(json.dumps({**document, **change}))
+        with pytest.raises(InputError, match=said):
+            run(PLAN, tmp_path / "out")
     with pytest.raises(InputError, match=r"no plan\.json"):
         run(PLAN, tmp_path / "mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
@@ -317,7 +322,7 @@ def test_models_measured_together_are_measured_as_each_on_its_own():
 
 
 def test_a_killed_grid_goes_on_without_redoing_finished_cells(tmp_path):
-    many = ["--repeats", "25", "--epsilons", "1", "--parties", "3"]
+    many = ["--repeats", "25", "--epsilons", "1", "--parties", "3", "--trust", "aggregator"]
     command = ["compare", "--methods", "wsum,local", *many, "--insecure-seed", "7", "--jobs", "1"]
     out = tmp_path / "out"
     process = subprocess.Popen([sys.executable, "-m", "smc_dp.cli", *command, "--out", str(out)], cwd=ROOT,
@@ -331,7 +336,8 @@ def test_a_killed_grid_goes_on_without_redoing_finished_cells(tmp_path):
     assert 5 <= len(before) < 50
     assert not (out / "results.csv").exists()
     document = json.loads((out / "plan.json").read_text())
-    entries = tuple(GridEntry(m, m, "proven", (Fraction(1),)) for m in ("wsum", "local"))
+    delta = Fraction(1, 10**5)
+    entries = tuple(GridEntry(m, m, "proven", (Fraction(1),), delta=delta) for m in ("wsum", "local"))
     deal = Deal(parties=3, auxiliary=100, labelled=50)
     plan = GridPlan((replace(SETTING, deal=deal),), entries, repeats=25, insecure_seed=7)
     assert document["digest"] == plan.digest
@@ -381,7 +387,8 @@ def trial(method: str, epsilon: float, accuracy: float, repeat: int = 0, setting
     given = other.get("given", None if calibration == "none" or epsilon == math.inf else epsilon)
     guaranteed = (None, None) if given is None else (given, other.get("delta", 0.0))
     seconds = other.get("seconds", 1.0)
-    return Trial(setting, method, calibration, epsilon, 0.0, repeat, accuracy, 0.5, seconds, *guaranteed)
+    trust = other.get("trust", "none" if calibration == "none" else "aggregator")
+    return Trial(setting, method, trust, calibration, epsilon, 0.0, repeat, accuracy, 0.5, seconds, *guaranteed)
 
 
 def some_study(**changes) -> Study:
@@ -466,11 +473,33 @@ def test_pictures_are_drawn(axis, measure):
 
 
 def test_every_method_has_its_colour_and_shades_stay_apart():
-    from smc_dp.methods.registry import METHODS
-
     assert all(charts.colour_of(name) == method.colour for name, method in METHODS.items())
     assert charts.colour_of("no method") in charts._OTHERS
     assert len({charts.shade("#1f77b4", step) for step in range(3)}) == 3
+
+
+_CONES = [[0.4122, 0.5363, 0.0514], [0.2119, 0.6807, 0.1074], [0.0883, 0.2817, 0.63]]
+_OPPONENTS = [[0.2105, 0.7936, -0.0041], [1.978, -2.4286, 0.4506], [0.0259, 0.7828, -0.8087]]
+
+
+def confused(colours: Mapping[str, str]) -> list[tuple[str, ...]]:
+    """Names of colours that an eye takes for one another, or that are too pale on white: in OKLab, Ottosson (2020)."""
+    rgb = np.array([to_rgb(colour) for colour in colours.values()])
+    light = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    seen = dict(zip(colours, np.cbrt(light @ np.transpose(_CONES)) @ np.transpose(_OPPONENTS), strict=True))
+    contrast = 1.05 / (light @ [0.2126, 0.7152, 0.0722] + 0.05)
+    pale = [(name,) for name, found in zip(colours, contrast, strict=True) if found < 2.5]
+    return pale + [(a, b) for a, b in combinations(seen, 2) if np.linalg.norm(seen[a] - seen[b]) < 0.12]
+
+
+def test_no_two_methods_have_colours_that_look_alike():
+    """The twins: one colour twice, one that is nearly another's, and one that white paper swallows."""
+    own = {name: kind.colour for name, kind in (*METHODS.items(), *PEERS.items())}
+    assert len(set(own.values())) == len(METHODS) + len(PEERS)
+    assert confused(own) == []
+    assert confused({**own, "soft_ss": own["wsum"]}) == [("wsum", "soft_ss")]
+    assert confused({**own, "central": "#1f70a8"}) == [("prr_mean", "central")]
+    assert confused({**own, "avg": "#bcf022"}) == [("avg",)]
 
 
 def statement(**changes) -> dict:
@@ -480,11 +509,19 @@ def statement(**changes) -> dict:
 
 def test_the_page_escapes_and_says_the_worst_guarantee():
     rows = [
-        {"dataset": "s", "method": "wsum", "calibration": "proven", "epsilon": "1", "statement": s, "repeats": [0]}
+        {
+            "dataset": "s",
+            "method": "wsum",
+            "trust": "aggregator",
+            "calibration": "proven",
+            "epsilon": "1",
+            "statement": s,
+            "repeats": [0],
+        }
         for s in (statement(), statement(epsilon=0.75), statement(epsilon=0.25))
     ]
     failure = {"failure": "<script>alert(1)</script>", "setting": {"name": "s"}, "repeat": 3,
-               "entry": {"label": "wsum", "calibration": "proven"}}  # fmt: skip
+               "entry": {"label": "wsum", "calibration": "proven", "trust": "aggregator"}}  # fmt: skip
     text = page.render(some_study(differs=("A & B",)), ExperimentGrid(tuple(TRIALS), tuple(rows), (failure,)), [], 5.0)
     assert "<script>" not in text
     assert "<b>everybody" not in text
@@ -496,7 +533,8 @@ def test_the_page_escapes_and_says_the_worst_guarantee():
     assert "A &amp; B" in text
     assert "<h2>1 cell failed</h2>" in text
     assert (
-        "λ multiplies |w|² in prr_mean, central, local, wsum, wsum_ar, feat_agg, avg_agg, ofpa, param_laplace," in text
+        "λ multiplies |w|² in prr_mean, central, central_obj, local, wsum, wsum_ar, feat_agg, avg_agg, ofpa,"
+        " param_laplace," in text
     )
     assert "and |V|²/2 in vote," in text
     assert "ofaa" not in text.partition("λ multiplies")[2].partition("</li>")[0]  # which has no lambda
@@ -526,7 +564,8 @@ def test_the_spread_of_a_baseline_is_a_band():
 
 def test_a_release_without_any_guarantee_is_the_worst():
     none = plain(PrivacyStatement("none", None, 0.0, "record", "replace", "nobody", ("Because.",)))
-    rows = [{"method": "m", "calibration": "paper", "epsilon": "1", "statement": s} for s in (none, statement())]
+    named = {"method": "m", "trust": "aggregator", "calibration": "paper", "epsilon": "1"}
+    rows = [{**named, "statement": s} for s in (none, statement())]
     assert page.guarantees(rows)[0]["given"] == ["1 → nothing"]
     assert page.guarantees(rows[1:])[0]["given"] == ["1 → epsilon = 0.5"]
 

@@ -79,7 +79,8 @@ def test_the_table_has_what_the_statements_guarantee_beside_what_was_asked(tmp_p
 def trial(method: str, asked: float, given: float | None, accuracy: float = 0.8, **other) -> Trial:
     calibration = other.get("calibration", "paper" if given != asked else "proven")
     delta = None if given is None else other.get("delta", 0.0)
-    return Trial("s", method, calibration, asked, 0.0, other.get("repeat", 0), accuracy, 0.5, 1.0, given, delta)
+    trust = "none" if calibration == "none" else "aggregator"
+    return Trial("s", method, trust, calibration, asked, 0.0, other.get("repeat", 0), accuracy, 0.5, 1.0, given, delta)
 
 
 def test_of_several_releases_the_worst_counts_and_no_figure_flatters():

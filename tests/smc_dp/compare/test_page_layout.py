@@ -38,7 +38,7 @@ PLAN = GridPlan(
 def written(tmp_path_factory) -> str:
     """A page with everything that a page can have, pictures too."""
     trials = tuple(
-        Trial("s", label, "proven" if label == LONG else "paper", e, 0.0, r, 0.8, 0.9, 0.5, given, 0.0)
+        Trial("s", label, "aggregator", "proven" if label == LONG else "paper", e, 0.0, r, 0.8, 0.9, 0.5, given, 0.0)
         for e in ASKED
         for r in (0, 1)
         for label, given in ((LONG, e), ("prr_mean", 0.0464 * e))
@@ -48,12 +48,19 @@ def written(tmp_path_factory) -> str:
     statement = {"kind": "pure", "epsilon": 0.5, "delta": 0.0, "rho": None, "adjacency": "replace", "adversary": "all",
                  "caveats": ["A caveat of many words. " * 5]}  # fmt: skip
     statements = tuple(
-        {"dataset": "s", "method": p.method, "calibration": p.calibration, "epsilon": f"{e:g}", "statement": statement}
+        {
+            "dataset": "s",
+            "method": p.method,
+            "trust": p.trust,
+            "calibration": p.calibration,
+            "epsilon": f"{e:g}",
+            "statement": statement,
+        }
         for p in points
         for e in ASKED
     )
     failure = {"failure": f"/a/path/{'x' * 90}", "setting": {"name": "s"}, "repeat": 0,
-               "entry": {"label": "prr_mean", "calibration": "paper"}}  # fmt: skip
+               "entry": {"label": "prr_mean", "calibration": "paper", "trust": "aggregator"}}  # fmt: skip
     shown = replace(study.of_plan("x", "A title", "Words.", PLAN), claims=claims, differs=("A sentence.",))
     grid = ExperimentGrid(trials, statements, (failure,))
     return page.write(shown, grid, tmp_path_factory.mktemp("page"), 1.0).read_text()

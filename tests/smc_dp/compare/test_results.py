@@ -18,17 +18,17 @@ from smc_dp.compare.results import Trial, from_csv, summary, to_csv, write
 from smc_dp.errors import InputError
 
 TRIALS = [
-    Trial("har", "soft", "proven", 10.0, 0.0, 1, 0.8125, 0.9, 1.5, 10.0, 0.0),
-    Trial("har", "soft", "proven", math.inf, 0.0, 0, 0.75, math.nan, 0.25),
-    Trial("har", "soft", "proven", 2.0, 1e-6, 0, 0.1, 0.5, 3.0, 2.0, 1e-6),
-    Trial("a9a", "prr_mean", "paper", 0.1, 0.0, 0, 1 / 3, 0.5, 0.125, 0.04640092139438914, 0.0),
+    Trial("har", "soft", "aggregator", "proven", 10.0, 0.0, 1, 0.8125, 0.9, 1.5, 10.0, 0.0),
+    Trial("har", "soft", "aggregator", "proven", math.inf, 0.0, 0, 0.75, math.nan, 0.25),
+    Trial("har", "soft", "aggregator", "proven", 2.0, 1e-6, 0, 0.1, 0.5, 3.0, 2.0, 1e-6),
+    Trial("a9a", "prr_mean", "aggregator", "paper", 0.1, 0.0, 0, 1 / 3, 0.5, 0.125, 0.04640092139438914, 0.0),
 ]
 
 
 def test_the_columns_are_these_and_rows_are_sorted():
     table = list(csv.DictReader(io.StringIO(to_csv(TRIALS).decode())))
-    columns = "dataset,method,calibration,epsilon,delta,repeat,accuracy,auc,seconds,guaranteed_epsilon,guaranteed_delta"
-    assert to_csv([]).decode() == columns + "\n"
+    columns = "dataset,method,trust,calibration,epsilon,delta,repeat,accuracy,auc,seconds,guaranteed_epsilon"
+    assert to_csv([]).decode() == columns + ",guaranteed_delta\n"
     assert [row["epsilon"] for row in table] == ["0.1", "2", "10", "inf"]
     assert [row["dataset"] for row in table] == ["a9a", "har", "har", "har"]
     assert table[1]["delta"] == "1e-06"

@@ -35,9 +35,10 @@ def shown(request) -> Study:
 
 def points(cells: list[GridCell]) -> set[Point]:
     return {
-        Point(c.setting.name, c.entry.label, c.entry.shown_calibration, math.inf if e is None else float(e))
+        Point(c.setting.name, c.entry.label, c.entry.shown_calibration, math.inf if e is None else float(e), trust)
         for c in cells
         for e in c.entry.epsilons
+        for trust in (c.entry.shown_trust,)
     }
 
 
@@ -72,8 +73,9 @@ def test_panels_show_settings_that_the_grid_has(shown):
 def made_up(shown: Study) -> list[Trial]:
     """One trial for each point, better with a larger epsilon."""
     return [
-        Trial(p.setting, p.method, p.calibration, p.epsilon, 0.0, 0, 1 - 0.4 / (1 + min(p.epsilon, 99)), 0.5, 1.0)
+        Trial(p.setting, p.method, p.trust, p.calibration, p.epsilon, 0.0, 0, accuracy, 0.5, 1.0)
         for p in points(shown.plan.cells())
+        for accuracy in (1 - 0.4 / (1 + min(p.epsilon, 99)),)
     ]
 
 
@@ -125,6 +127,14 @@ def test_there_are_as_many_trials_as_in_the_papers():
     assert trials("hamm-fig2", "batch") == {10}
     assert trials("pathak-fig2", "prr_mean, λ = 1") == {200}
     assert trials("feature-fig3", "FL") == trials("collaborative-fig2", "ofaa") == {10}
+
+
+def test_the_plans_of_the_papers_keep_their_delta():
+    """A plan's digest is of all that stands in it, so a new default must not get in."""
+    figures = [study() for name, study in papers.STUDIES.items() if "-fig" in name]
+    assert len(figures) == 10
+    assert {e.delta for figure in figures for e in figure.plan.entries} == {Fraction(1, 10**6)}
+    assert GridEntry("wsum", "wsum", "proven", (None,)).delta == Fraction(1, 10**5)  # the twin
 
 
 def test_a_grid_can_be_shortened_and_says_so():
@@ -229,7 +239,7 @@ def test_har_comes_out_as_the_page_says(tmp_path):
 @pytest.mark.slow
 def test_adult_comes_out_as_the_page_says(tmp_path):
     """At reduced size: at the same guarantee the printed noise is that of the mean, and the weighted sum is better."""
-    shown = papers.study("pathak-fig2", repeats=2, draws=20, insecure_seed=2016)
+    shown = papers.study("pathak-fig2", repeats=2, draws=200, insecure_seed=2016)
     split = tuple(s for s in shown.plan.settings if s.name == "a9a, 10 %")
     ours, same, equal = shown.claims[-3:]
     spoken = {p for claim in (ours, same, equal) for pair in claim.pairs for p in pair}
