@@ -21,8 +21,8 @@ from smc_dp.attacks.attack import AttackTrial, Variant
 from smc_dp.attacks.sessions import PartySecret, Played
 from smc_dp.audit.code.executions import execute
 from smc_dp.data.federation import Public
-from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.secure_sum import RowCounts, SharedWeightedSum
+from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import NoiseName, Target
 
@@ -41,13 +41,13 @@ def weighted_sum(
 ) -> SharedWeightedSum:
     """A weighted sum among these parties: what each of them enters, and the law of its share of the noise."""
     public = Public(among.parties, dimension, 2)
-    return WeightedSum(lam).shared(public, Target(epsilon, noise=noise), among, MOST_ROWS, sizes)
+    return WeightedSum(lam).shared(public, Target(epsilon, noise=noise), among, AnnouncedRows(MOST_ROWS, sizes))
 
 
 def add_up(form: SharedWeightedSum, entered: Sequence[PartySecret], rng: Stream) -> Played:
     """Run the secure sum for parties P1, P2, ...: each enters its vector w, whatever it is, and its share eta."""
     names = tuple(f"P{j}" for j in range(1, len(entered) + 1))
-    blocks = tuple(Block(length, law) for length, law in form.blocks)
+    blocks = tuple(Block(length, law) for length, law in form.sums[0])
     p = Parameters(names, form.among.colluders, form.among.dropouts, (blocks,), form.grid.ring_bits)
     inputs: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
     for name, secret in zip(names, entered, strict=True):

@@ -9,19 +9,25 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.runtime.claims import Inputs
+from protocols.runtime.process import NOBODY, Home
 from protocols.runtime.session import SESSION_BYTES, Program, Session
 from protocols.runtime.simulate import Letters, Run, Setting, simulate
 
 
 def execute(
-    program: Program, p: Any, inputs: Inputs, rng: Stream, vanishing: Mapping[str, int] = MappingProxyType({})
+    program: Program,
+    p: Any,
+    inputs: Inputs,
+    rng: Stream,
+    vanishing: Mapping[str, int] = MappingProxyType({}),
+    home: Mapping[str, Home] = NOBODY,
 ) -> Run:
-    """One execution with its views, in which some vanish after so many letters. All that is drawn comes from forks of
-    `rng`.
+    """One execution with its views, in which some vanish after so many letters, and `home` answers what roles ask. All
+    that is drawn comes from forks of `rng`.
     """
     identities = {name: Identity.generate(rng.fork(f"identity {name}")) for name in inputs}
     public = {name: identity.public for name, identity in identities.items()}
     session = Session(program, p, public, rng.fork("nonce").bytes(SESSION_BYTES))
     seeds = {name: rng.fork(f"seed {name}") for name in inputs}
     leaving = {name: Letters(count) for name, count in vanishing.items()}
-    return simulate(session, identities, seeds, inputs, Setting(vanish=leaving, views=True))
+    return simulate(session, identities, seeds, inputs, Setting(vanish=leaving, views=True), home)

@@ -1,8 +1,10 @@
 """One of Charlie's own in a secure sum, who enters something else than it should: a program for each way.
 
 Charlie helps: he waits for everybody else, and shows the last party the masked input of the first before it sends its
-own. Both follow the protocol otherwise. What the last party has really added, whatever it sent, is that without the
-masks that it knows; its role returns it, and the sum without it is all that the two can make of a run.
+own, in every sum. He may say that a sum is another than it is, the same to all: then they answer what he likes to the
+next. Both follow the protocol otherwise. What the last party has really added, whatever it sent, is that without the
+masks that it knows; its role returns it, Charlie's the sums as they are, and these without that is all that the two can
+make of a run.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from protocols.runtime.session import Program, Role
 from protocols.secure_sum import masks, publishing, setup, steps
 from protocols.secure_sum.messages import Masked
 from protocols.secure_sum.parameters import Parameters, stage
-from protocols.secure_sum.values import Addends, Book, Opening, Sums, Vault
+from protocols.secure_sum.values import Addends, Book, Opening, Sums, Vault, joined
 
 Deviation: TypeAlias = Literal["nothing", "negated", "constant", "zero", "copied", "garbage"]
 
@@ -36,19 +38,22 @@ ABOUT: Mapping[Deviation, str] = MappingProxyType(
     }
 )
 
-SentInstead: TypeAlias = Callable[[Parameters, Addends, Vector, Vector, Stream], Vector]
-"""What is sent: from the parameters, the own input, the masks of zeros, what was shown, and coins."""
+SentInstead: TypeAlias = Callable[[Parameters, Vector, Vector, Vector, Stream], Vector]
+"""What is sent: from the parameters, the own numbers, the masks of zeros, what was shown, and coins."""
+
+ToldSum: TypeAlias = Callable[[Parameters, Vector], Vector]
+"""What Charlie says that a sum is: from the parameters, and what it is."""
 
 _CHOSEN = 12345
 
 WAYS: Mapping[Deviation, SentInstead] = MappingProxyType(
     {
         "nothing": lambda p, mine, blinds, shown, rng: blinds,
-        "negated": lambda p, mine, blinds, shown, rng: p.ring.subtract_vectors(blinds, mine.numbers[0]),
-        "constant": lambda p, mine, blinds, shown, rng: p.ring.add_vectors(blinds, (_CHOSEN,) * p.length(0)),
-        "zero": lambda p, mine, blinds, shown, rng: (0,) * p.length(0),
+        "negated": lambda p, mine, blinds, shown, rng: p.ring.subtract_vectors(blinds, mine),
+        "constant": lambda p, mine, blinds, shown, rng: p.ring.add_vectors(blinds, (_CHOSEN,) * len(blinds)),
+        "zero": lambda p, mine, blinds, shown, rng: (0,) * len(blinds),
         "copied": lambda p, mine, blinds, shown, rng: shown,
-        "garbage": lambda p, mine, blinds, shown, rng: p.ring.random_vector(p.length(0), rng),
+        "garbage": lambda p, mine, blinds, shown, rng: p.ring.random_vector(len(blinds), rng),
     }
 )
 
@@ -60,44 +65,70 @@ class ShownInput(Message):
     y: Annotated[tuple[int, ...], masked("word"), Times("length")]
 
 
-def program(deviation: Deviation) -> Program:
-    """The secure sum with nobody who may vanish, one sum in a session, in which the last party deviates like this."""
+def truth(p: Parameters, S: Vector) -> Vector:
+    """Charlie says what a sum is."""
+    return S
 
-    async def party(me: Endpoint, p: Parameters, mine: Addends) -> Sums | Vector:
-        if me.name != p.parties[-1]:
-            return await secure_sum.party(me, p, mine)
+
+def nothing(p: Parameters, S: Vector) -> Vector:
+    """Charlie says that a sum is zero."""
+    return (0,) * len(S)
+
+
+def program(deviation: Deviation | None, told: ToldSum = truth) -> Program:
+    """The secure sum with nobody who may vanish, in which the last party deviates like this in every sum, or not at
+    all, and Charlie says that sums are other ones.
+    """
+
+    async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> Sums | tuple[Vector, ...]:
+        if me.name != p.parties[-1] or deviation is None:
+            return await secure_sum.party(me, p, mine, *later)
+        added: tuple[Vector, ...] = ()
+        mine = joined(p, mine, *later)
         vault = await me.stage(setup.party, p)
-        return await me.stage(_deviating, p, vault, mine, deviation, name=stage(0), replaces=True)
+        for r in range(p.R):
+            if r == mine.count:
+                mine = joined(p, mine, me.ask(vault.values))
+            numbers = mine.numbers[r]
+            vault, added = await me.stage(_deviating, p, vault, added, numbers, deviation, name=stage(r), replaces=True)
+        return added
 
-    roles: dict[Kind, Role] = {PARTY: party, CURATOR: _curator}
+    async def curator(me: Endpoint, p: Parameters) -> tuple[Vector, ...]:
+        """Charlie, who has a party of his own."""
+        book = await me.stage(setup.curator, p)
+        for r in range(p.R):
+            book = await me.stage(_summing, p, book, r, deviation, told, name=stage(r), replaces=True)
+        await me.stage(publishing.publish, p, book)
+        return tuple(opening.y[0] for opening in book.openings)
+
+    roles: dict[Kind, Role] = {PARTY: party, CURATOR: curator}
     kinds = (*secure_sum.PROGRAM.kinds, ShownInput)
     return replace(secure_sum.PROGRAM, roles=roles, kinds=kinds, kept=None)  # who deviates leaves what it added
 
 
-async def _deviating(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, deviation: Deviation) -> Vector:
-    """The last party. Returns what it has added."""
-    at = steps.context(me, vault, 0)
-    blinds = masks.blind(p, (0,) * p.length(0), at, me.index, None, vault.of(0).s, vault.keys[0])
+async def _deviating(
+    me: Endpoint, p: Parameters, vault: Vault, added: tuple[Vector, ...], mine: Vector, deviation: Deviation
+) -> tuple[Vault, tuple[Vector, ...]]:
+    """The last party in the next sum. Returns what it has added so far as well."""
+    r = len(added)
+    at = steps.context(me, vault, r)
+    blinds = masks.blind(p, (0,) * p.length(r), at, me.index, None, vault.of(r).s, vault.keys[r])
     shown = (await me.receive(me.curator, ShownInput)).y
     y = WAYS[deviation](p, mine, blinds, shown, me.rng)
     steps.send_masked(me, p, at, y)
-    await steps.result(me, p, vault, 0, at, p.everybody)
-    return p.ring.subtract_vectors(y, blinds)
+    vault = await steps.result(me, p, vault, r, at, p.everybody)
+    return vault, (*added, p.ring.subtract_vectors(y, blinds))
 
 
-async def _curator(me: Endpoint, p: Parameters) -> Sums:
-    """Charlie, who has a party of his own."""
-    book = await me.stage(setup.curator, p)
-    book = await me.stage(_showing, p, book, name=stage(0), replaces=True)
-    return await me.stage(publishing.publish, p, book, replaces=True)
-
-
-async def _showing(me: Endpoint, p: Parameters, book: Book) -> Book:
-    at = steps.context(me, book.vault, 0)
+async def _summing(me: Endpoint, p: Parameters, book: Book, r: int, deviation: Deviation | None, told: ToldSum) -> Book:
+    """Charlie in sum r; he keeps what it is."""
+    at = steps.context(me, book.vault, r)
     *others, own = p.parties
     got = dict(zip(others, await me.gather(others, Masked), strict=True))
-    me.send(own, ShownInput(got[others[0]].y))
+    if deviation is not None:
+        me.send(own, ShownInput(got[others[0]].y))
     got[own] = await me.receive(own, Masked)
     y = {i: sent.y for i, sent in steps.admitted(me, p, at, got).items()}
-    S = masks.lift(p, at, y, {}, book.vault.keys[0])
-    return steps.announce(me, p, book, 0, p.everybody, S, Opening((), (), (), ()))
+    S = masks.lift(p, at, y, {}, book.vault.keys[r])
+    after = steps.announce(me, p, book, r, p.everybody, told(p, S), Opening((), (), (), ()))
+    return replace(after, openings=(*book.openings, Opening((S,), (), (), ())))

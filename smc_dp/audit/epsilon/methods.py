@@ -43,7 +43,7 @@ def case(name: str, target: Target, twin: TwinName | None = None, searched: Neig
     trained = tuple(found.method.train(federation) for federation in found.worlds)
     # One release from the system's generator: nothing of it is used but the statement, which is none for a seed.
     claim = trained[0].release(target, Stream.from_system()).privacy
-    without = Target(None)
+    without = Target(None, noise=target.noise)
     drawn = twice(target) if twin else target
     nobody = Stream.from_system()
     title = name if target.epsilon is None else f"{name}, {target.calibration} {target.noise}"

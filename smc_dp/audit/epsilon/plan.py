@@ -9,7 +9,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.epsilon import canary, mechanisms, methods, protocol, secure_sum
+from smc_dp.audit.epsilon import canary, mechanisms, methods, protocol, rounds, secure_sum
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import ABOUT
 from smc_dp.audit.epsilon.gaussian import claimed_mu
@@ -21,8 +21,16 @@ from smc_dp.methods.registry import METHODS
 from smc_dp.privacy.target import HIGHEST, SHARED, Calibration, NoiseName, Target
 
 ALL = "all"
-SCOPES = MappingProxyType({protocol.NAME: protocol.SCOPE, secure_sum.NAME: secure_sum.SCOPE})
+SCOPES = MappingProxyType(
+    {
+        protocol.NAME: protocol.SCOPE,
+        secure_sum.NAME: secure_sum.SCOPE,
+        **dict.fromkeys(rounds.METHODS, rounds.SCOPE),
+    }
+)
 """What can be audited through a whole protocol, and what is then looked at."""
+DELTA = Fraction(1, 10**6)
+"""Of Gaussian noise; what audits come to was measured at it."""
 FEWEST, MOST = 60, 200_000
 _PILOT, _PILOT_SECONDS = 10, 0.03
 FOR_MU = 150_000, 10_000
@@ -57,14 +65,17 @@ class Request:
         if 2 * self.epsilon > HIGHEST:
             raise InputError(f"epsilon: wanted at most {float(HIGHEST) / 2:g}, as half the noise is for twice as much")
         if self.through_protocol and self.method not in SCOPES:
-            known = " or ".join(SCOPES)
-            raise InputError(f"through_protocol: wanted `method` {known}, which is what protocols compute")
+            *some, last = SCOPES
+            known = " or ".join((", ".join(some), last))
+            raise InputError(f"through_protocol: wanted `method` {known}, which is what is audited so")
         if self.twin in OF_PROTOCOLS and not self.through_protocol:
             raise InputError(f"twin: {self.twin} is a twin of a whole protocol, wanted `through_protocol` with it")
-        if self.noise in SHARED and not (self.through_protocol and self.method == secure_sum.NAME):
+        by_parties = self.method in rounds.METHODS or (self.through_protocol and self.method == secure_sum.NAME)
+        if self.noise in SHARED and not by_parties:
+            learning = " or ".join(rounds.METHODS)
             raise InputError(
                 f"noise: {self.noise} is drawn by the parties of a secure sum, wanted `method` {secure_sum.NAME} and "
-                "`through_protocol` with it"
+                f"`through_protocol` with it, or {learning}"
             )
         if self.method in MECHANISMS and (self.calibration or self.noise):
             raise InputError(f"calibration, noise: {self.method} is a law of noise by itself")
@@ -85,8 +96,10 @@ def planned(request: Request) -> list[Planned]:
     """All cases of the request; InputError for what a method does not have."""
     if request.through_protocol and request.method == secure_sum.NAME:
         return _by_the_secure_sum(request)
+    if request.through_protocol and request.method in rounds.METHODS:
+        return _by_sums(request)
     if request.through_protocol:
-        target = Target(request.epsilon, request.calibration or "proven", request.noise or "knorm")
+        target = Target(request.epsilon, request.calibration or "proven", request.noise or "knorm", DELTA)
         half = None if request.twin else protocol.case(target, "half-noise", clear=True)
         return [Planned(protocol.case(target, request.twin), half)]
     names = (*MECHANISMS, *METHODS) if request.method == ALL else (request.method,)
@@ -95,21 +108,40 @@ def planned(request: Request) -> list[Planned]:
 
 def _by_the_secure_sum(request: Request) -> list[Planned]:
     """One case in which all follow the protocol, with half its noise, and one for each way to deviate."""
-    target = Target(request.epsilon, request.calibration or "proven", request.noise or "vg")
+    target = Target(request.epsilon, request.calibration or "proven", request.noise or "vg", DELTA)
     if request.twin:
         return [Planned(secure_sum.case(target, twin=request.twin), None)]
     half = secure_sum.case(target, twin="half-noise", clear=True)
     return [Planned(secure_sum.case(target), half), *(Planned(secure_sum.case(target, way), None) for way in ABOUT)]
 
 
+def _by_sums(request: Request) -> list[Planned]:
+    """The same for R sums: the ways to deviate are taken in all of them."""
+    name, target = request.method, _of_sums(request)
+    if request.twin:
+        return [Planned(rounds.case(name, target, twin=request.twin), None)]
+    half = rounds.case(name, target, twin="half-noise", clear=True)
+    deviating = (Planned(rounds.case(name, target, way), None) for way in ABOUT)
+    return [Planned(rounds.case(name, target), half), *deviating]
+
+
+def _of_sums(request: Request) -> Target:
+    return Target(request.epsilon, request.calibration or "proven", request.noise or "ddg")
+
+
 def _of(name: str, request: Request) -> Iterator[Planned]:
     for mechanism in MECHANISMS:
         if name == mechanism:
-            target = Target(request.epsilon, noise=mechanism)
+            target = Target(request.epsilon, noise=mechanism, delta=DELTA)
             halves = () if request.twin else mechanisms.cases(target, "half-noise")
             for i, case in enumerate(mechanisms.cases(target, request.twin)):
                 yield Planned(case, halves[i] if halves else None)
             return
+    if name in rounds.METHODS:
+        target = _of_sums(request)
+        half = None if request.twin else rounds.case(name, target, twin="half-noise", clear=True)
+        yield Planned(rounds.case(name, target, twin=request.twin, clear=True), half)
+        return
     if not METHODS[name].calibrations:
         if request.twin is None:
             yield Planned(methods.case(name, Target(None)), None)
@@ -136,7 +168,7 @@ def _targets(name: str, request: Request) -> Iterator[Target]:
     ]
     if not chosen and request.method != ALL:
         check_target(Target(request.epsilon, request.calibration or "proven", request.noise or "knorm"), method())
-    return (Target(request.epsilon, calibration, noise) for calibration, noise in chosen)
+    return (Target(request.epsilon, calibration, noise, DELTA) for calibration, noise in chosen)
 
 
 def affordable(plans: list[Planned], seconds: float, repeats: int, rng: Stream) -> tuple[int, int]:

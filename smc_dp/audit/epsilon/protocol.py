@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from protocols import pathak2010
-from protocols.arithmetic.rng import KEY_BYTES, Stream
+from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_printed
 from protocols.pathak2010.parameters import Parameters
 from smc_dp.aggregation import Contribution, Outcome, Participants, ideal, participants, secure
@@ -61,7 +61,7 @@ def case(target: Target, twin: TwinName | None = None, *, clear: bool = False) -
         known = float(parts[0].noise[0]) if twin == "stripped" else 0.0
         if clear:
             return _opened(ideal(functionality, parts, rng)) - known
-        own = Stream(rng.bytes(KEY_BYTES), insecure=rng.insecure)
+        own = rng.spawn()
         return _opened(secure(functionality, parts, _session(printed, len(sizes), own), rng=own)) - known
 
     how = "the protocol as printed" if printed else "the whole protocol"

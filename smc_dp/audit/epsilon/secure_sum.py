@@ -15,7 +15,7 @@ import numpy as np
 
 from protocols import secure_sum
 from protocols.arithmetic.ring import Vector
-from protocols.arithmetic.rng import KEY_BYTES, Stream
+from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.secure_sum.parameters import Block, Parameters
 from protocols.secure_sum.values import Addends
@@ -29,7 +29,7 @@ from smc_dp.audit.epsilon.twins import TwinName
 from smc_dp.data.federation import Public
 from smc_dp.errors import InputError
 from smc_dp.methods.neighbours import STRONG, labelled
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw
@@ -81,7 +81,7 @@ def case(
 def form_of(target: Target) -> SharedWeightedSum:
     """The weighted sum that is audited."""
     among = Among(PARTIES, COLLUDERS, 0)
-    return WeightedSum(STRONG).shared(Public(PARTIES, 1, 2), target, among, _ROWS, "released")
+    return WeightedSum(STRONG).shared(Public(PARTIES, 1, 2), target, among, AnnouncedRows(_ROWS, "released"))
 
 
 def numbers_of(form: SharedWeightedSum, world: int) -> list[Vector]:
@@ -138,18 +138,18 @@ def run(form: SharedWeightedSum, parts: Entered, deviation: Deviation | None, rn
     addends = [Addends((p.ring.vector(part.numbers),), (p.ring.vector(part.noise),)) for part in parts]
     inputs: dict[str, tuple[Any, ...]] = {name: (p, mine) for name, mine in zip(p.parties, addends, strict=True)}
     program = secure_sum.PROGRAM if deviation is None else deviations.program(deviation)
-    own = Stream(rng.bytes(KEY_BYTES), insecure=rng.insecure)
+    own = rng.spawn()
     done = execute(program, p, {**inputs, CURATOR_NAME: (p,)}, own)
     released: Vector = done.published[CURATOR_NAME].S
     if deviation is None:
         return released, p.ring.add_vectors(addends[-1].numbers[0], addends[-1].noise[0])
-    return released, done.results[p.parties[-1]]
+    return released, done.results[p.parties[-1]][0]
 
 
 @cache
 def _parameters(form: SharedWeightedSum) -> Parameters:
     names = tuple(f"party {j}" for j in range(1, PARTIES + 1))
-    blocks = tuple(Block(length, law) for length, law in form.blocks)
+    blocks = tuple(Block(length, law) for length, law in form.sums[0])
     return Parameters(names, COLLUDERS, 0, (blocks,), form.grid.ring_bits)
 
 

@@ -7,7 +7,7 @@ What cannot be read at all raises InputError; what can be read and is wrong is k
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,8 @@ from smc_dp.audit.run.kept import Kept
 from smc_dp.audit.run.record import Absence, Lines, parsed
 from smc_dp.errors import InputError
 from smc_dp.files import reading
-from smc_dp.run.folder import RELEASE, SHARES, TRANSCRIPT
+from smc_dp.run.auxiliary import AuxiliaryRows
+from smc_dp.run.folder import AUXILIARY, RELEASE, SHARES, TRANSCRIPT
 from smc_dp.run.identities import read_identities
 from smc_dp.run.line_zero import read_head, read_session
 
@@ -47,7 +48,7 @@ class Evidence:
     line 0 of the wire record, `lines` are the others; `envelopes` and `absences` hold, by line, the messages on those
     that can be read and who went on without a letter. `session` is what line 0 describes (whether its id is the stated
     one is for a check). `pinned`: identities known from elsewhere, or None. `views`: by role. `kept`: what earlier
-    audits found out about the code.
+    audits found out about the code. `auxiliary`: the public rows in the folder, if the release states any.
     """
 
     folder: Path
@@ -63,6 +64,7 @@ class Evidence:
     pinned: Mapping[str, bytes] | None
     views: Mapping[str, RecordedView]
     kept: Kept = _NOTHING_KEPT
+    auxiliary: AuxiliaryRows | None = None
 
     @cached_property
     def recomputed(self) -> Mapping[str, Recomputed]:
@@ -74,9 +76,13 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
     """Read it all; raises InputError for what cannot be read, naming the file."""
     files = {RELEASE: reading.read_file(folder / RELEASE, MAX_JSON_BYTES)}
     release, shares = reading.parse_object(files[RELEASE], str(folder / RELEASE)), None
-    if os.path.lexists(folder / SHARES) or _are_stated(release):
+    if os.path.lexists(folder / SHARES) or SHARES in _stated(release):
         files[SHARES] = reading.read_file(folder / SHARES, MAX_JSON_BYTES)
         shares = reading.parse_object(files[SHARES], str(folder / SHARES))
+    rows = None
+    if AUXILIARY in _stated(release):
+        files[AUXILIARY] = reading.read_file(folder / AUXILIARY, MAX_JSON_BYTES)
+        rows = AuxiliaryRows.read(files[AUXILIARY], str(folder / AUXILIARY))
     files[TRANSCRIPT] = reading.read_file(folder / TRANSCRIPT, MAX_BYTES)
     where = str(folder / TRANSCRIPT)
     lines, head = _read(files[TRANSCRIPT], where)
@@ -87,14 +93,14 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
     pinned = None if identities is None else read_identities(identities)
     return Evidence(
         folder, files, release, shares, head, lines, envelopes, absences, protocol, session, pinned,
-        {} if views is None else _views(views, session, protocol.limits),
+        {} if views is None else _views(views, session, protocol.limits), auxiliary=rows,
     )  # fmt: skip
 
 
-def _are_stated(release: Mapping[str, Any]) -> bool:
-    """Whether a release says that there are shares beside it."""
+def _stated(release: Mapping[str, Any]) -> Container[str]:
+    """The files that a release says to be beside it; shares where it does not say."""
     digests = release.get("digests")
-    return not isinstance(digests, dict) or SHARES in digests
+    return digests if isinstance(digests, dict) else (SHARES,)
 
 
 def _read(content: bytes, where: str) -> tuple[Lines, dict[str, Any]]:

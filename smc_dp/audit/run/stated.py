@@ -9,21 +9,21 @@ from typing import Any
 
 from smc_dp.audit.run.check import CheckOutcome, failed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.data.federation import Public
+from smc_dp.data.federation import MOST_CLASSES, Public
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
-from smc_dp.privacy.distributed import SharedNoise
+from smc_dp.privacy.distributed import SharedNoise, SharedRounds
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import method_and_target
+from smc_dp.run.agreement import check_auxiliary, method_and_target
 from smc_dp.run.folder import RELEASE
 from smc_dp.run.terms import terms_of
 
 
 @dataclass(frozen=True)
 class Stated:
-    """What a release states, each value within its range: method and target, K parties and d weights, the grid.
+    """What a release states, each value within its range: method and target, parties, classes and d features, the grid.
 
     `form` is the method as the protocol computes it under the stated settings, `shared` the noise where each party
     draws a share of it; else the smallest party's is added, and `noise` and `sensitivity` are for that.
@@ -34,7 +34,7 @@ class Stated:
     public: Public
     grid: Grid
     form: Any
-    shared: SharedNoise | None = None
+    shared: SharedNoise | SharedRounds | None = None
 
     def noise(self, n: int) -> Any:
         """The law of the noise that a party with n records draws, in grid units."""
@@ -61,7 +61,13 @@ def stated(evidence: Evidence) -> Stated:
     most = next((limits.largest[name] for name in ("dimension", "numbers") if name in limits.largest), 0)
     if not 2 <= K <= limits.parties or type(d) is not int or not 1 <= d <= most:
         raise InputError(f"wanted 2 to {limits.parties} parties and dimension 1 to {most}")
-    public = Public(K, d, 2)
+    classes = reading.texts("classes", evidence.release.get("classes"))
+    if not 2 <= len(classes) <= MOST_CLASSES:
+        raise InputError(f"classes: wanted 2 to {MOST_CLASSES}, got {len(classes)}")
+    check_auxiliary(method, given=evidence.auxiliary is not None)
+    if evidence.auxiliary is not None:
+        evidence.auxiliary.check(d, len(classes))
+    public = Public(K, d, len(classes), unlabelled=None if evidence.auxiliary is None else evidence.auxiliary.X)
     terms = terms_of(protocol).from_dict(parameters)
     terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
     form = terms.form(method, public, target)
@@ -82,11 +88,13 @@ def _grid(shares: Mapping[str, Any]) -> Grid:
 
 def from_parameters(
     check: Callable[[Evidence, Stated], CheckOutcome],
-    of_shares: Callable[[Evidence, Stated, SharedNoise], CheckOutcome] | None = None,
+    of_shares: Callable[[Evidence, Stated, SharedNoise | SharedRounds], CheckOutcome] | None = None,
+    of_own: Callable[[Evidence, Stated], CheckOutcome] | None = None,
 ) -> Callable[[Evidence], CheckOutcome]:
     """The check on what the release states; failed when that cannot be parameters of a run.
 
-    `of_shares`: what is asked instead where each party draws a share of the noise.
+    `of_shares`: what is asked instead where each party draws a share of the noise; `of_own`: where each party's own is
+    in what it enters, and the sum has none.
     """
 
     def run(evidence: Evidence) -> CheckOutcome:
@@ -96,6 +104,8 @@ def from_parameters(
             return failed(f"{RELEASE}: {error}")
         if of_shares is not None and found.shared is not None:
             return of_shares(evidence, found, found.shared)
+        if of_own is not None and found.shared is None and not found.form.smallest_sets_noise:
+            return of_own(evidence, found)
         return check(evidence, found)
 
     return run

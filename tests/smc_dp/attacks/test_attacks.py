@@ -45,7 +45,8 @@ from smc_dp.data.federation import Public
 from smc_dp.errors import InputError
 from smc_dp.methods.hamm2016.votes import Soft, Vote, majority
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.sums.soft_statistic import SoftStatistic, statistic_in_integers
+from smc_dp.methods.sums.soft_statistic import SoftStatistic
+from smc_dp.methods.sums.statistic import statistic_in_integers
 from smc_dp.methods.sums.whitening import Whitening
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target

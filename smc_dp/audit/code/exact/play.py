@@ -83,6 +83,10 @@ class _Tried:
     def void(self, label: str) -> None:
         pass
 
+    def ask(self, said: tuple[Any, ...]) -> Any:
+        """All that a role enters is among its inputs here, so there is nobody to ask."""
+        raise LocalError(f"{self.name} asks for what is among its inputs")
+
     def doubt(self, sender: str, rule: str) -> None:
         raise LocalError(f"{self.name} doubts {sender}: {rule}; everybody follows the protocol here")
 

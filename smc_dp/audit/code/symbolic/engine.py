@@ -93,7 +93,8 @@ def run(
     roles = {name: SymbolicRole(name, tape, office, greetings) for name in session.names}
     for name, role in roles.items():
         function = rebinding.function(code[session.kind(name)])
-        role.coroutine = function(Endpoint(session, name, role), *given[name])
+        beforehand, role.answers = model.asked(p, given[name])
+        role.coroutine = function(Endpoint(session, name, role), *beforehand)
     try:
         _drive(roles, office)
     finally:

@@ -46,6 +46,7 @@ class SymbolicRole:
     made: dict[str, Any] = field(default_factory=dict)
     mailbox: Mailbox = field(default_factory=Mailbox)
     unpublished: list[Sent] = field(default_factory=list)
+    answers: tuple[Any, ...] = ()  # what it is told at home, when it asks
     _letters: dict[tuple[str, int], Message] = field(default_factory=dict)
 
     # What the endpoint asks for.
@@ -112,6 +113,13 @@ class SymbolicRole:
 
     def void(self, label: str) -> None:
         """Nor does taking one back."""
+
+    def ask(self, said: tuple[Any, ...]) -> Any:
+        """The next of its own inputs that it does not start with, whatever it has learned: any answer is possible."""
+        if not self.answers:
+            raise LocalError(f"{self.name} asks at home for more than its model answers")
+        answer, self.answers = self.answers[0], self.answers[1:]
+        return answer
 
     def doubt(self, sender: str, rule: str) -> None:
         """Everybody follows the protocol, so there is nothing to doubt."""

@@ -8,6 +8,8 @@ from collections.abc import Container, Mapping
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
+
 from protocols.runtime.channel import GREETING
 from protocols.runtime.desk import KEYS
 from protocols.runtime.network import LINKS, Traffic, traffic
@@ -70,9 +72,9 @@ def release(evidence: Evidence) -> CheckOutcome:
         said = {name: envelope for name, (_, envelope) in published(evidence.envelopes.items()).items()}
         if fault := weights_fault(found, evidence.session, said):
             return failed(fault)
-        return passed(f"{len(found.weights)} weights are those of the sum that was published")
+        return passed(f"{np.size(found.weights)} weights are those of the sum that was published")
     return passed(
-        f"{len(found.weights)} weights are the sum of the shares over {len(evidence.session.parties)} parties"
+        f"{np.size(found.weights)} weights are the sum of the shares over {len(evidence.session.parties)} parties"
     )
 
 
@@ -88,8 +90,8 @@ def agreement(evidence: Evidence) -> CheckOutcome:
 def _opened(evidence: Evidence) -> PublishedRelease:
     """The release, held against the shares if there are any; raises InputError for what is none."""
     if evidence.shares is None:
-        return folder.stated(dict(evidence.release))
-    return opened(dict(evidence.release), dict(evidence.shares))
+        return folder.stated(dict(evidence.release), rows=evidence.auxiliary)
+    return opened(dict(evidence.release), dict(evidence.shares), evidence.auxiliary)
 
 
 def cost(evidence: Evidence) -> CheckOutcome:

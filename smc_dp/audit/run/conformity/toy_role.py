@@ -148,6 +148,10 @@ class ToyRole:
     def void(self, label: str) -> None:
         """Nothing was charged."""
 
+    def ask(self, said: tuple[Any, ...]) -> Any:
+        """All that a role enters is among its inputs here, so there is nobody to ask."""
+        raise LocalError(f"{self.name} asks for what is among its inputs")
+
     def doubt(self, sender: str, rule: str) -> None:
         """Everybody follows the protocol here."""
         raise LocalError(f"{self.name} doubts {sender} in a toy run: {rule}")

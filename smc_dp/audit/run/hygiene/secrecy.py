@@ -151,22 +151,27 @@ def _secrets(evidence: Evidence) -> Iterator[_Secret]:
         asked.append((name, bits))
         return len(asked) - 1
 
-    p = evidence.session.parameters
-    shapes = evidence.protocol.model.inputs(p, unknown)
+    p, model = evidence.session.parameters, evidence.protocol.model
+    shapes = model.inputs(p, unknown)
     for role, view in evidence.views.items():
-        for index, value in _pairs(shapes[role], view.inputs, type(p)):
+        mine = model.hygiene.gathered(p, view.inputs) if model.hygiene else view.inputs
+        for index, value in _pairs(shapes[role], mine, type(p)):
             name, bits = asked[index]
             yield _Secret(role, name, bits, value % (1 << bits))
 
 
 def _pairs(shape: Any, value: Any, skip: type) -> Iterator[tuple[int, int]]:
-    """The integers of two values of one shape, side by side; raises ValueError when their shapes differ."""
+    """The integers of two values of one shape, side by side; raises ValueError when their shapes differ.
+
+    Of the vectors that a role enters one after the other it may not have come to the last.
+    """
     if isinstance(shape, skip):
         return
     if isinstance(shape, int) and isinstance(value, int):
         yield shape, value
     elif isinstance(shape, tuple) and isinstance(value, tuple):
-        for a, b in zip(shape, value, strict=True):
+        vectors = len(shape) > len(value) and all(isinstance(x, tuple) for x in shape)
+        for a, b in zip(shape[: len(value)] if vectors else shape, value, strict=True):
             yield from _pairs(a, b, skip)
     elif is_dataclass(shape) and type(shape) is type(value):
         for f in fields(shape):

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.privacy import shared
+from smc_dp.audit.run.privacy import own_noise, shared
 from smc_dp.audit.run.privacy.private_inputs import models, noise
 from smc_dp.audit.run.stated import Stated, from_parameters
 from smc_dp.errors import shown
@@ -122,7 +122,7 @@ CHECKS: tuple[Check, ...] = (
         "privacy",
         "mechanism",
         "Which noise, which sensitivity and which scale do the parameters give?",
-        from_parameters(_mechanism, shared.mechanism),
+        from_parameters(_mechanism, shared.mechanism, own_noise.mechanism),
     ),
     Check("privacy", "statement", "Does the claimed statement follow?", from_parameters(_statement)),
     Check("privacy", "marks", "Does an insecure run say so, in the record and in the release?", _marks),
@@ -130,7 +130,12 @@ CHECKS: tuple[Check, ...] = (
         "privacy",
         "noise",
         "Is the parties' noise as long as its law makes it, in no direction?",
-        from_parameters(noise, shared.noise),
+        from_parameters(noise, shared.noise, own_noise.noise),
     ),
-    Check("privacy", "models", "Is no model longer than training makes it?", from_parameters(models, shared.models)),
+    Check(
+        "privacy",
+        "models",
+        "Is nothing that a party entered longer than its rows can make it?",
+        from_parameters(models, shared.models, own_noise.models),
+    ),
 )

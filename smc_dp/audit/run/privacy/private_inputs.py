@@ -128,7 +128,7 @@ def told(evidence: Evidence, name: str, what: str) -> CheckOutcome:
         return failed(f"{said}; {why}")
     try:
         simulated = {name: evidence.release["parameters"][name] for name in SIMULATED}
-        stated = agreed(evidence.release, evidence.shares or {}).bound(simulated)
+        stated = agreed(evidence.release, evidence.shares or {}, evidence.auxiliary).bound(simulated)
     except (InputError, KeyError):
         return failed(said)
     is_agreed = stated == evidence.session.parameters.as_dict().get("agreed")

@@ -1,59 +1,59 @@
 """The checks of privacy where every party draws a share of the noise: what the parameters give, and what views show.
 
 What is guaranteed counts the shares of H honest parties, H = K - D - t. The figures are made again here, from the
-formulas of `smc_dp.privacy.distributed`, for the law to which the recorded session is bound.
+formulas of `smc_dp.privacy.distributed`, for the law to which the recorded session is bound. Sums of gradients are in
+`rounds`; here is one sum of vectors that move by so much, and what holds for the noise of any sums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
-from math import ceil, exp, isqrt, lgamma, log, log2, sqrt
+from math import ceil, exp, lgamma, log, log2
 from typing import Any
 
-import numpy as np
-from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
-
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.privacy import direction
+from smc_dp.audit.run.privacy import lengths, rounds
+from smc_dp.audit.run.privacy.entered import EnteredBlock, EnteredSums, entered
 from smc_dp.audit.run.privacy.private_inputs import TAIL, counted, told
-from smc_dp.audit.run.privacy.product import Product
 from smc_dp.audit.run.stated import Stated
 from smc_dp.errors import shown
 from smc_dp.learning.solver import PUBLIC_TAU
-from smc_dp.privacy.distributed import SharedNoise
-from smc_dp.privacy.grid import Grid, ceil_sqrt
-from smc_dp.privacy.noise import DiscreteGaussian, KNorm
+from smc_dp.privacy.distributed import SharedNoise, SharedRounds
+from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import add_remove, largest_norm, logistic_constants
 from smc_dp.run.terms import terms_of
 
 LEAST_VARIANCE, SMOOTHING = 18, 9  # of a share of ddg, and what its curve loses
 LEAST_SCALE, LOST, LARGEST_DELTA_BITS = 16, Fraction(1, 1 << 80), 64  # of vg
+_RARE_BITS = 60  # two shares that are equal by a chance below this are one share used twice
 
 
-def mechanism(evidence: Evidence, found: Stated, noise: SharedNoise) -> CheckOutcome:
-    """The law of a share in the recorded session against the stated target, with the honest shares alone."""
+def mechanism(evidence: Evidence, found: Stated, noise: SharedNoise | SharedRounds) -> CheckOutcome:
+    """The laws of the shares in the recorded session against the stated target, with the honest shares alone."""
     if fault := _other_session(evidence, found):
         return failed(fault, 0)
+    if isinstance(noise, SharedRounds):
+        return rounds.mechanism(found)
     among, law, f = found.form.among, noise.law, noise.grid.fraction_bits
     K, D, t = among.parties, among.dropouts, among.colluders
-    H, moved = K - D - t, _moved(found, f)
+    H, reach = K - D - t, _reach(found)
+    moved = reach.moved_in(f)
     if law.honest != H:
         return failed(f"the shares of {law.honest} honest parties are counted, wanted K - D - t = {H}")
     if noise.sensitivity != moved:
-        return failed(f"one record is said to move the sum by {noise.sensitivity}, wanted {moved}")
+        return failed(f"one {reach.unit} is said to move the sum by {noise.sensitivity}, wanted {moved}")
     words = (
-        f"{law.name} noise in shares on the sum of K = {K} models of d = {law.dimension} weights, each times at most "
-        f"{found.form.most_rows} rows, in steps of 2**-{f}: one record moves the sum by at most D = {moved} in L2, and "
-        f"the shares of H = K - D - t = {K} - {D} - {t} = {H} parties count."
+        f"{law.name} noise in shares on the sum of K = {K} vectors of d = {law.dimension} numbers, of parties with at "
+        f"most {reach.most_rows} rows, in steps of 2**-{f}: one {reach.unit} moves the sum by at most D = {moved} in "
+        f"L2, and the shares of H = K - D - t = {K} - {D} - {t} = {H} parties count."
     )
     figure, fault = _guaranteed(found, law, H, moved)
     if fault:
         return failed(f"{words} {fault}")
-    bits, largest = noise.grid.ring_bits, K * (ceil(_longest(found) * (1 << f)) + 1) + law.tail(K)
+    bits, largest = noise.grid.ring_bits, K * (ceil(reach.longest * (1 << f)) + 1) + law.tail(K)
     if largest >= 1 << (bits - 1):
         return failed(f"{words} A ring of {bits} bits does not hold a sum of {largest.bit_length()} bits.")
     return passed(f"{words} {figure}; no sum wraps round in a ring of {bits} bits, but for a chance of 2**-80.")
@@ -71,20 +71,47 @@ def _other_session(evidence: Evidence, found: Stated) -> str | None:
     return f"{other}: the session is bound to {shown(said.get(other))}, what follows is {shown(follows[other])}"
 
 
-def _moved(found: Stated, fraction_bits: int) -> int:
-    """ceil(2**f Delta) + ceil(sqrt d), Delta the L2 sensitivity of the sum of models times numbers of rows."""
-    mu, tau = 2 * Fraction(found.method.lam), Fraction(PUBLIC_TAU) * found.form.most_rows
-    if found.form.statement.adjacency == "replace":
-        delta = (Fraction(logistic_constants(mu).G) + 2 * tau) / mu
+@dataclass(frozen=True)
+class _Reach:
+    """How far what one party with at most so many rows enters can go, in reals and in L2: what neighbours, who differ
+    in one `unit`, move it by, and how long it is at most. `exact`: its numbers stand on the grid as they are.
+    """
+
+    unit: str
+    dimension: int
+    most_rows: int
+    moved: Fraction
+    longest: Fraction
+    exact: bool = False
+
+    def moved_in(self, fraction_bits: int) -> int:
+        """On a grid: rounding moves each of two neighbours by up to sqrt(d)/2 steps."""
+        return ceil(self.moved * (1 << fraction_bits)) + self._rounding
+
+    def longest_in(self, fraction_bits: int, rows: int) -> int:
+        """On a grid, of a party with so many rows where it counts how many."""
+        return ceil(self.longest * rows * (1 << fraction_bits) / self.most_rows) + self._rounding
+
+    @property
+    def _rounding(self) -> int:
+        return 0 if self.exact else int(ceil_sqrt(self.dimension))
+
+
+def _reach(found: Stated) -> _Reach:
+    """Of models times numbers of rows (a method that has a `sensitivity_to` so many rows) it is made again here; what
+    is entered otherwise, the form itself says.
+    """
+    form, unit, most = found.form, found.form.statement.unit, int(found.form.announced.most_rows)
+    if not hasattr(found.method, "sensitivity_to"):
+        said = form.reach
+        return _Reach(unit, said.dimension, most, said.moved, said.longest, said.bits is not None)
+    mu, tau = 2 * Fraction(found.method.lam), Fraction(PUBLIC_TAU) * most
+    if form.statement.adjacency == "replace":
+        moved = (Fraction(logistic_constants(mu).G) + 2 * tau) / mu
     else:
-        delta = add_remove(mu, float(tau))
-    return int(ceil(delta * (1 << fraction_bits)) + ceil_sqrt(found.public.dimension))
-
-
-def _longest(found: Stated) -> Fraction:
-    """No model times its number of rows is longer."""
-    mu = 2 * Fraction(found.method.lam)
-    return (Fraction(largest_norm(mu)) + Fraction(PUBLIC_TAU) / mu) * int(found.form.most_rows)
+        moved = Fraction(add_remove(mu, float(tau)))
+    longest = (Fraction(largest_norm(mu)) + Fraction(PUBLIC_TAU) / mu) * most
+    return _Reach(unit, found.public.dimension, most, moved, longest)
 
 
 def _guaranteed(found: Stated, law: Any, H: int, moved: int) -> tuple[str, str | None]:
@@ -120,161 +147,137 @@ def _log2_delta(law: Any, H: int, epsilon: float) -> float:
 # What views show.
 
 
-@dataclass(frozen=True, eq=False)
-class _Share:
-    """One party's share of the noise, in grid units, and what it hides: its model times a number of rows."""
-
-    noise: tuple[int, ...]
-    model: tuple[int, ...]
-    rows: int
-
-
-def noise(evidence: Evidence, found: Stated, law_of: SharedNoise) -> CheckOutcome:
-    """Each share, and all that are given together: as long as their exact law has them, and pointing nowhere."""
-    read = _shares(evidence, found)
+def noise(evidence: Evidence, found: Stated, law_of: SharedNoise | SharedRounds) -> CheckOutcome:
+    """Each share in each block of each sum, and all that are given of a block: as long as their exact law has them, and
+    pointing nowhere. No two shares of a party, nor of two parties in a sum, point the same way.
+    """
+    read = entered(evidence, found)
     if isinstance(read, CheckOutcome):
         return read
-    law, d = law_of.law, law_of.law.dimension
-    for name, mine in read.items():
-        if not _plausible(_together([mine.noise], law), law, 1):
-            return told(evidence, name, "the share of the noise is shorter or longer than its declared law allows")
-        if _points(mine, law, found.grid):
-            return told(evidence, name, "the share of the noise points somewhere, as its declared law hardly ever does")
-    if not _plausible(_together([mine.noise for mine in read.values()], law), law, len(read)):
-        return failed("all given shares together are shorter or longer than their declared law allows")
-    if _all_point([*read.values()], law, found.grid):
-        return failed("all given shares together point somewhere, as their declared law hardly ever does")
-    power = _chance_beyond(law, len(read))
+    looks = _Looks()
+    for name, sums in read.items():
+        if fault := looks.alone(sums) or looks.again(sums):
+            return told(evidence, name, fault)
+    if len(found.form.sums) > 1 and (fault := looks.all_sums([*read.values()])):
+        return failed(fault)
+    for r in range(len(found.form.sums)):
+        if fault := looks.together([sums[r] for sums in read.values() if r < len(sums)]):
+            return failed(fault if len(found.form.sums) == 1 else f"sum {r}: {fault}")
+    return passed(looks.words(len(found.form.sums)))
+
+
+@dataclass
+class _Looks:
+    """What was looked at: the laws of all shares, how often something honest could have been found wrong, and what half
+    the noise of one block would have been noticed with.
+    """
+
+    shares: list[Any] = field(default_factory=list)
+    tests: int = 0
+    power: float = 0.0
+
+    def alone(self, sums: EnteredSums) -> str | None:
+        """What is wrong with a share of this party by itself."""
+        for r, blocks in enumerate(sums):
+            where = f" in sum {r}" if len(sums) > 1 else ""
+            for block in _noisy(blocks):
+                self.shares.append(block.law)
+                self.tests += 2
+                if not lengths.plausible(lengths.together([block.noise], block.law), block.law, 1):
+                    return f"the share of the noise{where} is shorter or longer than its declared law allows"
+                if lengths.points(block.noise, block.numbers, block.law):
+                    return f"the share of the noise{where} points somewhere, as its declared law hardly ever does"
+        return self._of_sums([sums], "its shares of the noise of all sums") if len(sums) > 1 else None
+
+    def again(self, sums: EnteredSums) -> str | None:
+        """Whether this party used noise in one sum that it used in another."""
+        alike: dict[Any, list[EnteredBlock]] = {}
+        for blocks in sums:
+            for block in _noisy(blocks):
+                alike.setdefault(block.law.text, []).append(block)
+        for some in alike.values():
+            self.tests += len(some) > 1
+            if _same(some) or lengths.all_point(*_vectors(some), some[0].law):
+                return "shares of the noise in several sums point the same way, as if one was used again"
+        return None
+
+    def all_sums(self, given: Sequence[EnteredSums]) -> str | None:
+        """What is wrong with all shares of all parties, where there are several sums."""
+        self.power = lengths.all_beyond(sum(b.law.dimension for sums in given for x in sums for b in _noisy(x)))
+        return self._of_sums(given, "all given shares of all sums")
+
+    def _of_sums(self, given: Sequence[EnteredSums], what: str) -> str | None:
+        """Their laws are all ddg."""
+        self.tests += 1
+        drawn = [(block.noise, block.law) for sums in given for blocks in sums for block in _noisy(blocks)]
+        fine = lengths.all_plausible(drawn)
+        return None if fine else f"{what} together are shorter or longer than their declared laws allow"
+
+    def together(self, given: Sequence[tuple[EnteredBlock, ...]]) -> str | None:
+        """What is wrong with all given shares of one sum."""
+        for some in zip(*(_noisy(blocks) for blocks in given), strict=True):
+            law = some[0].law
+            self.tests += 2
+            if not lengths.plausible(lengths.together([x.noise for x in some], law), law, len(some)):
+                return "all given shares together are shorter or longer than their declared law allows"
+            if lengths.all_point(*_vectors(some), law):
+                return "all given shares together point somewhere, as their declared law hardly ever does"
+            self.power = max(self.power, lengths.chance_beyond(law, len(some)))
+        return None
+
+    def words(self, sums: int) -> str:
+        """What was found."""
+        kinds = ", ".join(dict.fromkeys(law.name for law in self.shares))
+        numbers = " or ".join(str(d) for d in sorted({law.dimension for law in self.shares}))
+        where = "alone, all of a sum, and of all sums" if sums > 1 else "alone and added up"
+        return (
+            f"{counted('share', len(self.shares))} of {kinds} noise of {numbers} numbers, {where} as long as the law "
+            f"has it, and pointing no more than chance does; false alarms below {self.tests * TAIL:.1g}, half the "
+            f"noise in all of them would be noticed with probability at least {self.power:.2g}; whether it was drawn "
+            "at random, a run does not show"
+        )
+
+
+def _noisy(blocks: Iterable[EnteredBlock]) -> list[EnteredBlock]:
+    return [block for block in blocks if block.law is not None]
+
+
+def _vectors(some: Sequence[EnteredBlock]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    return [block.noise for block in some], [block.numbers for block in some]
+
+
+def _same(some: Sequence[EnteredBlock]) -> bool:
+    """Whether two are equal that hardly ever are by chance."""
+    rare = some[0].law.dimension * int(lengths.unit(some[0].law)).bit_length() / 2 > _RARE_BITS
+    return rare and len({block.noise for block in some}) < len(some)
+
+
+def models(evidence: Evidence, found: Stated, law_of: SharedNoise | SharedRounds) -> CheckOutcome:
+    """Nobody entered more than the method lets any rows add: no model times its number of rows is longer than training
+    on any rows makes it, no gradient longer than so many rows make it.
+
+    Who takes its noise off beforehand, or enters what is another party's negated, mostly shows.
+    """
+    read = entered(evidence, found)
+    if isinstance(read, CheckOutcome):
+        return read
+    if isinstance(law_of, SharedRounds):
+        return rounds.contributions(evidence, found, read)
+    reach, f = _reach(found), law_of.grid.fraction_bits
+    for name, sums in read.items():
+        vector, *size = (block.numbers for block in sums[0])
+        rows = size[0][0] if size and _counts_rows(found) else reach.most_rows
+        if not 1 <= rows <= reach.most_rows:
+            return told(evidence, name, f"the number of rows is {rows}, wanted 1 to {reach.most_rows}")
+        if sum(x * x for x in vector) > reach.longest_in(f, rows) ** 2:
+            most = float(reach.longest * rows / reach.most_rows)
+            return told(evidence, name, f"what was entered is longer than any {rows} rows make it, {most:.4g}")
     return passed(
-        f"{counted('share', len(read))} of {law.name} noise of {d} numbers, alone and added up as long as the law has "
-        f"it, and pointing no more than chance does; false alarms below {2 * (len(read) + 1) * TAIL:.1g}, half the "
-        f"noise in all of them would be noticed with probability at least {power:.2g}; whether it was drawn at random, "
-        "a run does not show"
+        f"{counted('vector', len(read))}, none longer than whatever rows make it; whether they are those of rows, and "
+        "of rows alone, a run does not show"
     )
 
 
-def models(evidence: Evidence, found: Stated, law_of: SharedNoise) -> CheckOutcome:
-    """No model times its number of rows is longer than training on any rows makes it.
-
-    Who enters its model with less of the noise beforehand, or another party's negated, mostly shows.
-    """
-    read = _shares(evidence, found)
-    if isinstance(read, CheckOutcome):
-        return read
-    f, most = law_of.grid.fraction_bits, int(found.form.most_rows)
-    longest = _longest(found) / most
-    for name, mine in read.items():
-        if not 1 <= mine.rows <= most:
-            return told(evidence, name, f"the number of rows is {mine.rows}, wanted 1 to {most}")
-        allowed = ceil(longest * mine.rows * (1 << f)) + ceil_sqrt(law_of.law.dimension)
-        if sum(x * x for x in mine.model) > allowed**2:
-            said = f"the model is longer than training on any rows makes it, {float(longest):.4g}"
-            return told(evidence, name, said)
-    return passed(
-        f"{counted('model', len(read))}, none longer than {float(longest):.4g}, as training on whatever rows makes "
-        "them; whether they were trained, and trained on rows alone, a run does not show"
-    )
-
-
-def _shares(evidence: Evidence, found: Stated) -> dict[str, _Share] | CheckOutcome:
-    """What the views of parties hold, or what is to be said where they hold nothing of the kind."""
-    views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
-    if not views:
-        return not_possible("no view of a party was given, and what parties entered is nowhere else to be seen")
-    read: dict[str, _Share] = {}
-    for name, view in views.items():
-        mine = _share(view.inputs, found)
-        if mine is None:
-            return told(evidence, name, "the view holds no numbers and noise as they could be")
-        read[name] = mine
-    return read
-
-
-def _share(inputs: tuple[Any, ...], found: Stated) -> _Share | None:
-    """A party's own input: for its one sum its numbers, and its share of the noise; None when it is none."""
-    mine = inputs[1] if len(inputs) == 2 else None
-    numbers, noise = (getattr(mine, name, None) for name in ("numbers", "noise"))
-    if not all(isinstance(x, tuple) and len(x) == 1 and len(x[0]) == found.form.length for x in (numbers, noise)):
-        return None
-    entered, drawn = ([found.grid.lift(x) for x in vectors[0]] for vectors in (numbers, noise))  # type: ignore[index]
-    d = found.public.dimension
-    if any(drawn[d:]):
-        return None
-    rows = entered[d] if len(entered) > d else found.form.most_rows
-    return _Share(tuple(drawn[:d]), tuple(entered[:d]), rows)
-
-
-def _together(shares: Sequence[Sequence[int]], law: Any) -> int:
-    """The squared length of shares: of ddg end to end, of vg that of their sum, of self that of all lengths added."""
-    if law.name == "vg":
-        return sum(sum(column) ** 2 for column in zip(*shares, strict=True))
-    squares = [sum(x * x for x in share) for share in shares]
-    return sum(squares) if law.name == "ddg" else sum(map(isqrt, squares)) ** 2
-
-
-@lru_cache(maxsize=8)
-def _squared(law: Any, shares: int) -> tuple[float, float]:
-    """Between which values that squared length lies in units of the law, but for a chance of `TAIL`.
-
-    Of ddg it is a chi-square number, of self the square of a Gamma number, and of vg a product of both kinds.
-    """
-    d = law.dimension
-    if law.name == "self":
-        return float(gammaincinv(d * shares, TAIL / 2)) ** 2, float(gammainccinv(d * shares, TAIL / 2)) ** 2
-    if law.name == "ddg":
-        return 2 * float(gammaincinv(d * shares / 2, TAIL / 2)), 2 * float(gammainccinv(d * shares / 2, TAIL / 2))
-    product = _product(law, shares)
-    return product.quantile(TAIL / 2, below=True), product.quantile(TAIL / 2, below=False)
-
-
-def _product(law: Any, shares: int) -> Product:
-    return Product(float(law.shape) * shares, law.dimension / 2)
-
-
-def _unit(law: Any) -> Fraction:
-    """The square of what lengths are measured in; it may be too large for a float."""
-    return Fraction(law.variance if law.name == "ddg" else law.scale**2)
-
-
-def _plausible(square: int, law: Any, shares: int) -> bool:
-    """Whether a squared length is that of so many shares, whatever rounding to the grid has done."""
-    low, high = _squared(law, shares)
-    slack = sqrt(Fraction((shares * (ceil_sqrt(law.dimension) + 1)) ** 2) / _unit(law))
-    return sqrt(low) - slack <= sqrt(Fraction(square) / _unit(law)) <= sqrt(high) + slack
-
-
-def _chance_beyond(law: Any, shares: int) -> float:
-    """At least the probability that shares of half the length are noticed for that."""
-    d, (low, high) = law.dimension, _squared(law, shares)
-    if law.name == "self":
-        return float(gammainc(d * shares, 2 * sqrt(low)) + gammaincc(d * shares, 2 * sqrt(high)))
-    if law.name == "ddg":
-        return float(gammainc(d * shares / 2, 2 * low) + gammaincc(d * shares / 2, 2 * high))
-    product = _product(law, shares)
-    return product.chance(4 * low, below=True) + product.chance(4 * high, below=False)
-
-
-def _points(mine: _Share, law: Any, grid: Grid) -> bool:
-    """Whether one share points somewhere; on a grid too coarse for that nothing is looked at."""
-    if _unit(law) < direction.COARSE**2 or not any(mine.noise):
-        return False
-    return direction.one_points(_scores(mine, law), _model(mine, grid)) < TAIL
-
-
-def _all_point(shares: Sequence[_Share], law: Any, grid: Grid) -> bool:
-    """Whether all of them do, of laws that say how long each is beside the others: of vg they do not."""
-    if law.name == "vg" or len(shares) < 2 or _unit(law) < direction.COARSE**2:
-        return False
-    scores = np.array([_scores(mine, law) for mine in shares])
-    return direction.all_point(scores, np.array([_model(mine, grid) for mine in shares])) < TAIL
-
-
-def _scores(mine: _Share, law: Any) -> direction.Vectors:
-    """Numbers that point where a share does: given its length every direction is as likely, also of vg."""
-    gauss = law.name == "ddg"
-    like = DiscreteGaussian(law.dimension, law.variance) if gauss else KNorm(law.dimension, law.scale)
-    return direction.normal_scores(mine.noise, like)
-
-
-def _model(mine: _Share, grid: Grid) -> direction.Vectors:
-    return np.array([float(Fraction(x, 1 << grid.fraction_bits)) for x in mine.model])
+def _counts_rows(found: Stated) -> bool:
+    """Whether the number without noise is that of rows, by which what is entered grows."""
+    return bool(found.form.announced.sizes == "released")

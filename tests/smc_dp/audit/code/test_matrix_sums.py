@@ -179,6 +179,9 @@ TWINS: dict[str, tuple[Sequence[twins.Patch], Parameters, tuple[str, ...], str, 
     "one mask key for all sums": (twins.ONE_MASK_KEY, ONE_AND_ALL, ("charlie",), GONE, "z_3(1)", "all"),
     "one seed for all sums": (twins.ONE_SEED, ONE_AND_ALL, ("charlie",), LATE, "z_3(1)", "all"),
     "no noise": (twins.NO_NOISE, ONE_AND_ALL, ("P1", "P2", "charlie"), "nobody missing", "x_3(1)", "all"),
+    "no noise in what is asked for": (
+        *(twins.ASKED_WITHOUT_NOISE, ONE_AND_ALL, ("P1", "P2", "charlie"), "nobody missing", "x_3(3)", "all"),
+    ),
     "digests that can be tried": (
         *(twins.DIGESTS_ALONE, OF_FIVE, ("P1", "P2", "P3"), "nobody missing", "z_4(1)", "partly"),
     ),

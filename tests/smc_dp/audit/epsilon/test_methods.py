@@ -44,7 +44,8 @@ def test_no_method_is_refuted(name: str, calibration: Calibration, noise: NoiseN
     found = audited(name, target(calibration, noise), 20)
     assert not found.refuted
     assert (found.claim.kind == "none") == ((name, calibration) == ("ofpa", "paper"))
-    assert found.claim.kind in ("none", "zcdp" if noise == "gauss" else "pure")
+    gaussian = "approx" if name == "central_obj" else "zcdp"  # the curve is not that of what is released
+    assert found.claim.kind in ("none", gaussian if noise in ("gauss", "ddg") else "pure")
 
 
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if not method.calibrations])

@@ -90,7 +90,7 @@ def test_with_another_who_vanishes_the_rest_is_the_sum_of_the_honest_who_are_lef
         if me.name != "P4":
             return y
         blinds = p.ring.subtract_vectors(y, p.ring.add_vectors(mine.numbers[r], mine.noise[r]))
-        sent = WAYS[deviation](p, mine, blinds, (), me.rng)
+        sent = WAYS[deviation](p, mine.numbers[r], blinds, (), me.rng)
         added.append(p.ring.subtract_vectors(sent, blinds))
         return sent
 
@@ -173,5 +173,5 @@ def test_what_the_secure_sum_does_not_have_is_bad_input() -> None:
         secure_sum.case(target(), twin="stripped")
     with pytest.raises(InputError, match=r"^twin: with noise self one share is enough"):
         secure_sum.case(target("self"), twin="all-honest")
-    with pytest.raises(InputError, match=r"^through_protocol: wanted `method` prr_mean or wsum"):
+    with pytest.raises(InputError, match=r"^through_protocol: wanted `method` prr_mean, wsum, newton or gd"):
         Request("vote", Fraction(1), through_protocol=True)

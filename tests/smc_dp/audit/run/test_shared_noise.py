@@ -25,7 +25,7 @@ from protocols.secure_sum.values import Addends
 from smc_dp.audit.run import checks, stated
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence, load
-from smc_dp.audit.run.privacy import shared
+from smc_dp.audit.run.privacy import lengths, shared
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.audit.run.stated import Stated
 from smc_dp.methods.sums.among import Among
@@ -311,13 +311,13 @@ def test_noise_along_the_model_is_found(law: str, made: Folders) -> None:
     """As long as it should be, and all of it in one direction."""
     drawn = {"ddg": LAWS[0], "vg": LAWS[1], "self": LAWS[2]}[law]
     rng = Stream.insecure_from_seed(f"pointing {law}")
-    honest = [shared._Share(tuple(drawn.share(rng)), tuple(range(1, DIMENSION + 1)), 1) for _ in range(4)]
-    grid = Grid(40, 64)
-    assert not any(shared._points(mine, drawn, grid) for mine in honest)
-    assert not shared._all_point(honest, drawn, grid)
-    along = [replace(mine, noise=tuple(x << 20 for x in mine.model)) for mine in honest]
-    assert all(shared._points(mine, drawn, grid) for mine in along)
-    assert shared._all_point(along, drawn, grid) == (law != "vg")
+    beside = [tuple(range(1, DIMENSION + 1))] * 4
+    honest = [tuple(drawn.share(rng)) for _ in beside]
+    assert not any(lengths.points(mine, model, drawn) for mine, model in zip(honest, beside, strict=True))
+    assert not lengths.all_point(honest, beside, drawn)
+    along = [tuple(x << 20 for x in model) for model in beside]
+    assert all(lengths.points(mine, model, drawn) for mine, model in zip(along, beside, strict=True))
+    assert lengths.all_point(along, beside, drawn) == (law != "vg")
 
 
 def test_a_model_longer_than_any_is_found(made: Folders) -> None:
@@ -343,14 +343,14 @@ LAWS = (
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
 def test_half_of_all_honest_shares_lie_between_the_quartiles(law: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The law of lengths is exact: of one share, and of three together."""
-    monkeypatch.setattr(shared, "TAIL", 0.5)
-    shared._squared.cache_clear()
+    monkeypatch.setattr(lengths, "TAIL", 0.5)
+    lengths.squared.cache_clear()
     rng, tries = Stream.insecure_from_seed(f"lengths {law.name}"), 200
     for count in (1, 3):
         drawn = [[law.share(rng) for _ in range(count)] for _ in range(tries)]
-        inside = sum(shared._plausible(shared._together(x, law), law, count) for x in drawn)
+        inside = sum(lengths.plausible(lengths.together(x, law), law, count) for x in drawn)
         assert min(binom.cdf(inside, tries, 0.5), binom.sf(inside - 1, tries, 0.5)) > 1e-6, inside
-    shared._squared.cache_clear()
+    lengths.squared.cache_clear()
 
 
 def test_stated_parameters_out_of_range_are_refused(made: Folders) -> None:

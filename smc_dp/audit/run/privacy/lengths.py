@@ -1,0 +1,121 @@
+"""How long, and how undirected, shares of noise of each law are: exact laws, with stated chances of a false alarm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from math import isqrt, sqrt
+from typing import Any
+
+import numpy as np
+from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
+
+from smc_dp.audit.run.privacy import direction
+from smc_dp.audit.run.privacy.private_inputs import TAIL
+from smc_dp.audit.run.privacy.product import Product
+from smc_dp.privacy.grid import ceil_sqrt
+from smc_dp.privacy.noise import DiscreteGaussian, KNorm
+
+Integers = Sequence[int]
+
+
+def together(shares: Sequence[Sequence[int]], law: Any) -> int:
+    """The squared length of shares: of ddg end to end, of vg that of their sum, of self that of all lengths added."""
+    if law.name == "vg":
+        return sum(sum(column) ** 2 for column in zip(*shares, strict=True))
+    squares = [sum(x * x for x in share) for share in shares]
+    return sum(squares) if law.name == "ddg" else sum(map(isqrt, squares)) ** 2
+
+
+@lru_cache(maxsize=8)
+def squared(law: Any, shares: int) -> tuple[float, float]:
+    """Between which values that squared length lies in units of the law, but for a chance of `TAIL`.
+
+    Of ddg it is a chi-square number, of self the square of a Gamma number, and of vg a product of both kinds.
+    """
+    d = law.dimension
+    if law.name == "self":
+        return float(gammaincinv(d * shares, TAIL / 2)) ** 2, float(gammainccinv(d * shares, TAIL / 2)) ** 2
+    if law.name == "ddg":
+        return 2 * float(gammaincinv(d * shares / 2, TAIL / 2)), 2 * float(gammainccinv(d * shares / 2, TAIL / 2))
+    product = _product(law, shares)
+    return product.quantile(TAIL / 2, below=True), product.quantile(TAIL / 2, below=False)
+
+
+def _product(law: Any, shares: int) -> Product:
+    return Product(float(law.shape) * shares, law.dimension / 2)
+
+
+def unit(law: Any) -> Fraction:
+    """The square of what lengths are measured in; it may be too large for a float."""
+    return Fraction(law.variance if law.name == "ddg" else law.scale**2)
+
+
+def plausible(square: int, law: Any, shares: int) -> bool:
+    """Whether a squared length is that of so many shares, whatever rounding to the grid has done."""
+    low, high = squared(law, shares)
+    slack = sqrt(Fraction((shares * (ceil_sqrt(law.dimension) + 1)) ** 2) / unit(law))
+    return sqrt(low) - slack <= sqrt(Fraction(square) / unit(law)) <= sqrt(high) + slack
+
+
+def chance_beyond(law: Any, shares: int) -> float:
+    """At least the probability that shares of half the length are noticed for that."""
+    d, (low, high) = law.dimension, squared(law, shares)
+    if law.name == "self":
+        return float(gammainc(d * shares, 2 * sqrt(low)) + gammaincc(d * shares, 2 * sqrt(high)))
+    if law.name == "ddg":
+        return float(gammainc(d * shares / 2, 2 * low) + gammaincc(d * shares / 2, 2 * high))
+    product = _product(law, shares)
+    return product.chance(4 * low, below=True) + product.chance(4 * high, below=False)
+
+
+def all_plausible(shares: Sequence[tuple[Integers, Any]]) -> bool:
+    """Whether shares of ddg, each of its own variance, are together as long as their laws have them."""
+    d = sum(law.dimension for _, law in shares)
+    found = sqrt(sum(Fraction(sum(x * x for x in noise)) / unit(law) for noise, law in shares))
+    slack = sqrt(sum(Fraction((ceil_sqrt(law.dimension) + 1) ** 2) / unit(law) for _, law in shares))
+    low, high = gammaincinv(d / 2, TAIL / 2), gammainccinv(d / 2, TAIL / 2)
+    return bool(sqrt(2 * low) - slack <= found <= sqrt(2 * high) + slack)
+
+
+def all_beyond(numbers: int) -> float:
+    """At least the probability that half the noise in so many numbers is noticed for its length."""
+    low, high = gammaincinv(numbers / 2, TAIL / 2), gammainccinv(numbers / 2, TAIL / 2)
+    return float(gammainc(numbers / 2, 4 * low) + gammaincc(numbers / 2, 4 * high))
+
+
+def points(noise: Integers, beside: Integers, law: Any) -> bool:
+    """Whether one share points somewhere, along what it hides above all; on a grid too coarse for that nothing is
+    looked at.
+    """
+    if _is_coarse(law) or not any(noise):
+        return False
+    return direction.one_points(_scores(noise, law), _floats(beside)) < TAIL
+
+
+def all_point(shares: Sequence[Integers], beside: Sequence[Integers], law: Any) -> bool:
+    """Whether all of them do, or several the same way, of laws that say how long each is beside the others: of vg they
+    do not.
+    """
+    if law.name == "vg" or len(shares) < 2 or _is_coarse(law):
+        return False
+    scores = np.array([_scores(noise, law) for noise in shares])
+    return direction.all_point(scores, np.array([_floats(numbers) for numbers in beside])) < TAIL
+
+
+def _is_coarse(law: Any) -> bool:
+    return unit(law) < direction.COARSE**2
+
+
+def _scores(noise: Integers, law: Any) -> direction.Vectors:
+    """Numbers that point where a share does: given its length every direction is as likely, also of vg."""
+    gauss = law.name == "ddg"
+    like = DiscreteGaussian(law.dimension, law.variance) if gauss else KNorm(law.dimension, law.scale)
+    return direction.normal_scores(noise, like)
+
+
+def _floats(numbers: Integers) -> direction.Vectors:
+    """In parts of the largest: what is looked at is a direction, and numbers may be too large for floats."""
+    largest = max(map(abs, numbers), default=0) or 1
+    return np.array([float(Fraction(x, largest)) for x in numbers])

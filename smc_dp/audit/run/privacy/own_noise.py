@@ -1,0 +1,85 @@
+"""The checks of privacy where a sum adds no noise, because each party's model has all its own before it is masked."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, log1p
+from typing import Any
+
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.privacy.private_inputs import counted, told
+from smc_dp.audit.run.stated import Stated
+from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.privacy.grid import ceil_sqrt
+
+CURVATURE = 0.25  # of the logistic loss, for rows of the unit ball
+LARGEST_WEIGHT = 1 << 22
+_SIZES = tuple(10**k for k in range(8))
+_SLACK = 1e-9  # this is done in floats
+
+
+def mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
+    """The laws of a party's own noise for sizes over the whole range, against the target; and the ring."""
+    said = evidence.session.parameters.as_dict()["sums"]
+    follows = [[list(block) for block in blocks] for blocks in found.form.sums]
+    if said != follows:
+        return failed(f"sums: the session is bound to {said}, what follows is {follows}", 0)
+    n, worst = max(((n, _epsilon(found, n)) for n in _SIZES), key=lambda item: item[1])
+    words = f"Each party adds noise to its own objective and model, of {found.public.dimension + 1} weights."
+    if worst > float(found.target.wanted) * (1 + _SLACK):
+        return failed(f"{words} For n = {n} the epsilon is {worst:.6g}, above {float(found.target.wanted):g}.")
+    largest = found.public.parties * int(found.form.announced.most_rows) * LARGEST_WEIGHT << found.grid.fraction_bits
+    bits = found.grid.ring_bits
+    if largest >= 1 << (bits - 1):
+        return failed(f"{words} A ring of {bits} bits does not hold a sum of {largest.bit_length()} bits.")
+    return passed(
+        f"{words} 2/scale, the logarithm of the determinant and the noise for the solver's tolerance come to epsilon "
+        f"{worst:.6g} at most for n = 1, 10, ... 10**7; no sum wraps round in a ring of {bits} bits."
+    )
+
+
+def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
+    """There is none beside the numbers; what is in them nobody can tell from the model."""
+    return not_possible("the noise of each party is in its model, and views hold the model alone")
+
+
+def models(evidence: Evidence, found: Stated) -> CheckOutcome:
+    """Every weight is cut off as it has to be, times a number of rows that was announced."""
+    views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
+    if not views:
+        return not_possible("no view of a party was given, and what parties entered is nowhere else to be seen")
+    d, most = found.public.dimension + 1, int(found.form.announced.most_rows)
+    for name, view in views.items():
+        numbers = _numbers(view.inputs, found)
+        if numbers is None:
+            return told(evidence, name, "the view holds no numbers without noise as they could be")
+        rows = numbers[d] if len(numbers) > d else most
+        if not 1 <= rows <= most:
+            return told(evidence, name, f"the number of rows is {rows}, wanted 1 to {most}")
+        if max(map(abs, numbers[:d])) > rows * LARGEST_WEIGHT << found.grid.fraction_bits:
+            return told(evidence, name, f"a weight is larger than {LARGEST_WEIGHT}, where weights are cut off")
+    return passed(
+        f"{counted('model', len(views))} with weights of at most {LARGEST_WEIGHT}; whether they were trained with "
+        "their noise, and on rows alone, a run does not show"
+    )
+
+
+def _numbers(inputs: tuple[Any, ...], found: Stated) -> list[int] | None:
+    """What a party entered to the one sum; None where its view does not say, or has noise beside it."""
+    mine = inputs[1] if len(inputs) == 2 else None
+    numbers, noise = (getattr(mine, name, None) for name in ("numbers", "noise"))
+    if not all(isinstance(x, tuple) and len(x) == 1 and len(x[0]) == found.form.length for x in (numbers, noise)):
+        return None
+    entered, drawn = ([found.grid.lift(x) for x in vectors[0]] for vectors in (numbers, noise))  # type: ignore[index]
+    return None if any(drawn) else entered
+
+
+def _epsilon(found: Stated, n: int) -> float:
+    """2/scale + log(1 + c/(n (Lambda + Delta))) + D/scale' of objective perturbation, for a party with n rows."""
+    d, unit = found.public.dimension + 1, 1 << found.grid.fraction_bits
+    law = found.method.perturbation(found.target, n, d)
+    total = Fraction(law.total)
+    beta = Fraction(ceil_sqrt(d), 2 * unit)
+    moved = ceil(unit * 2 * (Fraction(PUBLIC_TAU) + beta / n) / total) + ceil_sqrt(d)
+    return float(2 * unit / law.noise.scale) + log1p(CURVATURE / (n * float(total))) + float(moved / law.output.scale)

@@ -1,0 +1,184 @@
+"""Sums of clipped gradients, one asked for in view of the others: what the parameters give, derived again.
+
+A record enters a multiple of its own integer row, and where a sum has three blocks (gradient, diagonal, what lies above
+it) a multiple of its square. Bounds, costs and rings are made again here from the public formulas, and compared with
+the laws to which the session is bound; no figure of `smc_dp.privacy.distributed.rounds` is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp, isqrt, pi
+from typing import Any
+
+from smc_dp.audit.run.check import CheckOutcome, failed, passed
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.privacy.entered import EnteredBlock, EnteredSums, laws
+from smc_dp.audit.run.privacy.private_inputs import counted, told
+from smc_dp.audit.run.stated import Stated
+
+LEAST_VARIANCE, SMOOTHING = 18, 9  # of a share, and what its curve loses
+ROW = 1 << 14  # how long a row is at most, in integers
+SHARE = 1 << 12  # what stands for a whole row in a gradient
+_SQUARE = ROW * ROW
+
+
+@dataclass(frozen=True)
+class SumBound:
+    """What one record adds to one sum at most, in L2: to the gradient, and to the curvature, 0 where there is none.
+
+    `start`: nothing was asked yet, so that the weights are zero whoever lies.
+    """
+
+    gradient: int
+    curvature: int
+    start: bool
+
+    def cost(self, gradient: Fraction, curvature: Fraction, adjacency: str) -> Fraction:
+        """The largest sum of squares of how far two neighbours lie apart, over these variances."""
+        A = self.gradient**2 / gradient
+        E = self.curvature**2 / curvature if self.curvature else Fraction(0)
+        if adjacency == "addremove":
+            return A + E
+        both = 4 * A if 2 * E <= A else (A + 2 * E) ** 2 / (2 * E)
+        return both if self.start else max(4 * A + E, both)
+
+
+def bounds(found: Stated) -> tuple[SumBound, ...]:
+    """Of each sum, by its number of classes and of blocks."""
+    k, found_bounds = found.public.classes, []
+    for blocks in found.form.sums:
+        start = len(blocks) > 1
+        of_start = ROW if k == 2 else isqrt(k * (k - 1) * _SQUARE - 1) + 1  # rounded up
+        # Clipped at 1/2, or of k classes at sqrt(1 - 1/k), which for integers is rounded down.
+        clipped = SHARE * ROW // 2 if k == 2 else isqrt((SHARE * ROW) ** 2 * (k - 1) // k)
+        found_bounds.append(SumBound(of_start if start else clipped, _SQUARE if start else 0, start))
+    return tuple(found_bounds)
+
+
+def mechanism(found: Stated) -> CheckOutcome:
+    """What the shares of H honest parties give for all sums together, against the stated target."""
+    among, form, target = found.form.among, found.form, found.target
+    K, D, t = among.parties, among.dropouts, among.colluders
+    H, every = K - D - t, [law for r in range(len(form.sums)) for law in laws(found, r)]
+    if fault := _form_fault(found):
+        return failed(fault)
+    for law in every:
+        if law.honest != H:
+            return failed(f"the shares of {law.honest} honest parties are counted, wanted K - D - t = {H}")
+        if law.variance < LEAST_VARIANCE:
+            return failed(f"A share has the variance {float(law.variance):.4g}, wanted at least {LEAST_VARIANCE}.")
+    words = _words(found, H)
+    mu, rho = _together(found, H, SMOOTHING), _together(found, H, 0) / 2 + _closeness(every, H)
+    if mu > target.mu**2:
+        return failed(f"{words} They give mu = {float(mu) ** 0.5:.6g}, wanted at most {float(target.mu):.6g}.")
+    stated = form.statement
+    if stated.mu is None or stated.rho is None or Fraction(stated.mu) ** 2 < mu or Fraction(stated.rho) < rho:
+        return failed(f"{words} They give mu = {float(mu) ** 0.5:.6g} and rho = {float(rho):.6g}, stated is less.")
+    bits, largest = form.grid.ring_bits, max(_largest(found, r) for r in range(len(form.sums)))
+    if largest >= 1 << (bits - 1):
+        return failed(f"{words} A ring of {bits} bits does not hold a sum of {largest.bit_length()} bits.")
+    return passed(
+        f"{words} mu = {float(mu) ** 0.5:.6g} and rho = {float(rho):.6g} for all sums together; none wraps round in a "
+        f"ring of {bits} bits, but for a chance of 2**-80 in each block."
+    )
+
+
+def _words(found: Stated, H: int) -> str:
+    most, d, k = bounds(found), found.public.dimension, found.public.classes
+    curved = sum(1 for bound in most if bound.curvature)
+    last = most[-1].gradient
+    return (
+        f"ddg noise in shares on {counted('sum', len(most))} of gradients of d = {d} weights and {k} classes, "
+        f"{curved} of them with a curvature: one record enters at most {last} in L2 and there at most "
+        f"{most[0].gradient} and {most[0].curvature}, and the shares of H = {H} parties count."
+        if curved
+        else f"ddg noise in shares on {counted('sum', len(most))} of gradients of d = {d} weights and {k} classes: one "
+        f"record enters at most {last} in L2, and the shares of H = {H} parties count."
+    )
+
+
+def _form_fault(found: Stated) -> str | None:
+    """What is no sum of gradients of this many weights, with a curvature in the first at most."""
+    d, k = found.public.dimension, found.public.classes
+    gradient = d if k == 2 else k * d
+    beside = (d * (d - 1) // 2,) if d > 1 else ()
+    for r, blocks in enumerate(found.form.sums):
+        lengths = tuple(length for length, _ in blocks)
+        if lengths != (gradient,) and (r or lengths != (gradient, d, *beside)):
+            return f"sum {r} has blocks of {lengths} numbers, wanted a gradient of {gradient}, or in sum 0 a curvature"
+    return None
+
+
+def _together(found: Stated, H: int, smoothing: int) -> Fraction:
+    """The costs of all sums, with this taken off the variance of each number."""
+    adjacency, total = found.form.statement.adjacency, Fraction(0)
+    for r, bound in enumerate(bounds(found)):
+        left = [H * law.variance - smoothing for law in laws(found, r)]
+        # An entry beside the diagonal stands for two, so that half the variance is as good there.
+        curvature = min([left[1], *(2 * beside for beside in left[2:])]) if bound.curvature else Fraction(1)
+        total += bound.cost(left[0], curvature, adjacency)
+    return total
+
+
+def _closeness(every: list[Any], H: int) -> Fraction:
+    """What rho is more because sums of shares are not discrete Gaussians (Kairouz, Liu and Steinke 2021)."""
+    parts = sum(law.dimension * _tau(law, H) / 4 for law in every)
+    return Fraction(parts)
+
+
+def _tau(law: Any, H: int) -> float:
+    return 10 * sum(exp(-2 * pi**2 * float(law.variance) * k / (k + 1)) for k in range(1, H))
+
+
+def _largest(found: Stated, r: int) -> int:
+    """What no entry of sum r exceeds, but for a small chance: all rows of all parties, and all shares."""
+    bound, among = bounds(found)[r], found.form.among
+    tail = max(law.tail(among.parties) for law in laws(found, r))
+    return int(among.parties * _most_rows(found) * max(bound.gradient, bound.curvature) + tail)
+
+
+def _most_rows(found: Stated) -> int:
+    return int(found.form.announced.most_rows)
+
+
+def contributions(evidence: Evidence, found: Stated, read: Mapping[str, EnteredSums]) -> CheckOutcome:
+    """What a party entered is no longer than any rows make it, as many as it may have."""
+    most_rows, most = _most_rows(found), bounds(found)
+    for name, sums in read.items():
+        for r, blocks in enumerate(sums):
+            for what, length, allowed in _lengths(blocks, most[r]):
+                if length > (allowed * most_rows) ** 2:
+                    return told(evidence, name, f"the {what} in sum {r} is longer than {most_rows} rows make it")
+            if fault := _no_square(blocks):
+                return told(evidence, name, f"the curvature in sum {r} is that of no rows: {fault}")
+    count = sum(len(sums) for sums in read.values())
+    return passed(
+        f"{counted('contribution', count)} to sums, none longer than {most_rows} rows make it, whatever was asked; "
+        "whether they are those of rows, and of which, a run does not show"
+    )
+
+
+def _lengths(blocks: tuple[EnteredBlock, ...], bound: SumBound) -> Iterator[tuple[str, int, int]]:
+    """What it is, its squared length, and how long a record makes it."""
+    gradient, *triangle = (sum(x * x for x in block.numbers) for block in blocks)
+    yield "gradient", gradient, bound.gradient
+    if triangle:
+        diagonal, *beside = triangle
+        yield "curvature", diagonal + 2 * sum(beside), bound.curvature
+
+
+def _no_square(blocks: tuple[EnteredBlock, ...]) -> str | None:
+    """Why these are not the diagonal, and what lies above it, of a sum of squares of rows."""
+    if len(blocks) == 1:
+        return None
+    diagonal, above = blocks[1].numbers, iter(blocks[2].numbers if len(blocks) > 2 else ())
+    if min(diagonal) < 0:
+        return "a number on its diagonal is negative"
+    for i, x in enumerate(diagonal):
+        for y in diagonal[i + 1 :]:
+            if next(above) ** 2 > x * y:
+                return "a number beside its diagonal is too large for those on it"
+    return None

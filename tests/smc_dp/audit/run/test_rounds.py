@@ -1,0 +1,333 @@
+"""The checks of privacy of sessions with several sums: honest runs with drop-outs, and records, releases, views and
+parties that lie about one of the sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import forgeries as f
+from support.audited import Folders, hospitals, long_term, sum_agreement
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime import message as messages
+from protocols.runtime.statement import encoded, statement
+from protocols.secure_sum.messages import Input
+from protocols.secure_sum.parameters import stage
+from protocols.secure_sum.values import Addends
+from smc_dp.audit.run import checks
+from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.privacy import rounds
+from smc_dp.audit.run.report import audit_evidence
+from smc_dp.audit.run.stated import Stated, stated
+from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.data.sources import Prepared
+from smc_dp.methods.collaborative.ofaa import Ofaa
+from smc_dp.methods.gradients.gradient_descent import GradientDescent
+from smc_dp.methods.gradients.newton import Newton
+from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.clipped_average import ClippedAverage
+from smc_dp.privacy.distributed import RoundBound, SharedRounds
+from smc_dp.privacy.grid import Grid
+from smc_dp.privacy.target import Target
+from smc_dp.run.simulation import simulate_run
+
+SIZES, DIMENSION, MOST = (30, 20, 45, 12), 4, 100
+PARTIES = tuple(f"north-{j}" for j in range(len(SIZES)))
+OWN = long_term(PARTIES)
+OF_THE_CODE = {"law", "boundary"}
+CHECKS = {check.name: check for check in checks.CHECKS if check.name not in OF_THE_CODE}
+ONE = Target(1, noise="ddg", delta=Fraction(1, 10**5))
+MET, EACH = 5, 3  # letters of a party before the first sum, and in each sum
+
+
+def data_of(classes: int = 2, bias: float = 0.0) -> Prepared:
+    """The hospitals, with a constant and more classes where they are wanted."""
+    data, parties = hospitals(SIZES, DIMENSION), []
+    for rows in data.federation.parties:
+        X = np.hstack([rows.X / 2, np.full((len(rows), 1), bias)]) if bias else rows.X
+        parties.append(Rows(X, np.arange(len(rows)) % classes))
+    bounds = replace(data.bounds, bias=bias, classes=tuple("abc"[:classes]))
+    return replace(data, federation=Federation(tuple(parties), classes, names=PARTIES), bounds=bounds)
+
+
+def recorded(
+    folder: Path,
+    method: Any = None,
+    vanish: dict[str, int] | None = None,
+    data: Prepared | None = None,
+    target: Target | None = None,
+    **options: Any,
+) -> Folders:
+    """One run of four parties of whom one may vanish and one collude, with its views and true coins."""
+    data, made = data or data_of(), Folders(folder / "run", folder / "views")
+    settings = {"colluders": 1, "dropouts": 1, "verifiable": True, "most_rows": MOST, **options}
+    agreed = sum_agreement(data, method or Newton(), target or ONE, seeded=False, **settings)
+    coins = Stream.from_system()
+    simulate_run(data, agreed, coins, made.run, identities=OWN, views=made.views, vanish=vanish or {})
+    return made
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    """North-1 vanishes in sum 3, before its masked input, so that its view ends there."""
+    return recorded(tmp_path_factory.mktemp("made"), vanish={"north-1": MET + 3 * EACH + 1})
+
+
+@pytest.fixture(scope="module")
+def evidence(made: Folders) -> Evidence:
+    return made.evidence()
+
+
+def run(name: str, evidence: Evidence) -> CheckOutcome:
+    """One check as an audit makes it."""
+    return audit_evidence(evidence, (CHECKS[name],)).findings[0].outcome
+
+
+def failures(evidence: Evidence) -> dict[str, str]:
+    found = audit_evidence(evidence, tuple(CHECKS.values())).findings
+    return {x.check.name: x.outcome.detail for x in found if x.outcome.status == "failed"}
+
+
+# Honest runs.
+
+
+def test_a_run_in_which_a_party_vanished_in_a_later_sum_passes(made: Folders, evidence: Evidence) -> None:
+    """Everything that was answered replays from the views, whose inputs hold the answers."""
+    assert failures(evidence) == {}
+    for name in ("mechanism", "statement", "noise", "models", "result", "messages-recomputed", "canaries"):
+        assert run(name, evidence).status == "passed", name
+    assert [len(evidence.views[name].inputs) for name in PARTIES] == [2 + 8, 2 + 4, 2 + 8, 2 + 8]
+    assert "28 contributions to sums" in run("models", evidence).detail
+    assert failures(made.evidence(views=False)) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [
+    {"method": GradientDescent(rows=100), "verifiable": False},
+    {"method": Newton(adjacency="addremove"), "dropouts": 0, "verifiable": False},
+    {"method": GradientDescent(adjacency="addremove", rows=50), "vanish": {"north-2": MET + EACH + 2}},
+    {"vanish": {"north-0": MET + 1, "north-3": 1}, "colluders": 0, "dropouts": 1},
+    {"data": data_of(3)},
+    {"data": data_of(3, 0.5), "method": GradientDescent(rows=10)},
+], ids=["gd", "nobody may vanish", "gd, addremove", "left out", "three classes", "gd, three classes"])  # fmt: skip
+def test_real_runs_pass(options: dict[str, Any], tmp_path: Path) -> None:
+    assert failures(recorded(tmp_path, **options).evidence()) == {}
+
+
+OTHERS: dict[str, tuple[Any, Target, str]] = {
+    "parties": (ClippedAverage(), Target(1, noise="vg"), "one party moves the sum"),
+    "coefficients": (Ofaa(), Target(1, noise="self"), "one record moves the sum"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS)
+def test_forms_of_one_sum_that_say_how_far_they_reach(name: str, tmp_path: Path) -> None:
+    method, target, words = OTHERS[name]
+    evidence = recorded(tmp_path, method, data=data_of(bias=0.5), target=target).evidence()
+    assert failures(evidence) == {}
+    found = {check: run(check, evidence) for check in ("mechanism", "noise", "models")}
+    assert words in found["mechanism"].detail
+    assert {x.status for x in found.values()} == {"passed"}
+    ring = evidence.session.parameters.ring
+
+    def longer(mine: Addends) -> Addends:
+        *numbers, counted = ring.nearest(mine.numbers[0])
+        return replace(mine, numbers=(ring.vector([*((1 << 50) * (x or 1) for x in numbers), counted]),))
+
+    lying = with_sum(evidence, "north-1", -1, longer)
+    assert (run("models", lying).status, run("models", lying).party) == ("failed", "north-1")
+
+
+# The figures, made again.
+
+
+def stated_of(
+    method: Any,
+    classes: int = 2,
+    d: int = 3,
+    target: Target = ONE,
+) -> Stated:
+    """What a release of such a method by five parties states."""
+    among = Among(5, 1, 1)
+    public = Public(among.parties, d, classes)
+    form = method.shared(public, target, among, AnnouncedRows(MOST))
+    return Stated(method, target, public, form.grid, form, form.noise)
+
+
+FORMS: dict[str, Callable[[], Stated]] = {
+    "newton": lambda: stated_of(Newton()),
+    "newton, addremove, d = 1": lambda: stated_of(Newton(adjacency="addremove"), d=1),
+    "newton, six classes": lambda: stated_of(Newton(), classes=6),
+    "gd, three classes": lambda: stated_of(GradientDescent(rows=1000), classes=3),
+    "gd, addremove": lambda: stated_of(GradientDescent(adjacency="addremove", rows=10), target=replace(ONE, epsilon=9)),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_each_form_gives_what_is_claimed_and_less_noise_does_not(name: str) -> None:
+    """A tenth less of the noise in one block is too little."""
+    found = FORMS[name]()
+    assert rounds.mechanism(found).status == "passed", rounds.mechanism(found).detail
+    bounds = rounds.bounds(found)
+    assert [bound.gradient for bound in bounds] == [step.bound for step in found.form.noise.steps]
+    form, laws = found.form, found.form.noise.laws
+
+    def lying(noise: SharedRounds) -> str:
+        other = replace(form)  # with nothing that was computed of it
+        other.__dict__["noise"] = noise
+        outcome = rounds.mechanism(replace(found, form=other, shared=noise))
+        assert outcome.status == "failed"
+        return outcome.detail
+
+    def scaled(r: int, block: int, by: Fraction) -> SharedRounds:
+        some = list(map(list, laws))
+        some[r][block] = replace(some[r][block], variance=some[r][block].variance * by)
+        return replace(form.noise, laws=tuple(map(tuple, some)))
+
+    less = Fraction(9, 10)
+    for r in {0, len(laws) - 1}:
+        for block in range(len(laws[r])):
+            assert "mu = " in lying(scaled(r, block, less)), (r, block)
+    small = tuple(tuple(replace(law, variance=Fraction(18)) for law in some) for some in laws)
+    assert "mu = " in lying(replace(form.noise, laws=small))
+    counted = tuple(tuple(replace(law, honest=4) for law in some) for some in laws)
+    assert "shares of 4 honest" in lying(replace(form.noise, laws=counted))
+    assert "A ring of 32 bits" in lying(replace(form.noise, ring_bits=32))
+
+
+@pytest.mark.parametrize("wrong", ["sums that are not told from one", "a later sum charged as the first"])
+def test_a_wrong_charge_in_the_code_that_made_the_run_is_found(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """sigma without the root of R, and the curvature for nothing where something was asked already."""
+    if wrong == "sums that are not told from one":
+        honest = RoundBound.laws
+        monkeypatch.setattr(RoundBound, "laws", lambda step, mu_squared, honest_: honest(step, 8 * mu_squared, honest_))
+        outcome = rounds.mechanism(stated_of(Newton()))
+    else:
+        found = stated_of(Newton())
+        start, *later = rounds.bounds(found)
+        monkeypatch.setattr(rounds, "bounds", lambda found: (replace(start, start=False), *later))
+        outcome = rounds.mechanism(found)
+    assert outcome.status == "failed"
+    assert "They give mu = " in outcome.detail
+
+
+def test_a_record_bound_to_less_noise_in_one_sum_is_found(made: Folders, tmp_path: Path) -> None:
+    sums = made.evidence(views=False).session.parameters.as_dict()["sums"]
+    length, text = sums[5][0]
+    changed = [*sums[:5], [[length, text.rpartition("=")[0] + "=100/1"]], *sums[6:]]
+    forged = load(f.forge(made.run, tmp_path / "forged", f.with_parameters(sums=changed), f.resigned(OWN)))
+    for check in ("mechanism", "agreed"):
+        outcome = run(check, forged)
+        assert outcome.status == "failed"
+        assert "sums" in outcome.detail
+
+
+# Views and parties that lie.
+
+
+def with_sum(evidence: Evidence, party: str, r: int, change: Callable[[Addends], Addends]) -> Evidence:
+    """The evidence with another answer of a party to sum r, in a view that it signed."""
+    view = evidence.views[party]
+    inputs = list(view.inputs)
+    inputs[2 + r] = change(inputs[2 + r])
+    other = replace(view, inputs=tuple(inputs)).signed(evidence.session, OWN[party])
+    return replace(evidence, views={**evidence.views, party: other})
+
+
+def test_other_integers_than_its_view_says_are_found(evidence: Evidence) -> None:
+    """They are as legal as those that it entered; what it sent does not follow from them."""
+    moved = with_sum(evidence, "north-2", 4, lambda mine: replace(mine, numbers=((7, *mine.numbers[0][1:]),)))
+    assert run("models", moved).status == run("noise", moved).status == "passed"
+    found = run("messages-recomputed", moved)
+    assert (found.status, found.party) == ("failed", "north-2")
+    assert "'Masked'" in found.detail or "Masked" in found.detail
+
+
+def test_an_answer_too_many_is_found(evidence: Evidence) -> None:
+    view = evidence.views["north-0"]
+    more = replace(view, inputs=(*view.inputs, view.inputs[-1])).signed(evidence.session, OWN["north-0"])
+    twice = replace(evidence, views={**evidence.views, "north-0": more})
+    for check in ("noise", "models"):
+        found = run(check, twice)
+        assert (found.status, found.party) == ("failed", "north-0")
+        assert "the view holds 9 answers to 8 sums" in found.detail
+    fewer = replace(view, inputs=view.inputs[:-1]).signed(evidence.session, OWN["north-0"])
+    short = run("noise", replace(evidence, views={**evidence.views, "north-0": fewer}))
+    assert short.detail.startswith("in the view of 'north-0': the view holds no numbers and noise as they could be")
+
+
+def test_two_masked_inputs_for_one_sum_are_found(evidence: Evidence) -> None:
+    """Each is signed for its context, so whoever answered a sum twice has signed a contradiction."""
+    session, view = evidence.session, evidence.views["north-0"]
+    first = next(x for x in view.statements if x[:2] == (stage(5), "Input"))
+    said = messages.decode(Input, first[2], session.layout, {})
+    payload = encoded(session, "north-0", replace(said, digest=bytes(32)), {})
+    signature = OWN["north-0"].sign(statement(session.id, "north-0", "Input", payload))
+    more = replace(view, statements=(*view.statements, (stage(5), "Input", payload, signature)))
+    found = run("statements", replace(evidence, views={**evidence.views, "north-0": more}))
+    assert (found.status, found.party) == ("failed", "north-0")
+    assert "two different statements Input" in found.detail
+
+
+def test_noise_used_again_in_another_sum_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A party draws from the same coins in every sum; all else of its run is in order."""
+    share = SharedRounds.share
+    monkeypatch.setattr(SharedRounds, "share", lambda noise, r, rng: share(noise, r, AGAIN.fork("again")))
+    lying = recorded(tmp_path, verifiable=False, dropouts=0).evidence()
+    assert {name for name in failures(lying)} == {"noise"}
+    assert "as if one was used again" in run("noise", lying).detail
+
+
+AGAIN = Stream.insecure_from_seed("used again")
+
+
+def test_noise_of_one_sum_that_was_not_drawn_is_found(evidence: Evidence) -> None:
+    """No noise, or much more, in the first sum or in a later one."""
+    ring = evidence.session.parameters.ring
+    for r, change in ((0, lambda x: 0), (6, lambda x: 0), (3, lambda x: 64 * x)):
+        other = with_sum(
+            evidence, "north-3", r,
+            lambda mine, change=change: replace(
+                mine, noise=(tuple(ring.reduce(change(ring.nearest((x,))[0])) for x in mine.noise[0]),)
+            ),
+        )  # fmt: skip
+        found = run("noise", other)
+        assert (found.status, found.party) == ("failed", "north-3")
+        assert f"in sum {r}" in found.detail
+
+
+CONTRIBUTIONS: dict[str, tuple[int, Callable[[tuple[int, ...]], tuple[int, ...]], str]] = {
+    "a later gradient": (5, lambda x: (MOST << 25, *x[1:]), "the gradient in sum 5 is longer than 100 rows make it"),
+    "the first": (0, lambda x: (MOST << 14, *x[1:]), "the gradient in sum 0 is longer"),
+    "the curvature": (0, lambda x: (*x[:4], MOST << 29, *x[5:]), "the curvature in sum 0 is longer"),
+    "a negative square": (0, lambda x: (*x[:4], -1, *x[5:]), "a number on its diagonal is negative"),
+    "no square": (0, lambda x: (*x[:-1], MOST << 26), "a number beside its diagonal is too large"),
+}
+
+
+@pytest.mark.parametrize("name", CONTRIBUTIONS)
+def test_what_no_rows_contribute_is_found(name: str, evidence: Evidence) -> None:
+    r, change, why = CONTRIBUTIONS[name]
+    ring = evidence.session.parameters.ring
+
+    def entered(mine: Addends) -> Addends:
+        return replace(mine, numbers=(ring.vector(change(ring.nearest(mine.numbers[0]))),))
+
+    found = run("models", with_sum(evidence, "north-0", r, entered))
+    assert (found.status, found.party) == ("failed", "north-0")
+    assert why in found.detail
+
+
+def test_what_is_stated_is_what_was_bound(evidence: Evidence) -> None:
+    found = stated(evidence)
+    assert isinstance(found.shared, SharedRounds)
+    assert found.grid == Grid(14, evidence.session.parameters.ring_bits)
