@@ -16,7 +16,7 @@ from protocols.runtime.diagram import arrows, mermaid
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMOS = sorted(path.name for path in (ROOT / "demos").glob("*.py"))
-SLOW = {"audit_a_run.py", "epsilon_curve.py", "read_a_transcript.py", "three_hospitals.py"}
+SLOW = {"audit_a_run.py", "epsilon_curve.py", "learn_from_sums.py", "read_a_transcript.py", "three_hospitals.py"}
 NEEDS_A9A = {"epsilon_curve.py"}
 LONG = {"separate_processes.py": 131}  # a site of one's own takes more lines than a simulation
 HAS_A9A = (Path(os.environ.get("SMC_DP_DATA", "/nowhere")) / "a9a" / "a9a.gz").is_file()

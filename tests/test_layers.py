@@ -93,8 +93,8 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("protocols.pathak2010", "protocols.runtime"),
     ),
     "smc_dp.compare": (
-        *("smc_dp.__version__", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.methods", "smc_dp.privacy"),
-        "protocols.arithmetic.rng",
+        *("smc_dp.__version__", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.learning"),
+        *("smc_dp.methods", "smc_dp.privacy", "protocols.arithmetic.rng"),
     ),
     "smc_dp.reproduce": ("smc_dp.compare", "smc_dp.data", "smc_dp.errors", "smc_dp.privacy"),
     "smc_dp.cli": (
