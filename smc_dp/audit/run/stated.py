@@ -76,6 +76,13 @@ def stated(evidence: Evidence) -> Stated:
     return Stated(method, target, public, form.grid, form, form.noise)
 
 
+def ring_fault(grid: Grid, largest: int) -> str | None:
+    """What is wrong with the ring of a grid in which a sum as large as this wraps round."""
+    if largest < 1 << (grid.ring_bits - 1):
+        return None
+    return f"A ring of {grid.ring_bits} bits does not hold a sum of {largest.bit_length()} bits."
+
+
 def _grid(shares: Mapping[str, Any]) -> Grid:
     modulus, fraction_bits = reading.integer("modulus", shares.get("modulus")), shares.get("fraction_bits")
     ring_bits = modulus.bit_length() - 1

@@ -9,7 +9,7 @@ from typing import Any
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.private_inputs import counted, told
-from smc_dp.audit.run.stated import Stated
+from smc_dp.audit.run.stated import Stated, ring_fault
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 
@@ -30,12 +30,11 @@ def mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
     if worst > float(found.target.wanted) * (1 + _SLACK):
         return failed(f"{words} For n = {n} the epsilon is {worst:.6g}, above {float(found.target.wanted):g}.")
     largest = found.public.parties * int(found.form.announced.most_rows) * LARGEST_WEIGHT << found.grid.fraction_bits
-    bits = found.grid.ring_bits
-    if largest >= 1 << (bits - 1):
-        return failed(f"{words} A ring of {bits} bits does not hold a sum of {largest.bit_length()} bits.")
+    if fault := ring_fault(found.grid, largest):
+        return failed(f"{words} {fault}")
     return passed(
         f"{words} 2/scale, the logarithm of the determinant and the noise for the solver's tolerance come to epsilon "
-        f"{worst:.6g} at most for n = 1, 10, ... 10**7; no sum wraps round in a ring of {bits} bits."
+        f"{worst:.6g} at most for n = 1, 10, ... 10**7; no sum wraps round in a ring of {found.grid.ring_bits} bits."
     )
 
 

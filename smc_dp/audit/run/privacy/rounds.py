@@ -17,7 +17,7 @@ from smc_dp.audit.run.check import CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.entered import EnteredBlock, EnteredSums, laws
 from smc_dp.audit.run.privacy.private_inputs import counted, told
-from smc_dp.audit.run.stated import Stated
+from smc_dp.audit.run.stated import Stated, ring_fault
 
 LEAST_VARIANCE, SMOOTHING = 18, 9  # of a share, and what its curve loses
 ROW = 1 << 14  # how long a row is at most, in integers
@@ -77,12 +77,11 @@ def mechanism(found: Stated) -> CheckOutcome:
     stated = form.statement
     if stated.mu is None or stated.rho is None or Fraction(stated.mu) ** 2 < mu or Fraction(stated.rho) < rho:
         return failed(f"{words} They give mu = {float(mu) ** 0.5:.6g} and rho = {float(rho):.6g}, stated is less.")
-    bits, largest = form.grid.ring_bits, max(_largest(found, r) for r in range(len(form.sums)))
-    if largest >= 1 << (bits - 1):
-        return failed(f"{words} A ring of {bits} bits does not hold a sum of {largest.bit_length()} bits.")
+    if fault := ring_fault(form.grid, max(_largest(found, r) for r in range(len(form.sums)))):
+        return failed(f"{words} {fault}")
     return passed(
         f"{words} mu = {float(mu) ** 0.5:.6g} and rho = {float(rho):.6g} for all sums together; none wraps round in a "
-        f"ring of {bits} bits, but for a chance of 2**-80 in each block."
+        f"ring of {form.grid.ring_bits} bits, but for a chance of 2**-80 in each block."
     )
 
 

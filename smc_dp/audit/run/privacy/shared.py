@@ -18,7 +18,7 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import lengths, rounds
 from smc_dp.audit.run.privacy.entered import EnteredBlock, EnteredSums, entered
 from smc_dp.audit.run.privacy.private_inputs import TAIL, counted, told
-from smc_dp.audit.run.stated import Stated
+from smc_dp.audit.run.stated import Stated, ring_fault
 from smc_dp.errors import shown
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.privacy.distributed import SharedNoise, SharedRounds
@@ -53,10 +53,10 @@ def mechanism(evidence: Evidence, found: Stated, noise: SharedNoise | SharedRoun
     figure, fault = _guaranteed(found, law, H, moved)
     if fault:
         return failed(f"{words} {fault}")
-    bits, largest = noise.grid.ring_bits, K * (ceil(reach.longest * (1 << f)) + 1) + law.tail(K)
-    if largest >= 1 << (bits - 1):
-        return failed(f"{words} A ring of {bits} bits does not hold a sum of {largest.bit_length()} bits.")
-    return passed(f"{words} {figure}; no sum wraps round in a ring of {bits} bits, but for a chance of 2**-80.")
+    if fault := ring_fault(noise.grid, K * (ceil(reach.longest * (1 << f)) + 1) + law.tail(K)):
+        return failed(f"{words} {fault}")
+    ring = f"a ring of {noise.grid.ring_bits} bits"
+    return passed(f"{words} {figure}; no sum wraps round in {ring}, but for a chance of 2**-80.")
 
 
 def _other_session(evidence: Evidence, found: Stated) -> str | None:
