@@ -64,10 +64,15 @@ class Identity:
 
 def verify(public: bytes, message: bytes, signature: bytes) -> bool:
     """Whether the holder of the pinned identity signed the message; never for a key of small order, which has none."""
-    if public in _SMALL_ORDER:
+    if has_small_order(public):
         return False
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
     except (InvalidSignature, ValueError):
         return False
     return True
+
+
+def has_small_order(public: bytes) -> bool:
+    """Whether this is a "key" for which anybody can sign, and which nobody should pin."""
+    return public in _SMALL_ORDER

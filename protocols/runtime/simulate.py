@@ -19,15 +19,28 @@ from protocols.crypto.identity import Identity
 from protocols.errors import StallError
 from protocols.runtime.board import Board
 from protocols.runtime.claims import View
+from protocols.runtime.desk import Observer
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.mailbox import Absent, Mail, Note
 from protocols.runtime.message import Message
 from protocols.runtime.network import LINKS, Clock, check_topology, is_relayed
-from protocols.runtime.process import NOBODY, End, Home, Process, hold_to_their_word, overdue, processes
+from protocols.runtime.process import (
+    NOBODY,
+    End,
+    Greetings,
+    Home,
+    Process,
+    hold_to_their_word,
+    overdue,
+    processes,
+)
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView, view_of
 
+ToldOfCharge = Callable[[str, str], None] | None
+MakeProcesses = Callable[[Greetings, Observer, ToldOfCharge, ToldOfCharge], Mapping[str, Process]]
+"""Everybody's, of the greetings that are posted, and of whom to tell what roles do, charge and find void."""
 Tamper = Callable[[int, Envelope], Iterable[tuple[str, Envelope]]]
 
 
@@ -50,7 +63,8 @@ class Setting:
     still send, or of `Letters` among them. `progress` is told each role's new stage, `released` who is about to
     publish, `charge` (name, label) what a role spends, `voided` which of that has cost nothing. `marks` name what makes
     the run insecure. `views` keeps what each role could read: secret, so only on request. `record` takes the wire
-    record while the run goes on; without it, it stays in memory.
+    record while the run goes on; without it, it stays in memory. `made` makes the processes, for whoever has more to do
+    with them than to run them.
     """
 
     topology: str = "mesh"
@@ -65,6 +79,7 @@ class Setting:
     marks: tuple[str, ...] = ()
     views: bool = False
     record: IO[bytes] | None = None
+    made: MakeProcesses | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,12 +113,17 @@ def simulate(
 ) -> Run:
     """Run every role to its end and publish, unless a role was stopped; `home` answers what roles ask, by name.
 
+
     Raises what any role raises, `StallError` when all wait for each other, and `PeerError` when somebody publishes
     something else than it had told the others.
     """
     wire = _Wire(session, setting or Setting())
     charge, voided = wire.setting.charge, wire.setting.voided
-    roles = processes(session, identities, seeds, inputs, wire.board.greetings, wire, charge, voided, home)
+    board = wire.board.greetings
+    if wire.setting.made is not None:
+        roles = wire.setting.made(board, wire, charge, voided)
+    else:
+        roles = processes(session, identities, seeds, inputs, board, wire, charge, voided, home)
     try:
         _run(wire, roles)
         if all(role.end != "stopped" for role in roles.values()):

@@ -6,7 +6,10 @@ parties who show each other nothing. Both return an `Outcome`, and what is above
 
 from smc_dp.aggregation.by_protocol import NoResultError as NoResultError
 from smc_dp.aggregation.by_protocol import Participants as Participants
+from smc_dp.aggregation.by_protocol import at_home as at_home
+from smc_dp.aggregation.by_protocol import entered as entered
 from smc_dp.aggregation.by_protocol import participants as participants
+from smc_dp.aggregation.by_protocol import published_outcome as published_outcome
 from smc_dp.aggregation.by_protocol import publishes_shares as publishes_shares
 from smc_dp.aggregation.by_protocol import secure as secure
 from smc_dp.aggregation.by_protocol import value_of as value_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
@@ -14,6 +15,7 @@ from protocols.runtime.envelope import HELLO
 from protocols.runtime.process import Home
 from protocols.runtime.session import SESSION_BYTES, Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
+from protocols.runtime.transcript import Transcript
 from smc_dp.aggregation.cost import Cost
 from smc_dp.aggregation.functionality import Functionality
 from smc_dp.aggregation.outcome import Execution, Outcome
@@ -76,12 +78,11 @@ def secure(
     if realisation is None or realisation.functionality(p) != functionality:
         raise ValueError(f"{session.program.name} does not compute {functionality}")
     functionality.check(parts)
+    by_name = dict(zip(session.parties, parts, strict=True))
     inputs: dict[str, tuple[Any, ...]] = {name: (p,) for name in session.names}
-    home: dict[str, Home] = {}
-    for name, part in zip(session.parties, parts, strict=True):
-        inputs[name] = (p, realisation.entered(p, part))
-        if answers := realisation.home(p, part):
-            home[name] = answers
+    inputs |= {name: entered(session, part) for name, part in by_name.items()}
+    asked = {name: at_home(session, part) for name, part in by_name.items()}
+    home = {name: answers for name, answers in asked.items() if answers}
     seeds = {name: rng.fork(f"seed {name}") for name in session.names}
     heard = replace(setting or Setting(), progress=_counter(progress, len(session.names)))
     run = simulate(session, taking_part.identities, seeds, inputs, heard, home)
@@ -90,11 +91,19 @@ def secure(
     return Outcome(realisation.value(p, run.published), _execution(session, realisation, run, heard))
 
 
+def entered(session: Session, part: Any) -> tuple[Any, ...]:
+    """What the role of a party with this part is given at its start; what it is told later comes after these."""
+    return session.parameters, _realisation(session).entered(session.parameters, part)
+
+
+def at_home(session: Session, part: Any) -> Home | None:
+    """Who answers for a party with this part when its role asks; None where all that it enters is known beforehand."""
+    return _realisation(session).home(session.parameters, part)
+
+
 def value_of(session: Session, published: Mapping[str, Any]) -> Any:
     """The value that these published messages of a session give, by name; ValueError where they give none."""
-    p, realisation = session.parameters, REALISATIONS.get(session.program.name)
-    if realisation is None:
-        raise ValueError(f"{session.program.name} computes no functionality")
+    p, realisation = session.parameters, _realisation(session)
     publishers = realisation.publishers(p)
     if missing := [name for name in publishers if name not in published]:
         raise ValueError(f"nothing was published by {missing[0]}")
@@ -104,6 +113,13 @@ def value_of(session: Session, published: Mapping[str, Any]) -> Any:
 def publishes_shares(protocol: str, parameters: Any) -> bool:
     """Whether the program of this name publishes additive shares of the value, and not the value itself."""
     return REALISATIONS[protocol].additive(parameters)
+
+
+def _realisation(session: Session) -> Realisation:
+    found = REALISATIONS.get(session.program.name)
+    if found is None:
+        raise ValueError(f"{session.program.name} computes no functionality")
+    return found
 
 
 def _why(run: Run, missing: Sequence[str]) -> str:
@@ -122,17 +138,39 @@ def _sent(run: Run) -> Mapping[str, int]:
     return Counter(e.sender for e in run.transcript.read() if e.kind == HELLO or not e.is_public)
 
 
+def published_outcome(
+    session: Session, published: Mapping[str, Any], value: Any, record: Transcript, vanished: tuple[str, ...]
+) -> Outcome:
+    """The outcome of a session that ran at separate sites: the value, and what is known of how it came about."""
+    realisation = REALISATIONS[session.program.name]
+    return Outcome(value, _executed(session, realisation, published, vanished, Cost.counted(session, record), record))
+
+
 def _execution(session: Session, realisation: Realisation, run: Run, setting: Setting) -> Execution:
+    views = {name: view.dumps(session) for name, view in run.recorded.items()}
+    cost = Cost.of(session, run, setting)
+    return _executed(session, realisation, run.published, _vanished(run), cost, run.transcript, views)
+
+
+def _executed(
+    session: Session,
+    realisation: Realisation,
+    published: Mapping[str, Any],
+    vanished: tuple[str, ...],
+    cost: Cost,
+    record: Transcript,
+    views: Mapping[str, bytes] = MappingProxyType({}),
+) -> Execution:
     p, additive = session.parameters, realisation.additive(session.parameters)
-    named = [name for name in session.names if additive and name in run.published]
+    named = [name for name in session.names if additive and name in published]
     return Execution(
-        {name: list(realisation.share(run.published[name])) for name in named},
+        {name: list(realisation.share(published[name])) for name in named},
         realisation.modulus(p),
-        tuple(realisation.members(p, run.published)),
-        _vanished(run),
-        Cost.of(session, run, setting),
-        run.transcript,
-        {name: view.dumps(session) for name, view in run.recorded.items()},
+        tuple(realisation.members(p, published)),
+        vanished,
+        cost,
+        record,
+        dict(views),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from protocols.runtime.network import LINKS, Traffic, traffic
 from protocols.runtime.session import Session
 from protocols.runtime.simulate import Run, Setting
+from protocols.runtime.transcript import Transcript
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,14 @@ class Cost:
             sum(s.rounds for s in stages),
             stages,
         )
+
+    @classmethod
+    def counted(cls, session: Session, record: Transcript) -> Cost:
+        """What the record shows, of a session at separate sites: nobody's seconds."""
+        sent = traffic(record.read(), session, LINKS["none"], "mesh")
+        stages = tuple(StageCost(name, t.messages, t.bytes, t.rounds, {}) for name, t in sent.items())
+        messages, size, rounds = (sum(getattr(s, name) for s in stages) for name in ("messages", "bytes", "rounds"))
+        return cls(0.0, messages, size, rounds, stages)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

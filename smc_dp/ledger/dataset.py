@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from smc_dp.data.federation import Rows
+from smc_dp.data.file_form import FileForm
 from smc_dp.data.tables import Cells, Coded, Table
 
 _BLOCK = 8192  # rows at a time
@@ -35,37 +36,46 @@ def as_read(key: bytes, held: Table | Rows) -> str:
 
     No bounds enter: which columns are used, and how, makes no difference, nor does the kind of file (1, 1.0 and a 1 in
     Parquet are one cell; .1 in 32 bits is another number than .1, and NaN another cell than an empty one). One cell,
-    row or column that is changed, added or left out makes another name, and two tables that are alike have one.
+    row or column that is changed, added or left out makes another name, and two tables that are alike have one. With a
+    decimal comma 3,5 is the cell 3.5, also in a column of texts.
     """
     if isinstance(held, Rows):
         return identity(key, held)
     names = sorted(held.columns)
     total = 0  # of a keyed digest for each row: their sum does not tell in which order they came
     for start in range(0, held.rows, _BLOCK):
-        columns = [_plain_cells(held.columns[name], start) for name in names]
+        columns = [_plain_cells(held.columns[name], start, held.form) for name in names]
         for row in zip(*columns, strict=True):
             total += int.from_bytes(hmac.digest(key, b"row" + json.dumps(row).encode(), "sha256"))
     said = json.dumps([names, held.rows, total % (1 << 256)]).encode()
     return hmac.new(key, b"smc-dp table 1" + said, hashlib.sha256).hexdigest()
 
 
-def _plain_cells(cells: Cells, start: int) -> Iterator[str]:
+def _plain_cells(cells: Cells, start: int, form: FileForm) -> Iterator[str]:
     """The cells of a block, as texts."""
     if isinstance(cells, Coded):
-        return map([_plain(value) for value in cells.values].__getitem__, cells.codes[start : start + _BLOCK].tolist())
+        values = [_plain(value, form) for value in cells.values]
+        return map(values.__getitem__, cells.codes[start : start + _BLOCK].tolist())
     block = cells[start : start + _BLOCK]
-    return map(_plain, block.tolist() if isinstance(block, np.ndarray) else block)
+    return (_plain(cell, form) for cell in (block.tolist() if isinstance(block, np.ndarray) else block))
 
 
-def _plain(cell: object) -> str:
-    """One text for whatever means the same in a CSV and in a Parquet file."""
+def _plain(cell: object, form: FileForm) -> str:
+    """One text for whatever means the same in a CSV file of any form and in a Parquet file."""
     if cell is None:
         return ""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     text = str(cell).strip()
+    number = _plain_number(text)
+    if number is None and form.decimal == ",":
+        number = _plain_number(form.pointed(text))
+    return text if number is None else number
+
+
+def _plain_number(text: str) -> str | None:
     try:
         number = float(text)
     except ValueError:
-        return text
-    return repr(number + 0.0) if math.isfinite(number) and "_" not in text else text  # -0.0 is 0.0
+        return None
+    return repr(number + 0.0) if math.isfinite(number) and "_" not in text else None  # -0.0 is 0.0

@@ -127,6 +127,11 @@ class History:
         """How the reservation with this number ended, if it has."""
         return next((entry for entry in self.entries if entry.refers == number), None)
 
+    def last_under(self, run: str) -> Entry | None:
+        """The last reservation under this key, however it ended."""
+        made = [entry for entry in self.entries if entry.state == "reserved" and entry.run == run]
+        return made[-1] if made else None
+
     @cached_property
     def charged(self) -> Mapping[Account, list[Entry]]:
         """By account, every reservation but those that came to nothing: one without outcome counts as spent."""

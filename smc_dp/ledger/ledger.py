@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Literal
 
 from smc_dp.data.federation import Rows
+from smc_dp.data.tables import Table
 from smc_dp.errors import InputError
 from smc_dp.files.writing import sync
 from smc_dp.ledger import storage
-from smc_dp.ledger.dataset import identity
+from smc_dp.ledger.dataset import as_read
 from smc_dp.ledger.entry import COLUMNS, Entry
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import Account, History, Limit, Standing
@@ -75,10 +76,10 @@ class Ledger:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def dataset(self, rows: Rows) -> str:
-        """What this ledger calls a data set: see `smc_dp.ledger.dataset`."""
+    def dataset(self, held: Table | Rows) -> str:
+        """What this ledger calls a data set, a table as it was read or rows: see `smc_dp.ledger.dataset`."""
         with self._transaction("BEGIN") as (key, _):
-            return identity(key, rows)
+            return as_read(key, held)
 
     def history(self) -> History:
         """All entries, after a check of the whole chain."""

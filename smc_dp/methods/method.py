@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, runtime
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Functionality
+from smc_dp.aggregation.functionality import Functionality, RoundAnswer
 from smc_dp.aggregation.in_the_clear import ideal
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.errors import InputError, shown
@@ -177,6 +177,15 @@ class SumForm(SecureForm, Protocol):
     @property
     def sums(self) -> tuple[SumBlocks, ...]:
         """The blocks of each sum."""
+        ...
+
+
+@runtime_checkable
+class AskedBetween(Protocol):
+    """A form whose parties are asked between sums: a party's part is an `aggregation.RoundAnswer`."""
+
+    def part_after(self, rows: Rows, rng: Stream, answered: int) -> RoundAnswer:
+        """The part of a party whose program begins anew after so many answers, with the same coins: it goes on."""
         ...
 
 

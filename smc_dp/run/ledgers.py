@@ -7,15 +7,13 @@ statement names: the party whose noise was chosen, and Charlie with any other, a
 for what they learn about the rest. That party's own records are covered by its noise, as all are.
 
 Who stops before its own share has left has revealed nothing (protocols/pathak2010/NOTES.md, [N8]: all shares but one
-are uniform), so on an abort its reservation becomes void. Whose share has left, stays charged whatever happens: it
-cannot be called back, and the rest may follow. After anything else that goes wrong nobody knows, and all reservations
-stay as they are: one without outcome counts as spent. In a secure sum a masked input is what leaves: a party is charged
-before, and not charged after all if it holds the proof that the sum is one without it, signed by enough of the others.
-That it waited in vain proves nothing.
+are uniform), so on an abort its reservation becomes void. Whose share has left, stays charged whatever happens: see
+`charge`. After anything else that goes wrong nobody knows, and all reservations stay as they are: one without outcome
+counts as spent. In a secure sum a masked input is what leaves: a party is charged before, and not charged after all if
+it holds the proof that the sum is one without it, signed by enough of the others.
 
-A session of several sums is one entry, charged as a whole and once. Each sum leaves under a label of its own, and a
-proof takes back that label and no other: the entry stands as soon as one label does. Who took part in some of the sums
-only has paid for all of them, which is more than it lost: what a single sum costs is not kept apart.
+A session of several sums is one entry, charged as a whole and once. Who took part in some of the sums only has paid for
+all of them, which is more than it lost: what a single sum costs is not kept apart.
 
 Nobody gets a second budget for the same rows in one folder by another name or other bounds: see `same_rows`, and what
 that does not see.
@@ -31,7 +29,6 @@ import string
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 
 from protocols.errors import ProtocolError
@@ -41,8 +38,8 @@ from smc_dp.files import reading
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import Account, History, Limit, OverBudgetError, Standing, account_of
 from smc_dp.ledger.ledger import Ledger
-from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run import same_rows
+from smc_dp.run.charge import OpenCharge
 from smc_dp.run.same_rows import AsRead
 
 ABORTS: tuple[type[BaseException], ...] = (InputError, ProtocolError, KeyboardInterrupt, SystemExit)
@@ -145,15 +142,15 @@ class _Place:
 
 @dataclass(frozen=True)
 class Reserved:
-    """Reservations of one run: what they count against, where they stand, by party, and whose share has left.
+    """Reservations of one run: what they count against, where they stand, by party, and what of each has left.
 
-    `out` holds (name, label) of each charge that stands: whoever has none there is not charged. `had_charges`: there
-    were others in the folder before it had a key for rows.
+    `charges` holds that of each participant of whom something has left; the others have revealed nothing.
+    `had_charges`: there were others in the folder before it had a key for rows.
     """
 
     account: Account
     places: dict[str, _Place]
-    out: set[tuple[str, str]] = field(default_factory=set)
+    charges: dict[str, OpenCharge] = field(default_factory=dict)
     had_charges: bool = False
 
     @property
@@ -165,15 +162,19 @@ class Reserved:
         """What is charged to this participant under this label is about to leave: its reservation stays, whatever
         happens, unless that is disowned.
         """
-        self.out.add((name, label))
+        self.charges[name] = self.charge(name).leaving(label)
 
     def disowned(self, name: str, label: str) -> None:
         """What had left of this party under this label is proved to be of no use to anybody, and costs nothing."""
-        self.out.discard((name, label))
+        self.charges[name] = self.charge(name).disowned(label)
+
+    def charge(self, name: str) -> OpenCharge:
+        """What of this participant has left."""
+        return self.charges.get(name, OpenCharge())
 
     def has_left(self, party: str) -> bool:
         """Whether anything of this party left that counts."""
-        return any(name == party for name, _ in self.out)
+        return bool(self.charge(party).standing)
 
     def void(self) -> list[str]:
         """An abort. Who should not be charged and is, for the ledger could not be written to, which is safe."""
@@ -201,22 +202,10 @@ class Reserved:
         standings = {}
         for party, place in self.places.items():
             with _named(party), Ledger.open(place.path) as ledger:
-                if party in members:
-                    ledger.settle(place.number, "released", digest)
-                elif not self.has_left(party):
-                    ledger.settle(place.number, "void")
+                if end := self.charge(party).end(party in members):
+                    ledger.settle(place.number, end, digest if end == "released" else None)
                 standings[party] = ledger.spent(self.account)
         return standings
-
-
-def price(statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guarantee:
-    """What a release with this statement is charged: exactly `epsilon`, where that is known.
-
-    InputError for a statement of kind `none`.
-    """
-    if statement.kind == "none":
-        raise InputError("ledgers: wanted a run that guarantees something, got one of kind none: it has no price")
-    return Guarantee.of(statement, epsilon)
 
 
 def _make_folder(folder: Path) -> None:

@@ -1,42 +1,74 @@
-"""One party's whole part of a run: look at the own rows, train, draw the noise, put all of it on the grid.
+"""One party's whole part of a run: look at the own rows, train, draw the noise, put all of it on the grid, and answer
+what its role asks while others add up.
 
 Nothing here sees another party's rows. What depends on the party's rows leaves it only as the input of its role.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 from protocols.arithmetic.rng import Stream
+from protocols.runtime.process import Home
+from protocols.runtime.session import Session
+from smc_dp import aggregation
 from smc_dp.data.federation import Rows, plain_name
 from smc_dp.data.preprocess import check_two_classes
 from smc_dp.data.tables import Table
 from smc_dp.errors import InputError
-from smc_dp.methods.method import SecureMethod
+from smc_dp.methods.method import AskedBetween, SecureMethod
 from smc_dp.run.agreement import Agreement
 
 
-def check(name: str, rows: Rows, agreement: Agreement) -> None:
-    """Raises InputError when the party has too many rows, or when all parts together could exceed the ring.
+@dataclass(frozen=True, eq=False, repr=False)
+class OwnPart:
+    """What one party does, with its rows and its coins; `table` is what the rows were read from, if they were.
 
-    This depends on public figures and on the party's own number of rows, not on what the rows say.
+    All of it follows from these, so that a party's program which begins anew with the same does the same.
     """
-    try:
-        agreement.form.check(len(rows))
-    except InputError as error:
-        raise InputError(f"party {plain_name(name)}: {error}") from None
 
+    name: str
+    rows: Rows
+    agreement: Agreement
+    rng: Stream
+    table: Table | None = None
 
-def check_labels(table: Table, rows: Rows, agreement: Agreement) -> None:
-    """Raises InputError when the party's table has rows of one class only, and the method of the run needs two.
+    def check(self) -> None:
+        """Raises InputError when the party has too many rows, when all parts together could exceed the ring, or when
+        its table has rows of one class only, and the method of the run needs two.
 
-    This depends on what the rows say, as no other check here: the statement of such a method tells so.
-    """
-    if cast(SecureMethod, agreement.method).needs_two_classes:
-        check_two_classes(table, rows, agreement.bounds)
+        The last depends on what the rows say, as nothing else here: the statement of such a method tells so. The others
+        depend on public figures and on the party's own number of rows.
+        """
+        method = cast(SecureMethod, self.agreement.method)
+        if self.table is not None and method.needs_two_classes:
+            check_two_classes(self.table, self.rows, self.agreement.bounds)
+        try:
+            self.agreement.form.check(len(self.rows))
+        except InputError as error:
+            raise InputError(f"party {plain_name(self.name)}: {error}") from None
 
+    @cached_property
+    def part(self) -> Any:
+        """What the party enters, made when it is first asked for; raises InputError as `check` does."""
+        self.check()
+        return self.agreement.form.part(self.rows, self.rng)
 
-def part(name: str, rows: Rows, agreement: Agreement, rng: Stream) -> Any:
-    """What the party enters; raises InputError as `check` does."""
-    check(name, rows, agreement)
-    return agreement.form.part(rows, rng)
+    def inputs(self, session: Session) -> tuple[Any, ...]:
+        """Of the party's role, at its start."""
+        return aggregation.entered(session, self.part)
+
+    def at_home(self, session: Session, inputs: tuple[Any, ...]) -> Home | None:
+        """Who answers the party's role when it asks, None where it does not.
+
+        `inputs`: those that the role has by now. What was answered before stands there, and is not answered again: a
+        role that is resumed brings them with it.
+        """
+        form = self.agreement.form
+        if not isinstance(form, AskedBetween):
+            return None
+        answered = len(inputs) - len(self.inputs(session))
+        part = form.part_after(self.rows, self.rng, answered) if answered else self.part
+        return aggregation.at_home(session, part)

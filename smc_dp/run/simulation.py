@@ -21,9 +21,11 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from protocols.errors import StoppedError
-from protocols.runtime.simulate import Letters, Setting
+from protocols.runtime.desk import Observer
+from protocols.runtime.process import Greetings, Process
+from protocols.runtime.simulate import Letters, Setting, ToldOfCharge
 from smc_dp import aggregation
-from smc_dp.aggregation import NoResultError, Outcome
+from smc_dp.aggregation import NoResultError, Outcome, Participants
 from smc_dp.data.federation import Federation, Rows, check_rows
 from smc_dp.data.partition import check_names
 from smc_dp.data.sources import Prepared
@@ -35,13 +37,13 @@ from smc_dp.methods.method import Foreseeable
 from smc_dp.methods.model import Weights, classify
 from smc_dp.methods.nonprivate import alone, majority
 from smc_dp.run import folder as run_folder
-from smc_dp.run import party
 from smc_dp.run.agreement import SEEDED, Agreement
-from smc_dp.run.ledgers import ABORTS, Ledgers, Reserved, accounted, price
+from smc_dp.run.charge import RELEASED, price_of
+from smc_dp.run.ledgers import ABORTS, Ledgers, Reserved, accounted
+from smc_dp.run.own_process import AtSite, OwnProcess, SiteCoins
+from smc_dp.run.party import OwnPart
 from smc_dp.run.report import Comparison, Presence, Report
 
-RELEASED = "release"
-"""The label under which a run is charged: all that its protocol reveals is one release."""
 BASELINE_LAMBDA = 1e-5
 """Of the models that a release is compared with where its method has no lambda: nearly none, as the method has none."""
 HearProgress: TypeAlias = Callable[[str, int, int], None]
@@ -110,13 +112,14 @@ class _Run:
         """One session, and what came of it; `charged` gets the names of those that were."""
         agreement, data = self.agreement, self.data
         run_folder.check_readable(agreement, self.simulated)
-        by_name = data.federation.by_name
-        for name, table in data.tables.items():
-            party.check_labels(table, by_name[name], agreement)
-        for name, rows in by_name.items():
-            party.check(name, rows, agreement)
+        every = [
+            OwnPart(name, rows, agreement, self.rng.fork(f"party {name}"), data.tables.get(name))
+            for name, rows in data.federation.by_name.items()
+        ]
+        for own_part in every:
+            own_part.check()
         charge = self._charge()
-        parts = _parts(by_name, agreement, self.rng, progress)
+        parts = _parts(every, progress)
         own = self.rng.fork("protocol")
         taking_part = agreement.session(own, self.identities, self.simulated)
         with open_scratch(self.folder) as record:
@@ -124,11 +127,12 @@ class _Run:
             if self.ledgers and charge:
                 key = run_key(taking_part.session.id, RELEASED)
                 reserved = self.ledgers.reserve(data.as_read, agreement.protocol, charge, key)
-            setting = self._setting(record, reserved, charged)
+            sites = _Sites(taking_part, {part.name: part for part in every}, own)
+            setting = self._setting(record, reserved, charged, sites)
             with accounted(reserved, harmless=ABORTS):
                 outcome = aggregation.secure(
-                    agreement.functionality, parts, taking_part, rng=own, setting=setting, progress=progress
-                )
+                    agreement.functionality, parts, taking_part, rng=own, setting=setting, progress=progress,
+                )  # fmt: skip
             with accounted(reserved):
                 return self._released(outcome, reserved)
 
@@ -176,13 +180,11 @@ class _Run:
         """What each party will be charged; InputError where somebody's budget would be passed."""
         if not self.ledgers:
             return None
-        target = self.agreement.target
-        exact = target.epsilon if target.calibration == "proven" else None
-        charge = price(self.agreement.statement, exact)
+        charge = price_of(self.agreement)
         self.ledgers.check(self.data.as_read, charge)
         return charge
 
-    def _setting(self, record: IO[bytes], reserved: Reserved | None, charged: set[str]) -> Setting:
+    def _setting(self, record: IO[bytes], reserved: Reserved | None, charged: set[str], sites: _Sites) -> Setting:
         def charge(name: str, label: str) -> None:
             charged.add(name)
             if reserved:
@@ -202,6 +204,7 @@ class _Run:
             released=partial(reserved.leaving, label=RELEASED) if reserved else None,
             charge=charge,
             voided=voided,
+            made=sites.processes,
         )
 
     def _remarks(self) -> Iterator[str]:
@@ -210,6 +213,38 @@ class _Run:
                 f"{', '.join(self.left_out)} vanished before anybody was charged and took no part: the run is that of "
                 f"a new session among the other {len(self.agreement.parties)} parties, with new noise."
             )
+
+
+@dataclass(frozen=True)
+class _Sites:
+    """What everybody's process is made from, as a site makes its own."""
+
+    taking_part: Participants
+    parts: Mapping[str, OwnPart]
+    rng: Stream
+
+    def processes(
+        self, greetings: Greetings, observer: Observer, charge: ToldOfCharge, voided: ToldOfCharge
+    ) -> Mapping[str, Process]:
+        """One for each participant, in the order of the session."""
+        session, identities = self.taking_part.session, self.taking_part.identities
+        own = {
+            name: OwnProcess(
+                session, name, identities[name], self._brings(name), greetings,
+                coins=SiteCoins(self.rng.fork(f"seed {name}"), self.rng.fork(f"home {name}")),
+                charge=partial(charge, name) if charge else None,
+                voided=partial(voided, name) if voided else None,
+                observer=observer,
+            )
+            for name in session.names
+        }  # fmt: skip
+        return {name: made.process for name, made in own.items()}
+
+    def _brings(self, name: str) -> AtSite:
+        session, part = self.taking_part.session, self.parts.get(name)
+        if part is None:
+            return AtSite(lambda coins: (session.parameters,))
+        return AtSite(lambda coins: part.inputs(session), lambda coins, inputs: part.at_home(session, inputs))
 
 
 def _no_other_session(vanished: Sequence[str], stopped: NoResultError, why: InputError) -> StoppedError:
@@ -255,13 +290,13 @@ def _check(data: Prepared, agreement: Agreement, rng: Stream, folders: list[Path
             raise InputError(f"folder {one}: wanted one that lies apart from {other}: views are secret")
 
 
-def _parts(parties: Mapping[str, Rows], agreement: Agreement, rng: Stream, progress: HearProgress | None) -> list[Any]:
+def _parts(every: Sequence[OwnPart], progress: HearProgress | None) -> list[Any]:
     parts = []
     hear = progress or (lambda stage, done, total: None)
-    for j, (name, rows) in enumerate(parties.items()):
-        hear("local training", j, len(parties))
-        parts.append(party.part(name, rows, agreement, rng.fork(f"party {name}")))
-    hear("local training", len(parties), len(parties))
+    for j, own in enumerate(every):
+        hear("local training", j, len(every))
+        parts.append(own.part)
+    hear("local training", len(every), len(every))
     return parts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Protocol
 
 from protocols.arithmetic.rng import Stream
@@ -29,17 +30,23 @@ class Contributor:
 
     The number of sums, and the noise of each, are fixed before the first; sum r is asked for after sums 0 to r - 1 and
     once: a second answer, of other weights or of the same, would cost what the first did, and is refused with
-    `InputError`. What has been answered is known to this object alone: where a party's program begins anew between two
-    sums it has to leave the session, for a new one would answer the first again. Every answer is legal, whatever it is
-    that is asked. Without coins there is no noise.
+    `InputError`. Every answer is legal, whatever it is that is asked. Without coins there is no noise.
+
+    An answer follows from the rows, the coins and the sums so far, so that a party's program which begins anew gives
+    the same ones; `answered` is how many it gave before. That number has to come from where its answers are kept: with
+    a smaller one a sum is answered twice.
     """
 
-    __slots__ = ("_answered", "_descent", "_noise", "_rng", "_rows", "_steps")
+    __slots__ = ("_answered", "_noise", "_rng", "_rows", "_seen", "_steps")
 
-    def __init__(self, rows: IntegerRows, noise: SharedRounds, steps: Steps, rng: Stream | None) -> None:
+    def __init__(
+        self, rows: IntegerRows, noise: SharedRounds, steps: Steps, rng: Stream | None, answered: int = 0
+    ) -> None:
+        if not 0 <= answered <= len(noise.steps):
+            raise InputError(f"of {len(noise.steps)} sums {answered} cannot have been answered")
         self._rows, self._noise, self._steps, self._rng = rows, noise, steps, rng
-        self._descent = steps.begun()
-        self._answered = 0
+        self._answered = answered
+        self._seen: tuple[tuple[Vector, ...], Descent] = ((), steps.begun())
 
     def __repr__(self) -> str:
         return f"Contributor({self._answered} sums answered)"  # never the rows
@@ -50,15 +57,22 @@ class Contributor:
         if r != wanted or r >= len(self._noise.steps):
             raise InputError(f"sum {r} is not answered: of {len(self._noise.steps)} sums {wanted} have been")
         self._answered += 1
-        if values:
-            self._descent = self._steps.after(self._descent, values[-1])
-        numbers = tuple(self._numbers(r))
+        numbers = tuple(self._numbers(r, self._after(values)))
         if self._rng is None:
             return Addend(numbers, (0,) * len(numbers))
         return Addend(numbers, tuple(self._noise.share(r, self._rng.fork(f"sum {r}"))))
 
-    def _numbers(self, r: int) -> list[int]:
+    def _after(self, values: tuple[Vector, ...]) -> Descent:
+        """Where these sums lead; what was made of the first of them is not made again."""
+        seen, descent = self._seen
+        if values[: len(seen)] != seen:
+            seen, descent = (), self._steps.begun()
+        descent = reduce(self._steps.after, values[len(seen) :], descent)
+        self._seen = values, descent
+        return descent
+
+    def _numbers(self, r: int, descent: Descent) -> list[int]:
         if self._noise.steps[r].curvature is None:
-            return self._rows.gradient(self._descent.query)
+            return self._rows.gradient(descent.query)
         start = self._rows.start()
         return [*start.gradient, *start.diagonal, *start.off_diagonal]

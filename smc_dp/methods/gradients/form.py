@@ -127,12 +127,16 @@ class GradientSums:
 
     def part(self, rows: Rows, rng: Stream) -> Contributor:
         """Whoever answers for the party."""
-        self.check(len(rows))
-        return self.part_of(self.method.at_home(rows, self.public), rng)
+        return self.part_after(rows, rng, 0)
 
-    def part_of(self, rows: IntegerRows, rng: Stream) -> Contributor:
+    def part_after(self, rows: Rows, rng: Stream, answered: int) -> Contributor:
+        """As `AskedBetween`."""
+        self.check(len(rows))
+        return self.part_of(self.method.at_home(rows, self.public), rng, answered)
+
+    def part_of(self, rows: IntegerRows, rng: Stream, answered: int = 0) -> Contributor:
         """The same of rows that are integers already."""
-        return Contributor(rows, self.noise, self.steps, None if self.target.epsilon is None else rng)
+        return Contributor(rows, self.noise, self.steps, None if self.target.epsilon is None else rng, answered)
 
     def model(self, value: Sequence[Vector]) -> LinearModel:
         """The last weights."""

@@ -39,8 +39,8 @@ from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.target import Target
-from smc_dp.run import party
 from smc_dp.run.agreement import BY_PROTOCOL, as_printed, secure_form
+from smc_dp.run.party import OwnPart
 from smc_dp.run.terms import SumTerms
 
 SIZES = (12, 8, 20)
@@ -60,7 +60,7 @@ def test_secure_is_ideal_integer_for_integer(protocol: str, calibration: Any, no
     agreed = agreement(data, Target(Fraction(1), calibration, noise), as_printed=as_printed(protocol), key_bits=256)
     assert agreed.protocol == protocol
     rng = Stream.insecure_from_seed(f"prr_mean {protocol}")
-    parts = [party.part(who, rows, agreed, rng.fork(who)) for who, rows in data.federation.by_name.items()]
+    parts = [OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()]
     ideal = aggregation.ideal(agreed.functionality, parts, rng)
     secure = aggregation.secure(agreed.functionality, parts, agreed.session(rng), rng=rng)
     assert secure == ideal
@@ -89,7 +89,7 @@ def test_a_secure_sum_is_the_ideal_sum_of_those_who_took_part(
     data = hospitals((12, 8, 20, 9), 2)
     agreed = sum_agreement(data, method, Target(Fraction(1), noise=noise), **settings)
     rng = Stream.insecure_from_seed("sums")
-    parts = {who: party.part(who, rows, agreed, rng.fork(who)) for who, rows in data.federation.by_name.items()}
+    parts = {who: OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()}
     setting = Setting(vanish=vanish)
     functionality, session = agreed.functionality, agreed.session(rng)
     secure = aggregation.secure(functionality, list(parts.values()), session, rng=rng, setting=setting)
@@ -108,7 +108,7 @@ def test_wherever_a_party_vanishes_it_is_the_sum_of_the_others_or_of_all_or_noth
     """Between any two letters: a clean stop with nobody charged, then the sum without it, then the sum with it."""
     data, rng = hospitals((12, 8, 20, 9), 2), Stream.insecure_from_seed("everywhere")
     agreed = sum_agreement(data, dropouts=1)
-    parts = {who: party.part(who, rows, agreed, rng.fork(who)) for who, rows in data.federation.by_name.items()}
+    parts = {who: OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()}
     found: list[tuple[str, ...]] = []
     for sent in range(9):
         charged: list[str] = []
@@ -134,7 +134,7 @@ def test_too_few_are_left_and_nothing_comes_of_it() -> None:
     """Who is gone, and what was sent until then, is what a new session starts from."""
     data, rng = hospitals((12, 8, 20), 2), Stream.insecure_from_seed("few")
     agreed = sum_agreement(data)
-    parts = [party.part(who, rows, agreed, rng.fork(who)) for who, rows in data.federation.by_name.items()]
+    parts = [OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()]
     for sent in (0, 1, 2):
         charged: list[str] = []
         setting = Setting(vanish={"north-1": Letters(sent)}, charge=lambda name, _, to=charged: to.append(name))
@@ -172,7 +172,7 @@ def test_every_method_with_a_secure_form_is_known_by_its_protocols() -> None:
 def test_equal_sizes_give_the_noise_of_one_of_them() -> None:
     data, rng = hospitals((8, 8, 20), 2), Stream.insecure_from_seed("ties")
     agreed = agreement(data, key_bits=256)
-    parts = [party.part(who, rows, agreed, rng.fork(who)) for who, rows in data.federation.by_name.items()]
+    parts = [OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()]
     secure = aggregation.secure(agreed.functionality, parts, agreed.session(rng), rng=rng)
     possible = {aggregation.ideal(agreed.functionality, parts, rng.fork(str(seed))).value for seed in range(40)}
     assert len(possible) == 2

@@ -180,3 +180,33 @@ def test_one_name_makes_a_private_key_and_a_line_to_hand_over_and_writes_over_no
     for name in ("../north", "north pole", ""):
         assert main(["identities", "new", name]) == 2
         assert list(tmp_path.iterdir()) == []
+
+
+def test_one_key_and_one_line_are_read_back(tmp_path: Path) -> None:
+    key, line, public = identities.create_one(tmp_path, "north", Stream.insecure_from_seed(1))
+    assert identities.read_key(key).public == public
+    assert identities.read_public(line) == identities.pinned(str(line)) == ("north", public)
+    assert identities.pinned(f"south={public.hex()}") == ("south", public)
+    *_, charlies = identities.create_one(tmp_path, CURATOR_NAME, Stream.insecure_from_seed(2))
+    of_file = identities.pinned_curator(str(tmp_path / f"{CURATOR_NAME}.pub"))
+    assert of_file == identities.pinned_curator(charlies.hex()) == {CURATOR_NAME: charlies}
+    with pytest.raises(InputError, match="curator: wanted the public key of charlie, got that of north"):
+        identities.pinned_curator(str(line))
+
+
+@pytest.mark.parametrize(
+    ("line", "rule"),
+    [
+        ("north", "wanted one line of a name and a public key"),
+        (f"north {'0' * 63}", "north: wanted 64 hexadecimal digits"),
+        (f"north {'0' * 64} more", "north: wanted 64 hexadecimal digits"),
+        (f"north {'0' * 64}\nsouth {'0' * 64}", "north: wanted 64 hexadecimal digits"),
+        (f"../north {'0' * 64}", "wanted letters, digits"),
+        ("x" * 300, "is larger than 256 bytes"),
+        ("\u00e9 " + "0" * 64, "wanted letters, digits"),
+    ],
+)
+def test_a_line_that_is_no_public_key_is_refused(line: str, rule: str, tmp_path: Path) -> None:
+    (tmp_path / "north.pub").write_text(line)
+    with pytest.raises(InputError, match=rule):
+        identities.read_public(tmp_path / "north.pub")

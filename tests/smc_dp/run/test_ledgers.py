@@ -34,9 +34,11 @@ from smc_dp.ledger.spending import run_key
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
-from smc_dp.run.ledgers import KEPT, VOIDED, Ledgers, price
+from smc_dp.run.charge import RELEASED, price
+from smc_dp.run.ledgers import KEPT, VOIDED, Ledgers
+from smc_dp.run.party import OwnPart
 from smc_dp.run.report import Report
-from smc_dp.run.simulation import RELEASED, simulate_run
+from smc_dp.run.simulation import simulate_run
 
 CASE = hospitals((12, 8, 20), 2)
 PARTIES = CASE.federation.names
@@ -442,7 +444,7 @@ def test_a_ledger_that_cannot_be_written_to_stays_charged_and_is_named(
 def test_nobody_trains_in_vain_and_a_refused_run_makes_no_ledger(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smc_dp.run.party.part", lambda *_: pytest.fail("a party trained"))
+    monkeypatch.setattr(OwnPart, "part", property(lambda _: pytest.fail("a party trained")))
     with pytest.raises(OverBudgetError, match="party north-0: the budget would be passed"):
         run(tmp_path, "first", books, "1.5")
     assert not books.folder.exists()

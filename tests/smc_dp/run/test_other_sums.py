@@ -21,9 +21,9 @@ from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.privacy.target import Target
-from smc_dp.run import party
 from smc_dp.run.checked import checked
 from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.party import OwnPart
 from smc_dp.run.simulation import simulate_run
 from smc_dp.unit_ball import with_bias
 
@@ -45,7 +45,7 @@ def test_a_bias_of_its_own_goes_to_the_constant_of_the_rows(method: Any, tmp_pat
     simulate_run(data, agreed, Stream.insecure_from_seed("bias"), tmp_path / "run")
     released = checked(tmp_path / "run").release
     parts = [
-        party.part(who, rows, agreed, Stream.insecure_from_seed("bias").fork(f"party {who}"))
+        OwnPart(who, rows, agreed, Stream.insecure_from_seed("bias").fork(f"party {who}")).part
         for who, rows in data.federation.by_name.items()
     ]
     model: Any = agreed.form.model(sum_of(parts))

@@ -28,6 +28,7 @@ from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run import identities
 from smc_dp.run.agreement import BY_PROTOCOL
 from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.party import OwnPart
 from smc_dp.run.simulation import simulate_run
 
 BOUNDS = '[columns]\nage = [0, 100]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\ncolumn = "outcome"\n'
@@ -285,7 +286,7 @@ def test_a_party_with_one_class_takes_part_in_every_sum(method: str, tmp_path: P
 def test_the_mean_of_models_refuses_a_party_with_one_class_before_anybody_trains_or_pays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smc_dp.run.party.part", lambda *_: pytest.fail("a party trained"))
+    monkeypatch.setattr(OwnPart, "part", property(lambda _: pytest.fail("a party trained")))
     files, books = of_one_class(tmp_path), Ledgers(tmp_path / "books", Limit(Fraction(9), Fraction(0)))
     options: dict[str, Any] = {"bounds": tmp_path / "bounds.toml", "out": tmp_path / "run", "ledgers": books, **QUICK}
     with pytest.raises(InputError) as refused:

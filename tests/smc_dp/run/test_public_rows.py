@@ -30,12 +30,12 @@ from smc_dp.ledger.ledger import Ledger
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import Target
-from smc_dp.run import party
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.checked import checked
 from smc_dp.run.folder import AUXILIARY, RELEASE, TRANSCRIPT
 from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.party import OwnPart
 from smc_dp.run.publication import publish
 from smc_dp.run.report import Report
 from smc_dp.run.terms import SumTerms
@@ -81,10 +81,10 @@ def test_a_run_learns_and_is_charged_by_party(run: Report) -> None:
 def test_the_weights_are_those_of_the_form_in_the_clear_on_the_same_coins(tmp_path: Path) -> None:
     report = run_protocol(DATA, method=METHOD, target=TARGET, out=tmp_path / "run", insecure_seed=SEED)
     agreed, root = report.agreement, Stream.insecure_from_seed(SEED)
-    parts = [party.part(who, rows, agreed, root.fork(f"party {who}")) for who, rows in DATA.by_name.items()]
+    parts = [OwnPart(who, rows, agreed, root.fork(f"party {who}")).part for who, rows in DATA.by_name.items()]
     weights = agreed.weights(ideal(agreed.functionality, parts).value)
     assert checked(report.run_dir).release.weights == weights
-    other = party.part(HOSPITALS[0], DATA.parties[0], agreed, root.fork("other coins"))
+    other = OwnPart(HOSPITALS[0], DATA.parties[0], agreed, root.fork("other coins")).part
     assert agreed.weights(ideal(agreed.functionality, [other, *parts[1:]]).value) != weights  # twin
 
 

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,12 @@ from smc_dp.ledger import export
 from smc_dp.ledger.history import Limit
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.target import Target
-from smc_dp.run import binding, party
+from smc_dp.run import binding
 from smc_dp.run import folder as run_folder
 from smc_dp.run.checked import checked, read_record
 from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.ledgers import VOIDED, Ledgers
+from smc_dp.run.party import OwnPart
 from smc_dp.run.publication import publish
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import simulate_run
@@ -251,13 +253,14 @@ def test_who_vanishes_before_anybody_is_charged_is_left_out_of_a_new_session(tmp
 def test_the_new_session_has_new_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the same coins again two sums would differ by the bare part of who was left out."""
     parts: list[tuple[str, Any]] = []
-    drawn = party.part
 
-    def part(name: str, *given: Any) -> Any:
-        parts.append((name, drawn(name, *given)))
+    def part(own: OwnPart) -> Any:
+        parts.append((own.name, own.agreement.form.part(own.rows, own.rng)))
         return parts[-1][1]
 
-    monkeypatch.setattr(party, "part", part)
+    made = cached_property(part)
+    made.__set_name__(OwnPart, "part")
+    monkeypatch.setattr(OwnPart, "part", made)
     run(tmp_path / "run", FOUR, colluders=0, dropouts=1, vanish={B: READY})
     first, second = dict(parts[:4]), dict(parts[4:])
     assert set(second) == {A, C, D}

@@ -1,0 +1,163 @@
+"""One party's whole part: what a simulation and a site of its own have in common, and what outlives a process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from support.audited import agreement, hospitals, sum_agreement
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime import replay
+from protocols.runtime.envelope import HELLO, Envelope
+from protocols.runtime.process import Home, Process
+from protocols.runtime.session import Session
+from smc_dp import aggregation
+from smc_dp.aggregation import Participants
+from smc_dp.data.federation import Rows
+from smc_dp.data.tables import Table
+from smc_dp.errors import InputError
+from smc_dp.methods.gradients.newton import Newton
+from smc_dp.methods.sums.clipped_average import ClippedAverage
+from smc_dp.run.agreement import Agreement
+from smc_dp.run.party import OwnPart
+
+ROOT = Stream.insecure_from_seed("own part")
+FOUR = hospitals((12, 8, 20, 9), 2)
+NAMES = FOUR.federation.names
+NEWTON = sum_agreement(FOUR, Newton(), colluders=1, dropouts=1, most_rows=100)
+
+
+def own(name: str, agreed: Agreement = NEWTON) -> OwnPart:
+    """All that a party's program knows when it begins, for the first time or anew."""
+    return OwnPart(name, FOUR.federation.by_name[name], agreed, ROOT.fork(f"party {name}"))
+
+
+class Held(NamedTuple):
+    """A session that was held in one process, and its envelopes."""
+
+    taking_part: Participants
+    envelopes: list[Envelope]
+
+
+@pytest.fixture(scope="module")
+def held() -> Held:
+    taking_part = NEWTON.session(ROOT.fork("protocol"))
+    parts = [own(name).part for name in NAMES]
+    outcome = aggregation.secure(NEWTON.functionality, parts, taking_part, rng=ROOT.fork("protocol"))
+    assert outcome.execution is not None
+    return Held(taking_part, list(outcome.execution.transcript.envelopes))
+
+
+AtHome = Callable[[OwnPart, Session, tuple[Any, ...]], Home | None]
+
+
+def alone(held: Held, name: str, at_home: AtHome = OwnPart.at_home) -> list[Envelope]:
+    """What a party sends whose program begins anew after every letter: of its process nothing is left but the state."""
+    session, me, mail = held.taking_part.session, held.taking_part.identities[name], held.envelopes
+    board = {e.sender: e for e in mail if e.kind == HELLO}
+    seed = ROOT.fork("protocol").fork(f"seed {name}")
+    first = replay.begin(session, name, me, seed, own(name).inputs(session), board)
+    state, counter, sent = first.state, first.counter, list(first.mail)
+    for letter in [e for e in mail if e.to == name]:
+        process = resumed(held, name, board, state, counter, at_home)
+        sent += process.advance()
+        process.deliver(letter)
+        sent += process.advance()
+        state, counter = replay.save(process), process.counter
+        process.close()
+    return sent
+
+
+def resumed(
+    held: Held, name: str, board: Mapping[str, Envelope], state: bytes, counter: int, at_home: AtHome
+) -> Process:
+    """A new process; who is at home is known at the first question, from the inputs that came with the state."""
+    session, me = held.taking_part.session, held.taking_part.identities[name]
+
+    def answer(*said: Any) -> Any:
+        home = at_home(own(name), session, process.inputs)
+        return home(*said) if home else None
+
+    process = replay.resume(session, state, me, counter, board, home=answer)
+    return process
+
+
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_begun_anew_after_every_letter_every_byte_is_the_same(held: Held, name: str) -> None:
+    """Of eight sums of `newton`, one after the other."""
+    wanted = [(e.header, e.body) for e in held.envelopes if e.sender == name]
+    assert [(e.header, e.body) for e in alone(held, name)] == wanted
+    assert sum(e.kind == "Masked" for e in held.envelopes if e.sender == name) == 8
+
+
+def test_a_home_whose_count_is_lost_does_not_go_on(held: Held) -> None:
+    """The twin begins from 0 each time: what it is asked next is not its first sum."""
+    with pytest.raises(InputError, match="sum 1 is not answered: of 8 sums 0 have been"):
+        alone(held, NAMES[0], lambda part, session, inputs: part.at_home(session, inputs[:2]))
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_an_older_question_is_not_answered_again(held: Held, lost: int) -> None:
+    """Sums 0 and 1 were answered, and the second is asked for once more, after another sum 0. In the twin the last
+    answer is missing among the inputs: it makes another one, under the same noise.
+    """
+    session = held.taking_part.session
+    S = tuple(range(-2, 3))  # a gradient and a curvature in two dimensions
+    inputs = own(NAMES[0]).inputs(session)
+    for said in ((), (S,)):
+        inputs = (*inputs, asked(inputs, session, said))
+    other = (tuple(x + 2**24 for x in S),)
+    if lost:
+        again = asked(inputs[:-lost], session, other)
+        assert again.noise == inputs[-1].noise
+        assert again.numbers != inputs[-1].numbers
+        return
+    with pytest.raises(InputError, match="sum 1 is not answered: of 8 sums 2 have been"):
+        asked(inputs, session, other)
+
+
+def asked(inputs: tuple[Any, ...], session: Session, values: tuple[Any, ...]) -> Any:
+    """What a program answers that begins anew."""
+    home = own(NAMES[0]).at_home(session, inputs)
+    assert home is not None
+    return home(values)
+
+
+def test_who_is_asked_nothing_has_nobody_at_home_and_trains_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a single sum or the curator protocol needs is in the state: whoever resumes it need not train again."""
+    for agreed in (sum_agreement(FOUR, ClippedAverage(0.1), colluders=1), sum_agreement(FOUR), agreement(FOUR)):
+        session = agreed.session(ROOT).session
+        inputs = own(NAMES[0], agreed).inputs(session)
+        assert len(inputs) == 2
+        with monkeypatch.context() as patched:
+            patched.setattr(OwnPart, "part", property(lambda _: pytest.fail("a party trained")))
+            assert own(NAMES[0], agreed).at_home(session, inputs) is None
+            with pytest.raises(pytest.fail.Exception, match="trained"):
+                own(NAMES[0], agreed).inputs(session)
+
+
+def test_what_goes_in_follows_from_the_rows_and_the_coins() -> None:
+    """So it is the same whenever it is made. Twin: other coins."""
+    agreed = sum_agreement(FOUR)
+    session = agreed.session(ROOT).session
+    one, again = (own(NAMES[0], agreed).inputs(session) for _ in range(2))
+    other = replace(own(NAMES[0], agreed), rng=ROOT.fork("other")).inputs(session)
+    assert one == again != other
+
+
+def test_a_part_looks_at_its_rows_before_it_trains() -> None:
+    """At how many there are; and where the method needs both classes, at those of the table that they came from."""
+    few = own(NAMES[0], replace(NEWTON, terms=replace(NEWTON.terms, most_rows=3)))
+    mean = own(NAMES[0], agreement(FOUR))
+    of_one = replace(mean, table=Table("a file", {"outcome": ["no"] * 12}, range(12)))
+    of_one = replace(of_one, rows=Rows(mean.rows.X, np.zeros(12, dtype=np.int64)))
+    for refused, why in ((few, f"party {NAMES[0]}: "), (of_one, "a file: column 'outcome': all 12 rows are 'no'")):
+        for begun in (refused.check, lambda part=refused: part.part):
+            with pytest.raises(InputError, match=why):
+                begun()
+    mean.check()
+    replace(of_one, agreement=NEWTON).check()  # sums do without the other class, and say nothing of it
