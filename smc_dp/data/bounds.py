@@ -7,8 +7,6 @@ never computed from the private rows: a bound measured on the rows would itself 
 from __future__ import annotations
 
 import math
-import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any, TypeAlias
 from smc_dp.data.federation import MOST_CLASSES
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
+from smc_dp.files.toml import parse_toml
 
 DEFAULT_CLIP = 2.0
 DEFAULT_BIAS = 0.1
@@ -25,15 +24,6 @@ _MAX_DIMENSION = 100_000
 _MAX_BYTES = 1 << 22  # of a file
 _SHOWN = 40  # characters of a column's name
 _LONGEST_CLASS = 1 << 12  # bits of a whole number that is a class
-
-_MARKS, _MOST_MARKS = frozenset(".[{"), 3 * _MAX_COLUMNS
-_QUOTES = frozenset({'"""', "'''", '"', "'"})
-# Texts and comments whole, for what is in them is no mark; a quote that stands alone begins a text without end.
-_TOKENS = re.compile(
-    r""""{3}(?:[^"\\]|\\.|"(?!""))*+"{3}|'{3}(?:[^']|'(?!''))*+'{3}|"{3}|'{3}"""
-    r"""|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|"|'|\#[^\n]*+|[.\[{]""",
-    re.DOTALL,
-)
 
 
 @dataclass(frozen=True)
@@ -167,11 +157,11 @@ def parse_bounds(text: str) -> Bounds:
     `[columns]` holds `age = [0, 120]` or `sex = ["f", "m"]`, `[label]` holds `classes = ["no", "yes"]` (two or
     more; of two, the second is +1) and optionally `column`, the optional `[rows]` holds `clip`, `bias` and `center`.
     """
-    _refuse_laborious(text)
-    try:
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise InputError(f"is not TOML: {error}") from error
+    return bounds_in(parse_toml(text))
+
+
+def bounds_in(document: Mapping[str, Any]) -> Bounds:
+    """The bounds in what was read of such a file, or of a part of another that says the same."""
     _only("the file", document, {"columns", "label", "rows"})
     columns = _section(document, "columns", required=True)
     label = _section(document, "label", required=True)
@@ -191,17 +181,6 @@ def parse_bounds(text: str) -> Bounds:
         bias=_number("[rows] bias", rows.get("bias", DEFAULT_BIAS)),
         center=center,
     )
-
-
-def _refuse_laborious(text: str) -> None:
-    """Keys of many parts and lists in lists take a parser the square of their number; no description has many."""
-    found = 0
-    for token in _TOKENS.finditer(text):
-        if token[0] in _QUOTES:
-            raise InputError("is not TOML: a text does not end")
-        found += token[0] in _MARKS
-    if found > _MOST_MARKS:
-        raise InputError(f"has {found:,} dots, lists and sections, wanted at most {_MOST_MARKS:,}")
 
 
 def _check_column(column: Column) -> None:

@@ -6,15 +6,17 @@ import datetime
 import re
 from collections.abc import Iterable
 
+from smc_dp.data.file_form import PLAIN, FileForm, saying
 from smc_dp.errors import shown
 
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?", re.ASCII)
 _TRUTH = frozenset({"true", "false", "yes", "no"})
 _TYPES = ("date32", "date64", "timestamp", "time32", "time64", "duration")  # of columns in Parquet files
 _COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?\d*(\.\d+)+(,\d*)?", re.ASCII)
 
 
-def of_no_number(cell: object) -> str:
+def of_no_number(cell: object, form: FileForm = PLAIN) -> str:
     """What a cell looks like where a number was wanted; nothing where it looks like nothing that is known."""
     if isinstance(cell, datetime.date | datetime.time | datetime.timedelta) or str(cell).startswith(_TYPES):
         return " (a date or time; make it a number, such as a year or days since a fixed day)"
@@ -23,8 +25,10 @@ def of_no_number(cell: object) -> str:
         return " (a date; make it a number, such as a year or days since a fixed day)"
     if text.lower() in _TRUTH:
         return " (a truth value; list its texts as categories in the bounds, or make it 0 and 1)"
-    if _COMMA.fullmatch(text):
-        return " (a decimal comma; wanted a point)"
+    if form.decimal == "," and _THOUSANDS.fullmatch(text):
+        return " (a point, where the form says a decimal comma; wanted no marks between thousands)"
+    if form.decimal == "." and _COMMA.fullmatch(text):
+        return f" (a decimal comma; wanted a point, or {saying('decimal', ',')})"
     return ""
 
 

@@ -27,6 +27,12 @@ class Points:
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the rows, dense or sparse."""
+        X = self.X
+        return X.nbytes if isinstance(X, np.ndarray) else int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pool:
@@ -47,3 +53,7 @@ class Pool:
     bias: float = 0.0
     holder: str = "party"
     notes: tuple[str, ...] = ()
+
+    def __sizeof__(self) -> int:
+        """With its rows, so that Dask knows it to be large and carries it to a worker once, not with every trial."""
+        return self.train.nbytes + (0 if self.test is None else self.test.nbytes)

@@ -111,7 +111,9 @@ def _fill(
 def _places(table: Table, name: str, wanted: dict[str, int]) -> NDArray[np.int64]:
     """The place of each cell among the wanted texts; each different text is looked up once."""
     column = table.coded(name)
-    places = np.array([wanted.get(canonical(text), -1) for text in column.values], dtype=np.int64)[column.codes]
+    pointed = table.form.pointed
+    found = [wanted.get(canonical(text), wanted.get(canonical(pointed(text)), -1)) for text in column.values]
+    places = np.array(found, dtype=np.int64)[column.codes]
     unknown = np.flatnonzero(places < 0)
     if len(unknown):
         i = int(unknown[0])

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.data.csv_cells import read_csv
+from smc_dp.data.file_form import PLAIN, FileForm, other_separator
 from smc_dp.data.guises import of_another_case, of_no_number
 from smc_dp.data.parquet_cells import read_parquet
 from smc_dp.data.size import LIMITS, TableLimits
@@ -56,12 +57,14 @@ Cells: TypeAlias = Sequence[object] | NDArray[np.float64] | Coded
 class Table:
     """Named columns of equal length; messages call the table `source` and its rows by `row_numbers`.
 
-    Cells are looked at only when a column is asked for: a column that nobody uses may hold anything.
+    Cells are looked at only when a column is asked for: a column that nobody uses may hold anything. `form`: how texts
+    among them write numbers.
     """
 
     source: str
     columns: Mapping[str, Cells]
     row_numbers: Sequence[int]
+    form: FileForm = PLAIN
 
     @property
     def rows(self) -> int:
@@ -99,14 +102,14 @@ class Table:
     def take(self, indices: NDArray[np.int64], source: str) -> Table:
         """The rows at these positions, under another name."""
         columns = {name: _taken(cells, indices) for name, cells in self.columns.items()}
-        return Table(source, columns, [self.row_numbers[i] for i in indices])
+        return Table(source, columns, [self.row_numbers[i] for i in indices], self.form)
 
     def _cells(self, name: str) -> Cells:
         if name not in self.columns:
             have = ", ".join(column[:_SHOWN] for column in list(self.columns)[:8]) + (
                 ", ..." if len(self.columns) > 8 else ""
             )
-            alike = of_another_case(name, self.columns)
+            alike = of_another_case(name, self.columns) or other_separator(list(self.columns), self.form)
             raise InputError(
                 f"{self.source}: column {shown(name)} is missing; the table has {have or 'no columns'}{alike}"
             )
@@ -121,10 +124,9 @@ class Table:
             if not cell.strip():
                 raise InputError(f"{self.where(name, i)}: wanted a number, the cell is empty")
             try:
-                # Python would also read the 1_000 of its own source code.
-                return float("" if "_" in cell else cell)
+                return self.form.number(cell)
             except ValueError:
-                came = f"{shown(cell)}{of_no_number(cell)}"
+                came = f"{shown(cell)}{of_no_number(cell, self.form)}"
                 raise InputError(f"{self.where(name, i)}: wanted a number, got {came}") from None
         if cell is None:
             raise InputError(f"{self.where(name, i)}: wanted a number, the cell is empty")
@@ -152,22 +154,25 @@ def _taken(cells: Cells, indices: NDArray[np.int64]) -> Cells:
     return cells.take(indices) if isinstance(cells, Coded) else [cells[i] for i in indices]
 
 
-def read_table(path: Path, source: str, limits: TableLimits = LIMITS) -> Table:
-    """A Parquet file, by its ending or its first bytes, or else a CSV file; raises InputError.
+def read_table(path: Path, source: str, limits: TableLimits = LIMITS, form: FileForm = PLAIN) -> Table:
+    """A Parquet file, by its ending or its first bytes, or else a CSV file of this form; raises InputError.
 
-    It must be a plain file, or a link to one; what is too large is refused before its cells are made.
+    It must be a plain file, or a link to one; what is too large is refused before its cells are made. A Parquet file
+    says itself how it is written, so that another form than the usual one is refused.
     """
     with reading.plain_file(path, source, limits.bytes) as file:
         start = file.read(len(_PARQUET_MAGIC))
         file.seek(0)
         if path.suffix.lower() in {".parquet", ".pq"} or start == _PARQUET_MAGIC:
+            if form != PLAIN:
+                raise InputError(f"{source}: is a Parquet file, of which [file] has nothing to say, wanted no [file]")
             return _parquet(file, source, limits)
-        return _csv(file, source, ",", limits)
+        return _csv(file, source, form, limits)
 
 
 def parse_csv(content: bytes, source: str, *, delimiter: str = ",") -> Table:
     """A CSV file with a header: UTF-8, `delimiter` between cells, double quotes where needed."""
-    return _csv(io.BytesIO(content), source, delimiter, LIMITS)
+    return _csv(io.BytesIO(content), source, FileForm(delimiter), LIMITS)
 
 
 def parse_parquet(content: bytes, source: str) -> Table:
@@ -175,10 +180,10 @@ def parse_parquet(content: bytes, source: str) -> Table:
     return _parquet(io.BytesIO(content), source, LIMITS)
 
 
-def _csv(file: IO[bytes], source: str, delimiter: str, limits: TableLimits) -> Table:
-    header, columns = read_csv(file, source, delimiter, limits)
+def _csv(file: IO[bytes], source: str, form: FileForm, limits: TableLimits) -> Table:
+    header, columns = read_csv(file, source, form, limits)
     names = _header(header, source)
-    return Table(source, dict(zip(names, columns, strict=True)), range(1, len(columns[0]) + 1))
+    return Table(source, dict(zip(names, columns, strict=True)), range(1, len(columns[0]) + 1), form)
 
 
 def _parquet(file: IO[bytes], source: str, limits: TableLimits) -> Table:

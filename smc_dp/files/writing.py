@@ -64,6 +64,16 @@ def write_file(path: Path, content: bytes, mode: int) -> None:
     _write(path, [content], mode)
 
 
+def write_new(path: Path, content: bytes, where: str) -> None:
+    """A new file that anybody may read; InputError, which begins with `where`, if there is one already."""
+    try:
+        _write(path, [content], 0o644)
+    except FileExistsError:
+        raise InputError(f"{where}: exists already, wanted a new file") from None
+    except OSError as error:
+        raise InputError(f"{where}: cannot be written: {error.strerror}") from None
+
+
 def open_scratch(folder: Path) -> IO[bytes]:
     """A file without a name where `folder` is to be made, for what is too long for memory; gone when it is closed."""
     above = next(parent for parent in folder.absolute().parents if parent.is_dir())
