@@ -7,7 +7,8 @@ A line holds `n`, `from`, `to`, `kind`, `stage`, `number` (on that link), `round
 `prev`, the digest of the line before. A line of kind `Absent` is no envelope: the reader `to` went on without the
 letter `missing` of `from`, having `read` so many of that kind in the stage; with `to` "public", what `from` owed
 everybody never came, its last signature among it. Line 0, of kind `Session` and size 0, holds
-the version of the format, the protocol, its version and parameters, the identities and the nonce.
+the version of the format, the protocol, its version and parameters, the identities and the nonce; and, where those who
+took part agreed on a document before, how each of them approved of it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import IO, Any
 
@@ -34,7 +35,8 @@ Line = dict[str, Any]
 class Transcript:
     """The wire record of one session, made by a driver's one `post` function.
 
-    `file` takes the lines, and is read again from where it stands now; without one they stay in memory.
+    `file` takes the lines, and is read again from where it stands now; without one they stay in memory. `approvals` go
+    into line 0 as they are; without them nothing of the kind stands there.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Transcript:
         marks: tuple[str, ...] = (),
         topology: str = "mesh",
         file: IO[bytes] | None = None,
+        approvals: Sequence[Mapping[str, str]] | None = None,
     ) -> None:
         self._session, self._topology = session, topology
         self._file = BytesIO() if file is None else file
@@ -60,6 +63,7 @@ class Transcript:
             "nonce": session.nonce.hex(),
             "topology": topology,
             "insecure": list(marks),
+            **({} if approvals is None else {"approvals": [dict(approval) for approval in approvals]}),
         }
         self._append(head, hashlib.sha256(canonical({**head, "n": 0, "prev": self._prev.hex()})).digest())
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -145,7 +145,7 @@ class Agreement:
             "parties": list(self.parties),
             "dimension": self.bounds.dimension,
             "epsilon": str(self.target.epsilon),
-            **_options(self.method),
+            **settings_of(self.method),
             "calibration": self.target.calibration,
             "noise": self.target.noise,
             **({"delta": str(self.target.delta)} if self.target.noise in WITH_DELTA else {}),
@@ -369,7 +369,7 @@ def marks(protocol: str, terms: Terms, *, seeded: bool) -> tuple[str, ...]:
     return tuple(mark for mark, applies in applying.items() if applies)
 
 
-def _options(method: Any) -> dict[str, Any]:
+def settings_of(method: Any) -> dict[str, Any]:
     """A method's settings as plain values; what follows from the protocol is left out, and what is not set."""
     found = {name: getattr(method, name) for name in _names(method)}
     return {_STATED.get(name, name): _plain(value) for name, value in found.items() if value is not None}
@@ -380,12 +380,25 @@ def _names(method: Any) -> list[str]:
     return [field.name for field in fields(method) if field.name != "as_printed"]
 
 
-def _settings_in(stated: Mapping[str, Any], kind: Any) -> dict[str, Any]:
-    """A method's settings, as `_options` wrote them, each of the type that the method declares."""
-    found, types_of = {}, get_type_hints(kind)
+def settings_wanted(kind: Any) -> dict[str, bool]:
+    """What a release calls the settings of a method of this class, and whether each must be stated."""
+    return {_STATED.get(name, name): not optional for name, _, optional in _declared(kind)}
+
+
+def _declared(kind: Any) -> Iterator[tuple[str, Any, bool]]:
+    """Of each setting its name, its type, and whether it may be None."""
+    types_of = get_type_hints(kind)
     for name in _names(kind):
-        declared, known = types_of[name], _STATED.get(name, name)
-        if known not in stated and get_origin(declared) in (Union, UnionType) and NoneType in get_args(declared):
+        declared = types_of[name]
+        yield name, declared, get_origin(declared) in (Union, UnionType) and NoneType in get_args(declared)
+
+
+def _settings_in(stated: Mapping[str, Any], kind: Any) -> dict[str, Any]:
+    """A method's settings, as `settings_of` wrote them, each of the type that the method declares."""
+    found: dict[str, Any] = {}
+    for name, declared, optional in _declared(kind):
+        known = _STATED.get(name, name)
+        if known not in stated and optional:
             continue
         types = {declared, *get_args(declared)}
         if float in types:

@@ -19,7 +19,7 @@ from protocols.runtime.session import Session
 from protocols.runtime.transcript import read_envelope
 from smc_dp.errors import InputError, one_line
 from smc_dp.files import reading
-from smc_dp.run import binding
+from smc_dp.run import approvals, binding
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.folder import (
     RELEASE,
@@ -34,6 +34,7 @@ from smc_dp.run.folder import (
     read,
     read_document,
     stated,
+    study,
 )
 from smc_dp.run.line_zero import read_head, read_session
 
@@ -50,7 +51,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Record:
+class PublishedRecord:
     """Line 0 of a record, the session that it describes, and what stands published and signed there, by name."""
 
     head: Mapping[str, Any]
@@ -94,16 +95,18 @@ def _beside_record(
     record = read_record(beside(folder, document, TRANSCRIPT))
     if os.path.lexists(folder / TIMINGS):
         beside(folder, document, TIMINGS)
-    found, shares = stated(document, rows=rows), None
+    found, shares, said = stated(document, rows=rows), None, study(folder, document)
     if found.agreement.publishes_shares:
         shares = _shares(found, record) if no_shares else reading.parse_object(beside(folder, document, SHARES), SHARES)
         found = opened(document, shares, rows)
-    if fault := next(filter(None, _faults(found, shares, record)), None):
+    if fault := next(filter(None, _faults(found, shares, record, said)), None):
         raise InputError(f"{RELEASE} and {TRANSCRIPT} differ: {fault}")
     return found
 
 
-def _faults(found: PublishedRelease, shares: Mapping[str, Any] | None, record: Record) -> Iterator[str | None]:
+def _faults(
+    found: PublishedRelease, shares: Mapping[str, Any] | None, record: PublishedRecord, said: bytes | None
+) -> Iterator[str | None]:
     yield binding.session_fault(record.head, record.session)
     yield binding.agreement_fault(found, record.head, record.session)
     if shares is None:
@@ -112,9 +115,10 @@ def _faults(found: PublishedRelease, shares: Mapping[str, Any] | None, record: R
         for name in record.session.names:
             yield binding.share_fault(record.session, name, shares["shares"].get(name), record.published.get(name))
     yield binding.statement_fault(found.privacy, found.agreement.statement.as_dict())
+    yield approvals.fault(said, found.agreement, record.head, record.session)
 
 
-def _shares(found: PublishedRelease, record: Record) -> dict[str, Any]:
+def _shares(found: PublishedRelease, record: PublishedRecord) -> dict[str, Any]:
     """What shares.json would hold; InputError where somebody published none."""
     try:
         numbers = {name: binding.share_numbers(record.session, e) for name, e in record.published.items()}
@@ -125,7 +129,7 @@ def _shares(found: PublishedRelease, record: Record) -> dict[str, Any]:
     return {"modulus": str(1 << grid.ring_bits), "fraction_bits": grid.fraction_bits, "shares": texts}
 
 
-def read_record(content: bytes) -> Record:
+def read_record(content: bytes) -> PublishedRecord:
     """Line 0 of a record, and what was published and signed in it; InputError for what cannot be that."""
     head = read_head(_line(content, 0), TRANSCRIPT)
     _, session = read_session(head, f"{TRANSCRIPT} line 0")
@@ -136,7 +140,7 @@ def read_record(content: bytes) -> Record:
     for name, envelope in said.items():
         if name not in session.identities or not is_signed(session.identities[name], envelope):
             raise InputError(f"{TRANSCRIPT}: what was published for {name[:100]!r} does not have its signature")
-    return Record(head, session, said)
+    return PublishedRecord(head, session, said)
 
 
 def _for_everybody(content: bytes, session: Session) -> Iterator[tuple[int, Envelope]]:

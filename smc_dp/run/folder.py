@@ -3,8 +3,8 @@
 `shares.json` and `release.json` are what Dave needs, `transcript.jsonl` is what an auditor needs, `timings.json` says
 what the run cost and is for the participants alone (`publish` leaves it out). Where the sum itself is published, and no
 shares of it, there is no `shares.json`. Where the method is on public rows, these are in `auxiliary.json`, which Dave
-needs to see that the weights follow from the sum. Nothing in the folder was computed from private rows outside the
-protocol: no baseline, no accuracy.
+needs to see that the weights follow from the sum. Where each organisation ran its own part, `study.json` is what all of
+them approved of. Nothing in the folder was computed from private rows outside the protocol: no baseline, no accuracy.
 """
 
 from __future__ import annotations
@@ -31,12 +31,19 @@ from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 
 SHARES, RELEASE, TRANSCRIPT, TIMINGS = "shares.json", "release.json", "transcript.jsonl", "timings.json"
-AUXILIARY = "auxiliary.json"
+AUXILIARY, STUDY = "auxiliary.json", "study.json"
 NOT_PUBLIC = "not_for_publication"
 """The first field of timings.json, which says why."""
 _WHY = "Seconds depend on secret operands, such as keys and coins: this file is for the participants of the run alone."
-_MOST_BYTES = {RELEASE: 1 << 27, SHARES: 1 << 27, TIMINGS: 1 << 27, TRANSCRIPT: 1 << 30, AUXILIARY: 1 << 25}
-_DIGESTED = (SHARES, AUXILIARY, TRANSCRIPT, TIMINGS)
+_MOST_BYTES = {
+    RELEASE: 1 << 27,
+    SHARES: 1 << 27,
+    TIMINGS: 1 << 27,
+    TRANSCRIPT: 1 << 30,
+    AUXILIARY: 1 << 25,
+    STUDY: 1 << 25,
+}
+_DIGESTED = (SHARES, AUXILIARY, STUDY, TRANSCRIPT, TIMINGS)
 _KEYS = {
     "weights",
     "privacy",
@@ -107,9 +114,12 @@ def _release(weights: Weights, agreement: Agreement, simulated: Mapping[str, str
     )
 
 
-def write(folder: Path, release: PublishedRelease, execution: Execution) -> None:
-    """Write the run folder, whole or not at all; raises InputError when it exists by now or cannot be written."""
-    write_folder(folder, _contents(release, execution), 0o777)
+def write(folder: Path, release: PublishedRelease, execution: Execution, study: bytes | None = None) -> None:
+    """Write the run folder, whole or not at all; raises InputError when it exists by now or cannot be written.
+
+    `study`: the document of which everybody approved, where there is one.
+    """
+    write_folder(folder, _contents(release, execution, study), 0o777)
 
 
 def write_views(folder: Path, execution: Execution) -> None:
@@ -134,7 +144,13 @@ def read(folder: Path) -> PublishedRelease:
         raise InputError(f"run folder {folder}: {error}") from error
 
 
-def _contents(release: PublishedRelease, execution: Execution) -> dict[str, Iterable[bytes]]:
+def document(release: PublishedRelease, execution: Execution, study: bytes | None = None) -> dict[str, Any]:
+    """What would stand in release.json."""
+    (content,) = _contents(release, execution, study)[RELEASE]
+    return reading.parse_object(content, RELEASE)
+
+
+def _contents(release: PublishedRelease, execution: Execution, study: bytes | None) -> dict[str, Iterable[bytes]]:
     timings = {NOT_PUBLIC: _WHY, **(execution.cost.as_dict() if execution.cost else {})}
     files = {TIMINGS: [_json(timings)]}
     if release.agreement.publishes_shares:
@@ -146,6 +162,8 @@ def _contents(release: PublishedRelease, execution: Execution) -> dict[str, Iter
         files = {SHARES: [_json(shares)], **files}
     if release.agreement.auxiliary is not None:
         files[AUXILIARY] = [release.agreement.auxiliary.content]
+    if study is not None:
+        files[STUDY] = [study]
     digests = {name: _digest(content) for name, content in files.items()}
     digests[TRANSCRIPT] = _digest(execution.transcript.chunks())
     document = _as_json(release, {name: digests[name] for name in _DIGESTED if name in digests})
@@ -191,11 +209,11 @@ def beside(folder: Path, document: Mapping[str, Any], name: str) -> bytes:
 
 
 def digests_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The digests of the files beside a release, by name; there is one of shares.json where there are shares, and one
-    of auxiliary.json where the method is on public rows.
+    """The digests of the files beside a release, by name; there is one of shares.json where there are shares, one of
+    auxiliary.json where the method is on public rows, and one of study.json where everybody approved of a study.
     """
     digests = reading.mapping("digests", document.get("digests"))
-    reading.keys("digests", digests, {TRANSCRIPT, TIMINGS}, {SHARES, AUXILIARY})
+    reading.keys("digests", digests, {TRANSCRIPT, TIMINGS}, {SHARES, AUXILIARY, STUDY})
     return digests
 
 
@@ -204,6 +222,11 @@ def auxiliary(folder: Path, document: Mapping[str, Any]) -> AuxiliaryRows | None
     if AUXILIARY not in digests_of(document):
         return None
     return AuxiliaryRows.read(beside(folder, document, AUXILIARY), AUXILIARY)
+
+
+def study(folder: Path, document: Mapping[str, Any]) -> bytes | None:
+    """The study beside a release that states one; InputError where it is missing or changed."""
+    return beside(folder, document, STUDY) if STUDY in digests_of(document) else None
 
 
 def _checked(folder: Path, document: dict[str, Any]) -> PublishedRelease:

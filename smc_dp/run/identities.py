@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
@@ -24,6 +24,7 @@ from smc_dp.files.writing import write_file
 PUBLIC_FILE = "identities.json"
 _ENDING, _PUBLIC_ENDING = ".key", ".pub"
 _LINE = 2 * SEED_BYTES + 1
+_LONGEST_PUBLIC = 256
 
 
 def create(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes]:
@@ -80,6 +81,39 @@ def read_identities(path: Path) -> dict[str, bytes]:
     return {name: reading.hexadecimal(f"{path}: {shown(name)}", key, PUBLIC_BYTES) for name, key in document.items()}
 
 
+def read_key(path: Path) -> Identity:
+    """The identity in one `NAME.key`; InputError, which never shows the secret, for anything else."""
+    return Identity(_seed(path))
+
+
+def read_public(path: Path) -> tuple[str, bytes]:
+    """The name and the public half in one `NAME.pub`, the line that its owner handed over."""
+    content = reading.read_file(path, _LONGEST_PUBLIC, links=True)
+    name, space, key = content.decode("ascii", errors="replace").removesuffix("\n").partition(" ")
+    if not space:
+        raise InputError(f"{path}: wanted one line of a name and a public key")
+    check_letters(name)
+    return name, reading.hexadecimal(f"{path}: {name}", key, PUBLIC_BYTES)
+
+
+def pinned(text: str, where: str = "party") -> tuple[str, bytes]:
+    """A name and a public key: NAME=KEY, or the file of both that its owner handed over."""
+    name, equals, key = text.partition("=")
+    if not equals:
+        return read_public(Path(text))
+    check_letters(name)
+    return name, reading.hexadecimal(f"{where}: {name}", key, PUBLIC_BYTES)
+
+
+def pinned_curator(text: str) -> dict[str, bytes]:
+    """Charlie's name and public key: the key, or the file of both that he handed over."""
+    is_key = len(text) == 2 * PUBLIC_BYTES and not Path(text).exists()
+    name, key = pinned(f"{CURATOR_NAME}={text}" if is_key else text, "curator")
+    if name != CURATOR_NAME:
+        raise InputError(f"curator: wanted the public key of {CURATOR_NAME}, got that of {name}")
+    return {name: key}
+
+
 def load(folder: Path) -> dict[str, Identity]:
     """All identities by name, in the order of the public file.
 
@@ -88,7 +122,7 @@ def load(folder: Path) -> dict[str, Identity]:
     names = {key: name for name, key in public(folder).items()}
     found: dict[str, Identity] = {}
     for path in key_files(folder):
-        identity = Identity(_seed(path))
+        identity = read_key(path)
         name = names.get(identity.public)
         if name is None:
             raise InputError(f"{path}: belongs to nobody in {PUBLIC_FILE}")
@@ -114,11 +148,11 @@ def of_run(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
     return found
 
 
-def exposed(folder: Path) -> list[Path]:
-    """The key files that others than their owner may read or write."""
+def exposed(keys: Iterable[Path]) -> list[Path]:
+    """Those of these key files that others than their owner may read or write."""
     if os.name == "nt":  # rights are no bits there
         return []
-    return [path for path in key_files(folder) if stat.S_IMODE(path.lstat().st_mode) & 0o077]
+    return [path for path in keys if stat.S_IMODE(path.lstat().st_mode) & 0o077]
 
 
 def key_files(folder: Path) -> list[Path]:

@@ -18,6 +18,8 @@ from protocols.runtime.session import FORMAT, SESSION_BYTES, Session
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 
+APPROVALS = "approvals"
+"""Where line 0 has them, if those who took part approved of a study."""
 _SHOWN = 300  # characters of what the protocol says of its parameters
 _KEYS = {
     *("n", "from", "to", "kind", "size", "prev", "digest", "format"),
@@ -40,10 +42,10 @@ def read_session(head: Mapping[str, Any], where: str) -> tuple[Protocol, Session
 
     Whether its id is the one that line 0 states is not looked at.
     """
-    reading.keys(where, head, _KEYS)
+    reading.keys(where, head, _KEYS, {APPROVALS})
     parameters = reading.mapping(f"{where}: parameters", head["parameters"])
     protocol = _protocol(where, head["protocol"], head["version"])
-    _refuse_beyond(where, parameters, protocol.limits)
+    refuse_beyond(where, parameters, protocol.limits)
     stated = reading.mapping(f"{where}: identities", head["identities"])
     identities = {
         name: reading.hexadecimal(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in stated.items()
@@ -75,7 +77,7 @@ def _made(protocol: Protocol, parameters: Mapping[str, Any]) -> Any:
     return protocol.program.parameters.from_dict(parameters)
 
 
-def _refuse_beyond(where: str, parameters: Mapping[str, Any], limits: Limits) -> None:
+def refuse_beyond(where: str, parameters: Mapping[str, Any], limits: Limits) -> None:
     """Figures so large that working with them would take all day are no run of anybody's."""
     for name, most in limits.largest.items():
         least = 0 if name in limits.may_be_zero else 1

@@ -26,7 +26,7 @@ from smc_dp.audit.run.record import Absence, Lines, parsed
 from smc_dp.errors import InputError
 from smc_dp.files import reading
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.folder import AUXILIARY, RELEASE, SHARES, TRANSCRIPT
+from smc_dp.run.folder import AUXILIARY, RELEASE, SHARES, STUDY, TRANSCRIPT
 from smc_dp.run.identities import read_identities
 from smc_dp.run.line_zero import read_head, read_session
 
@@ -83,6 +83,8 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
     if AUXILIARY in _stated(release):
         files[AUXILIARY] = reading.read_file(folder / AUXILIARY, MAX_JSON_BYTES)
         rows = AuxiliaryRows.read(files[AUXILIARY], str(folder / AUXILIARY))
+    if STUDY in _stated(release):
+        files[STUDY] = reading.read_file(folder / STUDY, MAX_JSON_BYTES)
     files[TRANSCRIPT] = reading.read_file(folder / TRANSCRIPT, MAX_BYTES)
     where = str(folder / TRANSCRIPT)
     lines, head = _read(files[TRANSCRIPT], where)

@@ -45,4 +45,7 @@ PUBLICATION: tuple[Check, ...] = (
     _check("agreed", "Did everybody agree on what the release states?", publication.agreement),
     _check("cost", "Is the stated cost that of the record?", publication.cost, "much"),
 )
-CHECKS: tuple[Check, ...] = (*LINKS, *SESSION, *CONVERSATION, *PUBLICATION)
+STUDY: tuple[Check, ...] = (
+    _check("approvals", "Did everybody approve of the study that was run?", publication.approvals),
+)
+CHECKS: tuple[Check, ...] = (*LINKS, *SESSION, *CONVERSATION, *PUBLICATION, *STUDY)

@@ -20,6 +20,7 @@ from smc_dp.audit.run.conformity.schedule import Schedule, body_bytes, learn, pl
 from smc_dp.audit.run.conformity.toy_run import Absences
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import shown
+from smc_dp.run.binding import published
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,9 @@ def _absences(evidence: Evidence) -> Absences:
     doubted = {(name, absent) for name, again in evidence.recomputed.items() for absent in again.doubted}
     counts = Counter(e.sender for e in evidence.envelopes.values())
     sent = frozenset((name, counts[name]) for name in gone(evidence))
-    return Absences(frozenset(evidence.absences.values()) | doubted, sent)
+    marks = frozenset(evidence.absences.values()) | doubted
+    out = frozenset(published(evidence.envelopes.items())) if marks else frozenset()
+    return Absences(marks, sent, out)
 
 
 def order(given: Given) -> CheckOutcome:

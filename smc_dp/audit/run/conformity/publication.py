@@ -20,8 +20,10 @@ from smc_dp.audit.run.evidence import MAX_JSON_BYTES, Evidence
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.run import folder
+from smc_dp.run.approvals import fault as approvals_fault
 from smc_dp.run.binding import agreement_fault, published, share_fault, weights_fault
-from smc_dp.run.folder import NOT_PUBLIC, RELEASE, SHARES, TIMINGS, PublishedRelease, digests_of, opened
+from smc_dp.run.folder import NOT_PUBLIC, RELEASE, SHARES, STUDY, TIMINGS, PublishedRelease, digests_of, opened
+from smc_dp.run.line_zero import APPROVALS
 
 _COUNTED = tuple(field.name for field in fields(Traffic))
 _COST = {*_COUNTED, "seconds", "by_stage"}
@@ -87,6 +89,21 @@ def agreement(evidence: Evidence) -> CheckOutcome:
     return passed(f"{len(found.parameters)} parameters, the bounds of {columns} columns, the grid and the marks")
 
 
+def approvals(evidence: Evidence) -> CheckOutcome:
+    """Each participant has signed that it takes part in one study, all of them the same, which says what the release
+    says; and the session's nonce is made of these approvals, so that they were given for this session alone.
+
+    Whose identities these are, `identities` asks.
+    """
+    head, study = evidence.head, evidence.files.get(STUDY)
+    if APPROVALS not in head and study is None:
+        return not_possible("the run is a simulation in one process, and nobody approved of a study beforehand")
+    if fault := approvals_fault(study, _opened(evidence).agreement, head, evidence.session):
+        return failed(fault, 0)
+    count = len(evidence.session.names)
+    return passed(f"{count} participants approved of study {hashlib.sha256(study or b'').hexdigest()}, as released")
+
+
 def _opened(evidence: Evidence) -> PublishedRelease:
     """The release, held against the shares if there are any; raises InputError for what is none."""
     if evidence.shares is None:
@@ -98,7 +115,8 @@ def cost(evidence: Evidence) -> CheckOutcome:
     """The messages, bytes and rounds in timings.json are those of the record, as a whole and stage by stage.
 
     Rounds are counted from what messages state, which `rounds` looks at. Seconds are what each site says of itself, but
-    they are no less than none, and stand in the stages and with the roles that the protocol's own code has.
+    they are no less than none, and stand in the stages and with the roles that the protocol's own code has; or there
+    are none at all.
     """
     content = _timings(evidence)
     if content is None:
@@ -113,14 +131,20 @@ def cost(evidence: Evidence) -> CheckOutcome:
     reading.text(NOT_PUBLIC, stated.get(NOT_PUBLIC, ""))
     _refuse_negative(reading.numbers(_SECONDS, [stated["seconds"]]))
     stages = [_stage(stage) for stage in reading.items("by_stage", stated["by_stage"])]
-    if fault := _stages_fault(stages, found) or _roles_fault(stages, evidence):
+    if fault := _stages_fault(stages, found) or (_has_seconds(stated, stages) and _roles_fault(stages, evidence)):
         return failed(fault)
     total = {name: sum(getattr(stage, name) for stage in found.values()) for name in _COUNTED}
     for name, value in total.items():
         if type(stated[name]) is not int or stated[name] != value:
             return failed(f"{name}: {TIMINGS} states {shown(stated[name])}, the record has {value}")
     counted = ", ".join(f"{value} {name}" for name, value in total.items())
-    return passed(f"{counted}, in {len(found)} stages; seconds are what each site says of itself")
+    said = "seconds are what each site says of itself" if _has_seconds(stated, stages) else "no seconds are stated"
+    return passed(f"{counted}, in {len(found)} stages; {said}")
+
+
+def _has_seconds(stated: Mapping[str, Any], stages: list[dict[str, Any]]) -> bool:
+    """Whether anybody says how long it took: sites apart measure nothing together."""
+    return stated["seconds"] != 0 or any(stage["seconds"] for stage in stages)
 
 
 def _stages_fault(stated: list[dict[str, Any]], found: Mapping[str, Traffic]) -> str | None:

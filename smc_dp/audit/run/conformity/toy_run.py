@@ -23,10 +23,14 @@ Scripts: TypeAlias = Mapping[str, Script]
 class Absences:
     """`marks`: who went on without which letter. `sent`: each of those without whom somebody went on, and how many
     messages there are of it. A role depends on nothing else that could differ between two runs without a deviation.
+
+    `published`: who published. A role may do so as soon as it is done, also where another was stopped; but where one
+    process runs them all nobody does then.
     """
 
     marks: frozenset[tuple[str, Absent]] = frozenset()
     sent: frozenset[tuple[str, int]] = frozenset()
+    published: frozenset[str] = frozenset()
 
     def of(self, reader: str) -> frozenset[Absent]:
         """What this participant went on without."""
@@ -48,7 +52,7 @@ class ToyRun:
         self._post = Post(self.session)
         names = enumerate(self.session.names)
         seeds = {name: root.fork(f"participant {j}") for j, name in names}
-        left = dict(absences.sent)
+        left, self._published = dict(absences.sent), absences.published
         self._roles = [
             ToyRole(name, self._post, seeds[name], inputs[name], absences.of(name), left.get(name))
             for name in self.session.names
@@ -77,7 +81,7 @@ class ToyRun:
     def finish(self, most: int) -> bool:
         """Run to the end, unless more than `most` messages are sent: then False. Raises `StallError` for a deadlock.
 
-        Nobody publishes where somebody was stopped.
+        Where somebody was stopped only those publish who are said to have.
         """
         try:
             while not all(role.end for role in self._roles):
@@ -88,8 +92,9 @@ class ToyRun:
                         return False
                 if self._happened == before:
                     raise StallError({role.name: role.waiting for role in self._roles if not role.end})
-            if all(role.end != "stopped" for role in self._roles):
-                for role in self._roles:
+            stopped = any(role.end == "stopped" for role in self._roles)
+            for role in self._roles:
+                if not stopped or role.name in self._published:
                     role.release()
         finally:
             for role in self._roles:

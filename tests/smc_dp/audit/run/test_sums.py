@@ -41,8 +41,8 @@ from smc_dp.audit.run.report import audit_evidence
 
 OF_THE_CODE = {"law", "boundary"}
 CHECKS = [check for check in checks.CHECKS if check.name not in OF_THE_RELEASE | OF_THE_CODE]
-OF_OTHERS = {"identities", "keys", "units", "repeats", "freshness"}
-"""For these there is nothing here: no identities are given, and the protocol has no keys and no ciphertexts."""
+OF_OTHERS = {"identities", "approvals", "keys", "units", "repeats", "freshness"}
+"""For these there is nothing here: no identities, no study, and the protocol has no keys and no ciphertexts."""
 OF_THE_SCHEDULE = {"order", "rounds", "completeness", "headers"}
 OF_VIEWS = {"statements", "commitments", "structure", "structure-together"}
 """Where a run ended early there may be nothing in a view that they could look at."""

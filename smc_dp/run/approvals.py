@@ -1,0 +1,146 @@
+"""How those who take part in a study approve of it: what each signs, and what all of it makes of their session.
+
+A study is a document that names everybody under an identity. Each participant signs its digest with 32 random bytes of
+its own; the digest of all approvals, in the order of the session, is the nonce of the session. So nobody has chosen it
+alone, and whoever holds a record can see who agreed to what. Each rule stands here once, for sites and for audits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from protocols.crypto.identity import SIGNATURE_BYTES, verify
+from protocols.curator import CURATOR_NAME
+from protocols.errors import LocalError
+from protocols.runtime.session import Session
+from smc_dp.errors import InputError, shown
+from smc_dp.files import reading
+from smc_dp.run.agreement import Agreement, marks, method_and_target
+from smc_dp.run.folder import STUDY
+from smc_dp.run.line_zero import APPROVALS
+from smc_dp.run.terms import terms_of
+
+RANDOM_BYTES = DIGEST_BYTES = 32
+_SIGNED, _JOINT = b"smc-dp approval 1", b"smc-dp approvals 1"
+_KEYS = {"study", "name", "random", "signature"}
+_STUDY = {"title", "purpose", "relay", "insecure_test_keys", "auxiliary", "deadlines", "format"}
+_AGREED = {"method", "target", "protocol", "parties", "curator", "bounds"}
+
+
+def to_sign(study: str, name: str, random: str) -> bytes:
+    """What a participant signs: the digest of the study, its own name, its random bytes, both in hexadecimals."""
+    return b"\n".join([_SIGNED, study.encode(), name.encode(), random.encode()])
+
+
+def canonical(approval: Mapping[str, str]) -> bytes:
+    """The one text of an approval."""
+    return json.dumps(dict(approval), sort_keys=True, separators=(",", ":")).encode() + b"\n"
+
+
+def joint_nonce(approvals: Iterable[bytes]) -> bytes:
+    """What the texts of all approvals, in the order of the session, make of its nonce: nobody chose it alone."""
+    digest = hashlib.sha256(_JOINT)
+    for approval in approvals:
+        digest.update(hashlib.sha256(approval).digest())
+    return digest.digest()
+
+
+def fault(study: bytes | None, agreement: Agreement, head: Mapping[str, Any], session: Session) -> str | None:
+    """What is wrong with the approvals on line 0 and the study beside a release; None also where there is neither."""
+    if APPROVALS not in head:
+        return None if study is None else f"there is a {STUDY}, and line 0 has no approvals of it"
+    if study is None:
+        return f"line 0 has approvals of a study, and there is no {STUDY}"
+    return _study_fault(study, approved_study(head, session), agreement, session)
+
+
+def approved_study(head: Mapping[str, Any], session: Session) -> str:
+    """The digest of the study of which everybody in this session approved, as line 0 has it.
+
+    InputError unless there is one approval of each participant, in their order, all of one study, each signed by the
+    identity that is pinned for it here, and unless the session's nonce is made of them.
+    """
+    approvals = [_read(approval) for approval in reading.items(APPROVALS, head.get(APPROVALS))]
+    names = [approval["name"] for approval in approvals]
+    if names != list(session.names):
+        raise InputError(
+            f"approvals: wanted one of each of {', '.join(session.names)}, in this order, got {shown(names)}"
+        )
+    study = approvals[0]["study"]
+    for found in approvals:
+        name = found["name"]
+        if found["study"] != study:
+            raise InputError(f"approvals: {name} approved of another study than {names[0]}")
+        signed = to_sign(study, name, found["random"])
+        if not verify(session.identities[name], signed, bytes.fromhex(found["signature"])):
+            raise InputError(f"approvals: that of {name} is not signed by its pinned identity")
+    if joint_nonce(map(canonical, approvals)) != session.nonce:
+        raise InputError("approvals: the nonce of the session is not made of them")
+    return study
+
+
+def _read(approval: object) -> dict[str, str]:
+    found = reading.mapping("approvals", approval)
+    reading.keys("approvals", found, _KEYS)
+    reading.text("approvals: name", found["name"])
+    for field, length in (("study", DIGEST_BYTES), ("random", RANDOM_BYTES), ("signature", SIGNATURE_BYTES)):
+        reading.hexadecimal(f"approvals: {field}", found[field], length)
+    return found
+
+
+def _study_fault(content: bytes, digest: str, agreement: Agreement, session: Session) -> str | None:
+    """Whether the study in a run folder is the one of which everybody approved, and says what the release says.
+
+    The parameters, bounds and public rows that it states are those of the agreement, its participants and their keys
+    are those of the session.
+    """
+    if hashlib.sha256(content).hexdigest() != digest:
+        return f"{STUDY} is not the study of which everybody approved"
+    stated = reading.parse_object(content, STUDY)
+    reading.keys(STUDY, stated, _STUDY | _AGREED)
+    if _identities(stated) != [(name, session.identities[name].hex()) for name in session.names]:
+        return f"{STUDY} has other participants or keys than line 0"
+    if stated["bounds"] != json.loads(json.dumps(asdict(agreement.bounds))):
+        return f"{STUDY} has other bounds than the release"
+    if stated["auxiliary"] != (agreement.auxiliary.digest if agreement.auxiliary else None):
+        return f"{STUDY} has other public rows than the release"
+    same = _agreement(stated, agreement).digest == agreement.digest
+    return None if same else f"{STUDY} has other parameters than the release"
+
+
+def _identities(stated: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Everybody's name and key, in the order of the session: parties first, then the curator if there is one."""
+    parties = [reading.mapping("parties", party) for party in reading.items("parties", stated["parties"])]
+    found = [(party.get("name"), party.get("key")) for party in parties]
+    if stated["curator"] is not None:
+        found.append((CURATOR_NAME, reading.mapping("curator", stated["curator"]).get("key")))
+    return [(reading.text("parties", name), reading.text("parties", key)) for name, key in found]
+
+
+def _agreement(stated: Mapping[str, Any], released: Agreement) -> Agreement:
+    """What a study agrees on, about the bounds and the public rows of this release; InputError for what cannot be."""
+    method, target, protocol = (reading.mapping(name, stated[name]) for name in ("method", "target", "protocol"))
+    flat = {**_without_name(method), **{k: v for k, v in target.items() if v is not None}}
+    made, wanted, name = method_and_target({**flat, "method": method.get("name"), "protocol": protocol.get("name")})
+    terms = terms_of(name).from_dict(_without_name(protocol))
+    try:
+        return Agreement(
+            made,
+            wanted,
+            released.parties,
+            released.bounds,
+            name,
+            terms,
+            marks(name, terms, seeded=False),
+            released.auxiliary,
+        )
+    except LocalError as error:
+        raise InputError(f"{STUDY}: {error}") from None
+
+
+def _without_name(section: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in section.items() if key != "name"}

@@ -1,0 +1,266 @@
+"""What an audit finds of a study that ran at separate sites: who approved of it, what it cost, all the rest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import forgeries as f
+from support.audited import Folders, agreement, hospitals, long_term, sum_agreement, toy_run
+from support.deployed import Deployed, approved, deployed, study_of
+from support.mutants import OF_THE_RUN
+
+from protocols.crypto.identity import Identity
+from smc_dp.audit.run import conformity
+from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.checks import audit_run
+from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.report import audit_evidence
+from smc_dp.errors import InputError
+from smc_dp.methods.gradients.newton import Newton
+from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.privacy.target import Target
+from smc_dp.run.approvals import to_sign
+from smc_dp.run.checked import checked
+from smc_dp.run.folder import RELEASE, STUDY, TIMINGS
+from smc_dp.run.publication import publish
+
+DATA = hospitals((12, 8, 20), 2)
+PARTIES = DATA.federation.names
+P1, P2, P3 = PARTIES
+OWN = long_term(PARTIES)
+AGREED = sum_agreement(DATA, seeded=False, colluders=0, dropouts=1)
+SHORT = sum_agreement(DATA, seeded=False, colluders=0, dropouts=0)
+Approvals = list[dict[str, str]]
+
+
+def summed(**changed: Any) -> Deployed:
+    return deployed(DATA, AGREED, **changed)
+
+
+@pytest.fixture(scope="module")
+def made() -> Deployed:
+    return summed()
+
+
+@pytest.fixture(scope="module")
+def folders(made: Deployed, tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    return made.write(tmp_path_factory.mktemp("made"))
+
+
+def outcomes(folders: Folders, *, views: bool = True) -> dict[str, CheckOutcome]:
+    found = audit_evidence(folders.evidence(views=views), OF_THE_RUN)
+    return {finding.check.name: finding.outcome for finding in found.findings}
+
+
+def approvals(run: Path) -> CheckOutcome:
+    (check,) = conformity.STUDY
+    return check.run(load(run))
+
+
+def test_everybody_approved_and_no_seconds_are_stated(folders: Folders) -> None:
+    found = outcomes(folders)
+    assert {name: o.detail for name, o in found.items() if o.status == "failed"} == {}
+    digest = hashlib.sha256((folders.run / STUDY).read_bytes()).hexdigest()
+    assert found["approvals"].detail == f"4 participants approved of study {digest}, as released"
+    assert found["cost"].detail.endswith("; no seconds are stated")
+    assert found["files"].detail.endswith(STUDY) or STUDY in found["files"].detail
+    assert {found[n].status for n in ("view-agrees", "messages-recomputed", "result", "dispute")} == {"passed"}
+
+
+@pytest.mark.parametrize("letters", [4, 6])
+def test_where_somebody_vanished_no_check_fails_either(letters: int, tmp_path: Path) -> None:
+    found = outcomes(summed(**{P2: letters}).write(tmp_path))
+    assert {name: o.detail for name, o in found.items() if o.status == "failed"} == {}
+    assert found["completeness"].detail.endswith("given up, and no other")
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return toy_run(tmp_path_factory.mktemp("simulated"), (5, 5), 1, key_bits=256).run
+
+
+def test_a_simulation_has_no_study(simulated: Path) -> None:
+    found = approvals(simulated)
+    assert found.status == "not possible"
+    assert found.detail.startswith("the run is a simulation in one process")
+
+
+def test_whoever_reads_or_publishes_it_knows_the_study(folders: Folders, tmp_path: Path) -> None:
+    assert checked(folders.run).unaudited is None
+    assert set(publish(folders.run, tmp_path / "public")) == {RELEASE, STUDY, "transcript.jsonl"}
+    assert (tmp_path / "public" / STUDY).read_bytes() == (folders.run / STUDY).read_bytes()
+    assert checked(tmp_path / "public").unaudited is None
+    (tmp_path / "public" / STUDY).unlink()
+    with pytest.raises(InputError, match=STUDY):
+        checked(tmp_path / "public")
+
+
+# Other approvals, or of another study, in a session of their own: everything else about it is in order.
+
+
+def found_in(folder: Path, **changed: Any) -> dict[str, CheckOutcome]:
+    """What an audit finds of such a session; whoever only reads the release refuses it for the same reason."""
+    folders = deployed(DATA, SHORT, **changed).write(folder, views=False)
+    found = outcomes(folders, views=False)
+    if found["approvals"].status == "failed":
+        with pytest.raises(InputError):
+            checked(folders.run)
+    else:
+        assert checked(folders.run).unaudited is None
+    return found
+
+
+def failed(found: dict[str, CheckOutcome]) -> set[str]:
+    return {name for name, outcome in found.items() if outcome.status == "failed"}
+
+
+def by(identity: Identity, **fields: str) -> Callable[[Approvals], None]:
+    """The second approval says this, and is signed by this identity."""
+
+    def change(found: Approvals) -> None:
+        found[1].update(fields)
+        signed = to_sign(found[1]["study"], found[1]["name"], found[1]["random"])
+        found[1]["signature"] = identity.sign(signed).hex()
+
+    return change
+
+
+STRANGER = Identity(bytes(31) + b"\x07")
+OTHERS: dict[str, tuple[Callable[[Approvals], Any], str]] = {
+    "one is missing": (lambda a: a.pop(1), "wanted one of each of"),
+    "one is there twice": (lambda a: a.append(dict(a[1])), "wanted one of each of"),
+    "in another order": (lambda a: a.reverse(), "wanted one of each of"),
+    "none": (lambda a: a.clear(), "wanted one of each of"),
+    "of a stranger": (lambda a: a[1].update(name="stranger"), "wanted one of each of"),
+    "signed by a stranger": (by(STRANGER), f"that of {P2} is not signed by its pinned identity"),
+    "signed by another participant": (by(OWN[P1]), f"that of {P2} is not signed by its pinned identity"),
+    "of another study": (by(OWN[P2], study="ab" * 32), "another study"),
+    "other random bytes, old signature": (lambda a: a[1].update(random="ab" * 32), "not signed"),
+    "of another's name, signed": (by(OWN[P2], name=P3), "wanted one of each of"),
+    "a field too many": (lambda a: a[1].update(note="x"), "unknown key"),
+    "a field too few": (lambda a: a[1].pop("random"), "is missing"),
+    "capital digits": (lambda a: a[1].update(random=a[1]["random"].upper() + "A"), "wanted 64 hexadecimal digits"),
+    "all of another study": (
+        lambda a: [approved(x, "ab" * 32, OWN[x["name"]]) for x in a], "is not the study of which everybody",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_approvals_are_caught(name: str, tmp_path: Path) -> None:
+    change, says = OTHERS[name]
+    found = found_in(tmp_path, approvals=change)
+    assert failed(found) == {"approvals"}
+    assert says in found["approvals"].detail, found["approvals"]
+    assert found["approvals"].culprit is None
+
+
+def test_approvals_are_of_one_session(tmp_path: Path) -> None:
+    """Whoever takes them for a second session has a nonce that is not made of them."""
+    found = found_in(tmp_path / "again", nonce=bytes(32))
+    assert failed(found) == {"approvals"}
+    assert "the nonce of the session is not made of them" in found["approvals"].detail
+    anew = found_in(tmp_path / "anew", approvals=by(OWN[P2], random="ab" * 32))
+    assert anew["approvals"].status == "passed", "new random bytes of one make another session, which is in order"
+
+
+STUDIES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "another epsilon": (lambda d: d["target"].update(epsilon="1/2"), "other parameters"),
+    "more may vanish": (lambda d: d["protocol"].update(dropouts=1), "other parameters"),
+    "another lambda": (lambda d: d["method"].update({"lambda": "1/5"}), "other parameters"),
+    "a method that is none": (lambda d: d["method"].update(name="magic"), "method"),
+    "other bounds": (lambda d: d["bounds"].update(clip=3.0), "other bounds"),
+    "a column less": (lambda d: d["bounds"]["columns"].pop(), "other bounds"),
+    "another key": (lambda d: d["parties"][1].update(key=STRANGER.public.hex()), "other participants or keys"),
+    "a party less": (lambda d: d["parties"].pop(), "other participants or keys"),
+    "parties in another order": (lambda d: d["parties"].reverse(), "other participants or keys"),
+    "no curator": (lambda d: d.update(curator=None), "other participants or keys"),
+    "public rows": (lambda d: d.update(auxiliary="ab" * 32), "other public rows"),
+    "a section too many": (lambda d: d.update(note="x"), "unknown key"),
+    "a section too few": (lambda d: d.pop("target"), "is missing"),
+    "no section": (lambda d: d.update(method=5), "wanted an object"),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_another_study_is_caught(name: str, tmp_path: Path) -> None:
+    """All have approved of it, and it is not what was run."""
+    change, says = STUDIES[name]
+    found = found_in(tmp_path, study=change)
+    assert failed(found) == {"approvals"}
+    assert says in found["approvals"].detail, found["approvals"]
+
+
+def test_what_a_release_does_not_state_only_binds_those_who_approved(tmp_path: Path) -> None:
+    assert found_in(tmp_path, study=lambda d: d.update(title="another title"))["approvals"].status == "passed"
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[" * 10_000, b"\xff", b'{"format": 1}'])
+def test_what_is_no_study_is_caught(content: bytes, folders: Folders, tmp_path: Path) -> None:
+    shutil.copytree(folders.run, tmp_path / "run")
+    (tmp_path / "run" / STUDY).write_bytes(content)
+    found = outcomes(Folders(tmp_path / "run", tmp_path), views=False)
+    assert failed(found) == {"files", "approvals"}
+
+
+def test_without_its_study_or_its_approvals_a_run_fails(
+    made: Deployed, folders: Folders, simulated: Path, tmp_path: Path
+) -> None:
+    run = f.edited(folders.run, tmp_path / "run", RELEASE, lambda d: d["digests"].pop(STUDY), redigest=False)
+    assert approvals(run).detail == f"line 0 has approvals of a study, and there is no {STUDY}"
+    digest = hashlib.sha256(made.study).hexdigest()
+    other = f.edited(simulated, tmp_path / "other", RELEASE, lambda d: d["digests"].update({STUDY: digest}))
+    (other / STUDY).write_bytes(made.study)
+    assert approvals(other).detail == f"there is a {STUDY}, and line 0 has no approvals of it"
+    for folder in (run, other):
+        with pytest.raises(InputError, match=STUDY):
+            checked(folder)
+
+
+SECONDS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "seconds of the whole alone": lambda d: d.update(seconds=1.0),
+    "seconds of one role in one stage": lambda d: d["by_stage"][0]["seconds"].update({P1: 1.0}),
+    "fewer messages": lambda d: d.update(messages=d["messages"] - 1),
+    "seconds that are none": lambda d: d.update(seconds="none"),
+    "less than no seconds": lambda d: d.update(seconds=-1),
+    "truth in place of seconds": lambda d: d.update(seconds=False),
+}
+
+
+@pytest.mark.parametrize("name", SECONDS)
+def test_either_all_seconds_are_stated_or_none(name: str, folders: Folders, tmp_path: Path) -> None:
+    run = f.edited(folders.run, tmp_path / "run", TIMINGS, SECONDS[name])
+    found = outcomes(Folders(run, run), views=False)
+    assert failed(found) == {"cost"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", ["tournament", "all-pairs", "sums", "verifiable"])
+def test_with_pinned_identities_and_all_views_nothing_fails(protocol: str, tmp_path: Path) -> None:
+    """Every check of an audit, those of the code too."""
+    agreed = {
+        "tournament": lambda: agreement(DATA, seeded=False),
+        "all-pairs": lambda: agreement(DATA, seeded=False, comparison="all-pairs"),
+        "sums": lambda: sum_agreement(DATA, Newton(), Target(Fraction(8), noise="ddg"), seeded=False, most_rows=40),
+        "verifiable": lambda: sum_agreement(DATA, WeightedSum(0.1), seeded=False, verifiable=True),
+    }[protocol]()
+    found = deployed(DATA, agreed).write(tmp_path)
+    pinned = tmp_path / "identities.json"
+    pinned.write_text(json.dumps({name: identity.public.hex() for name, identity in OWN.items()}))
+    report = audit_run(found.run, identities=pinned, views=found.views)
+    assert report.passed, report.first_fault
+    done = {finding.check.name: finding.outcome.status for finding in report.findings}
+    assert {done[n] for n in ("identities", "approvals", "cost", "result", "dispute")} == {"passed"}
+
+
+def test_what_was_agreed_on_makes_the_study_that_states_it() -> None:
+    """The helper of these tests says in a study just what was agreed on."""
+    agreed = agreement(DATA, seeded=False)
+    assert study_of(agreed, OWN).agreement().digest == agreed.digest
