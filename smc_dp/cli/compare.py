@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -27,6 +28,17 @@ Out = Annotated[
     typer.Option(help="Folder of results [default: a new one in runs/]. One that exists goes on where it was stopped."),
 ]
 Jobs = Annotated[str | None, typer.Option(metavar="INTEGER", help="Worker processes [default: all cores].")]
+Backend = Annotated[
+    str,
+    typer.Option(
+        metavar="loky|dask",
+        help="Where trials run: worker processes here, or the workers of a Dask cluster that is running (pip install "
+        "'smc-dp[dask]' there and here). It sees the rows, and whoever reaches it can run anything on it.",
+    ),
+]
+Address = Annotated[
+    str | None, typer.Option(metavar="tcp://HOST:PORT", help="For --backend dask: the scheduler of the cluster.")
+]
 Seed = Annotated[
     str | None, typer.Option(metavar="INTEGER", help="Reproducible and INSECURE: all noise from this number.")
 ]
@@ -97,6 +109,8 @@ def compare(
     cache: Cache = None,
     out: Out = None,
     jobs: Jobs = None,
+    backend: Backend = "loky",
+    address: Address = None,
     insecure_seed: Seed = None,
 ) -> int | None:
     """Run methods side by side on one data set, and write results.csv, figures and a page.
@@ -115,6 +129,7 @@ def compare(
       smc-dp compare --dataset a9a --methods wsum,prr_mean --calibrations proven,paper \\
                      --split 10,20,20,20,30 --lambda 1e-3 --draws 20
       smc-dp compare --methods wsum,local --lambda 0.1 --parties 10 --trust secure --colluders 2 --dropouts 1
+      smc-dp compare --methods wsum,local --lambda 0.1 --backend dask --address tcp://10.0.0.5:8786
     """
     from smc_dp.compare import defaults, study
     from smc_dp.compare.plan import GridPlan, GridSetting
@@ -150,7 +165,7 @@ def compare(
     setting = GridSetting(dataset, dataset, dealt)
     plan = GridPlan((setting,), tuple(entries), count("--repeats", repeats) or 1, _seed(insecure_seed))
     shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(skipped))
-    code = _run(shown, out, data_dir, cache, count("--jobs", jobs))
+    code = _run(shown, out, data_dir, cache, _where(backend, address, jobs))
     for sentence in skipped:
         print(f"note: {sentence}", file=sys.stderr)
     return code
@@ -168,6 +183,8 @@ def reproduce(
     cache: Cache = None,
     out: Out = None,
     jobs: Jobs = None,
+    backend: Backend = "loky",
+    address: Address = None,
     insecure_seed: Seed = None,
 ) -> int | None:
     """Run a figure of a paper with the paper's parameters, and say what came out as stated and what did not.
@@ -176,13 +193,14 @@ def reproduce(
     Examples:
       smc-dp reproduce hamm-fig2 --data-dir DIR --out runs/hamm-fig2
       smc-dp reproduce pathak-fig2 --repeats 2 --draws 5
+      smc-dp reproduce hamm-fig3 --data-dir DIR --backend dask --address tcp://10.0.0.5:8786
     """
     from smc_dp.reproduce import papers
 
     shown = papers.study(
         figure, count("--repeats", repeats), count("--draws", draws), insecure_seed=_seed(insecure_seed)
     )
-    return _run(shown, out, data_dir, cache, count("--jobs", jobs))
+    return _run(shown, out, data_dir, cache, _where(backend, address, jobs))
 
 
 def _introduction(dataset: str) -> str:
@@ -200,15 +218,40 @@ def _seed(text: str | None) -> int | None:
     return None if text is None else whole("--insecure-seed", text)
 
 
-def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | None, jobs: int | None) -> int | None:
+@dataclass(frozen=True)
+class _Where:
+    """So many worker processes here, or the workers of a cluster."""
+
+    jobs: int | None = None
+    address: str | None = None
+
+    def spread(self) -> AbstractContextManager[None]:
+        if self.address is None:
+            return nullcontext()
+        from smc_dp.compare import cluster
+
+        return cluster.connected(self.address)
+
+
+def _where(backend: str, address: str | None, jobs: str | None) -> _Where:
+    if choice("--backend", backend, ("loky", "dask")) == "loky":
+        refuse({"--address": address}, "is of a Dask cluster, wanted it with --backend dask")
+        return _Where(count("--jobs", jobs))
+    refuse({"--jobs": jobs}, "is for --backend loky; a Dask cluster has as many workers as it has")
+    if address is None:
+        raise InputError("--address: is missing, wanted tcp://HOST:PORT of a Dask scheduler with --backend dask")
+    return _Where(address=address)
+
+
+def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | None, where: _Where) -> int | None:
     from smc_dp.compare import page, runner, words
     from smc_dp.files.writing import fresh_folder
 
     folder = fresh_folder() if out is None else out
     start = time.perf_counter()
-    with _going_on(folder), screen.grid() as hear:
+    with _going_on(folder), where.spread(), screen.grid() as hear:
         made = (lambda: print(f"results go to {folder}", file=sys.stderr)) if out is None else None
-        grid = runner.run_grid(shown.plan, folder, runner.Source(data_dir, cache), jobs, hear, made)
+        grid = runner.run_grid(shown.plan, folder, runner.Source(data_dir, cache), where.jobs, hear, made)
     written = page.write(shown, grid, folder, time.perf_counter() - start)
     screen.show_means(words.means(page.means(grid.trials)))
     screen.show_lines(words.claims(page.verdicts(shown, grid.trials)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -95,5 +95,12 @@ def _show(public: dict[str, bytes]) -> None:
 def _warn(folder: Path) -> None:
     from smc_dp.run import identities as stored
 
-    for path in stored.exposed(folder):
+    warn_exposed(stored.key_files(folder))
+
+
+def warn_exposed(keys: Iterable[Path]) -> None:
+    """A line on standard error for each secret key that others may read."""
+    from smc_dp.run import identities as stored
+
+    for path in stored.exposed(keys):
         print(f"warning: {path}: others than its owner may read this secret key", file=sys.stderr)

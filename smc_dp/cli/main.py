@@ -32,6 +32,9 @@ from smc_dp.cli import (
     predict,
     publish,
     run,
+    schema,
+    site,
+    study,
 )
 from smc_dp.cli.options import Invocation, deferred, in_options, quoted_in_options
 from smc_dp.errors import InputError, one_line
@@ -81,8 +84,13 @@ app.command("audit-epsilon")(deferred(epsilon.audit_epsilon))
 app.command()(deferred(attack.attack))
 app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(identities.identities, name="identities")
+app.add_typer(study.study, name="study")
+app.command()(deferred(schema.schema))
 app.command()(deferred(compare.compare))
 app.command()(deferred(compare.reproduce))
+app.command()(deferred(site.join))
+app.command()(deferred(site.serve))
+app.command()(deferred(site.status))
 app.command("bench-training")(deferred(bench.bench_training))
 app.add_typer(data.data, name="data")
 

@@ -243,10 +243,10 @@ def run(
 
     numbers = {"key_bits": key_bits, "colluders": colluders, "dropouts": dropouts, "most_rows": most_rows}
     names = {"comparison": comparison, "sizes": sizes, "output": output}
-    agreed = _agreed(
+    agreed = agreed_options(
         *(method or _usual(party, bounds, dataset), epsilon, delta, calibration, noise),
         {"lam": lam, "adjacency": adjacency, "rows": rows, "clip": clip},
-        {**_named(numbers, names), "verifiable": verifiable or None},
+        {**named_settings(numbers, names), "verifiable": verifiable or None},
         as_printed=as_printed_insecure,
         test_keys=insecure_test_keys,
         seeded=insecure_seed is not None,
@@ -289,7 +289,7 @@ def run(
         print(screen.fold(MENDED))
 
 
-def _agreed(
+def agreed_options(
     method: str, epsilon: str, delta: str | None, calibration: str | None, noise: str | None,
     own: Mapping[str, str | None], named: Mapping[str, Any], *, as_printed: bool, test_keys: bool, seeded: bool,
 ) -> dict[str, Any]:  # fmt: skip
@@ -363,7 +363,7 @@ def _settings(method: str, protocol: str, own: Mapping[str, str | None]) -> dict
     return found
 
 
-def _named(numbers: Mapping[str, str | None], names: Mapping[str, str | None]) -> dict[str, int | str]:
+def named_settings(numbers: Mapping[str, str | None], names: Mapping[str, str | None]) -> dict[str, int | str]:
     """The settings of a protocol that were given, read."""
     from smc_dp.run.terms import ComparisonName, OutputName, RowCounts
 

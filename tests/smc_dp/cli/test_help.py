@@ -27,7 +27,7 @@ from smc_dp.data import datasets
 ROOT = Path(smc_dp.__file__).parents[1]
 HEAVY = {
     *("numpy", "scipy", "sklearn", "matplotlib", "pyarrow", "joblib", "dp_accounting", "jinja2", "threadpoolctl"),
-    *("cryptography", "phe", "flint", "gmpy2", "cbor2"),
+    *("cryptography", "phe", "flint", "gmpy2", "cbor2", "tomlkit"),
 }
 
 

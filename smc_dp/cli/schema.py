@@ -1,0 +1,28 @@
+"""The command `schema`: the published schemas of documents."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+
+def schema(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one; without it, the names.")] = None,
+) -> None:
+    """Print the JSON Schema of a document that sites exchange or keep: study, approval or terms.
+
+    Studies and terms are TOML, and the schema is that of the values in them.
+
+    \b
+    Examples:
+      smc-dp schema
+      smc-dp schema study > study.schema.json
+    """
+    from smc_dp.deploy import schemas
+
+    if name is None:
+        print("\n".join(schemas.SCHEMAS))
+        return
+    print(json.dumps(schemas.schema(name), indent=2))

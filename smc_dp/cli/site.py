@@ -1,0 +1,173 @@
+"""The commands of a site that takes part in a study: `join`, `serve`, `status`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from smc_dp.cli import screen
+from smc_dp.cli.identities import warn_exposed
+from smc_dp.cli.options import AsJson
+from smc_dp.cli.study import OwnKey, PublicRows, StudyPath
+from smc_dp.errors import InputError, one_line
+
+if TYPE_CHECKING:
+    from smc_dp.deploy.joining import SiteFiles
+
+ApprovalFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The own approval [default: <study>.<name>.approval beside the study]."),
+]
+State = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="SECRET: where the state is kept [default: <study>.<name>.state]."),
+]
+CountersFolder = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="The number of the newest state; never in a backup [default: ~/.local/state/smc-dp]."
+    ),
+]
+Credentials = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="What the relay's operator handed over [default: what the terms name]."),
+]
+Passphrase = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="SECRET: its first line seals the state, beside the own identity."),
+]
+Views = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="SECRET: a folder to make for what this site could read, for audits."),
+]
+
+
+def join(
+    study_file: StudyPath,
+    key: OwnKey,
+    ledger: Annotated[Path, typer.Option(metavar="FILE", help="The own book of releases.")],
+    terms: Annotated[Path, typer.Option(metavar="own.toml", help="The site's own terms; they never leave it.")],
+    data: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The own rows [default: what the terms name].")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The own copy of the release [default: in the state].")
+    ] = None,
+    approval: ApprovalFile = None,
+    state: State = None,
+    counters: CountersFolder = None,
+    views: Views = None,
+    credentials: Credentials = None,
+    auxiliary: PublicRows = None,
+    passphrase_file: Passphrase = None,
+    as_json: AsJson = False,
+) -> int:
+    """Take part in a study, as one of its parties, with the own rows on the own machine.
+
+    First everything is looked at as `study check` does: where something does not fit, nothing of it leaves, the others
+    hear no more than that this site does not take part, and the exit code is 2. Whatever stops this program later, the
+    same command goes on from where it stood. In the end the site has made the release from the record itself, has
+    checked every signature in it, and its book says what it was charged. Exit code 1: the study ended without one.
+
+    \b
+    Examples:
+      smc-dp join study.toml --data rows.csv --key north.key --ledger north.ledger --terms own.toml
+      smc-dp join study.toml --key north.key --ledger north.ledger --terms own.toml --state /secure/state
+    """
+    from smc_dp.deploy.joining import SiteFiles
+
+    return _take_part(
+        SiteFiles(
+            study_file, key, terms, data, ledger, out, approval, state, counters, views, credentials, auxiliary,
+            passphrase_file,
+        ),
+        as_json,
+    )  # fmt: skip
+
+
+def serve(
+    study_file: StudyPath,
+    key: OwnKey,
+    out: Annotated[Path, typer.Option(metavar="RUN", help="The run folder to make.")],
+    terms: Annotated[Path | None, typer.Option(metavar="own.toml", help="Own terms, if Charlie has any.")] = None,
+    approval: ApprovalFile = None,
+    state: State = None,
+    counters: CountersFolder = None,
+    views: Views = None,
+    credentials: Credentials = None,
+    auxiliary: PublicRows = None,
+    passphrase_file: Passphrase = None,
+    as_json: AsJson = False,
+) -> int:
+    """Take part in a study as Charlie, and keep its record.
+
+    Charlie is trusted with nothing: he sees sealed mail, masked numbers and the release. The relay, over which all mail
+    goes, is another program, and may be another organisation's. The same command again goes on where it stood.
+
+    \b
+    Examples:
+      smc-dp serve study.toml --key charlie.key --credentials kit/charlie --out runs/study
+    """
+    from smc_dp.deploy.joining import SiteFiles
+
+    return _take_part(
+        SiteFiles(
+            study_file, key, terms, None, None, out, approval, state, counters, views, credentials, auxiliary,
+            passphrase_file,
+        ),
+        as_json,
+    )  # fmt: skip
+
+
+def status(study_file: StudyPath, state: State = None, as_json: AsJson = False) -> None:
+    """Say how a study stands at this site: its stage, who is waited for, and until when. Nothing is sent.
+
+    \b
+    Examples:
+      smc-dp status study.toml
+      smc-dp status study.toml --state /secure/state --json
+    """
+    from smc_dp.deploy import homes
+    from smc_dp.deploy.status import site_status
+    from smc_dp.deploy.study import JointStudy
+
+    study = JointStudy.read(study_file)
+    folders = list(homes.states(study_file)) if state is None else [state]
+    if not folders:
+        raise InputError(f"state: there is none beside {study_file}: this site has not begun, or name its folder")
+    found = [site_status(study, folder) for folder in folders]
+    if as_json:
+        print(json.dumps([standing.as_dict() for standing in found] if state is None else found[0].as_dict()))
+        return
+    for standing in found:
+        print(screen.fold(standing.words(), "  "))
+
+
+def _take_part(files: SiteFiles, as_json: bool) -> int:
+    from smc_dp.deploy.joining import take_part
+
+    warn_exposed([files.key])
+    ended = take_part(files, _silent if as_json else _hear)
+    if as_json:
+        print(json.dumps(ended.as_dict()))
+    elif ended.end == "released":
+        print(f"The release is in {ended.out}: made from the record, and every signature in it holds.")
+    elif ended.end == "waiting":
+        print(screen.fold(f"There is no release yet: {ended.why}. What has left stays charged."))
+    else:
+        left = "and what has left stays charged" if ended.charged else "and nothing is charged"
+        print(screen.fold(f"The study ended here without a release, {left}: {ended.why}"))
+    return 0 if ended.end == "released" else 1
+
+
+def _hear(line: str) -> None:
+    print(f"{datetime.now():%H:%M:%S} {one_line(line)}", file=sys.stderr, flush=True)
+
+
+def _silent(line: str) -> None:
+    """Nothing but the result, where one JSON object is asked for."""

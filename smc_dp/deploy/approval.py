@@ -1,0 +1,76 @@
+"""An approval: one participant's signature of one study, with 32 random bytes that make the session a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from protocols.crypto.identity import Signer, verify
+from smc_dp.data.federation import plain_name
+from smc_dp.deploy.documents import Document, validated
+from smc_dp.deploy.fields import DigestText, SignatureText, SiteName
+from smc_dp.errors import InputError
+from smc_dp.files import reading
+from smc_dp.run.approvals import RANDOM_BYTES, canonical, joint_nonce, to_sign
+
+if TYPE_CHECKING:
+    from smc_dp.deploy.study import JointStudy
+
+_MOST_BYTES = 4096
+
+
+class Approval(Document):
+    """Whoever is called `name` takes part once in the study of this digest; everything in hexadecimals."""
+
+    study: DigestText
+    name: SiteName
+    random: DigestText
+    signature: SignatureText
+
+    @classmethod
+    def made(cls, study: JointStudy, name: str, signer: Signer, random: bytes) -> Approval:
+        """The approval of this participant; InputError for a key that is not the one pinned for it."""
+        if name not in study.identities:
+            raise InputError(f"study: {plain_name(name)} does not take part in it, wanted {', '.join(study.names)}")
+        if study.identities[name] != signer.public:
+            raise InputError(f"study: the key of {name} in it is {study.identities[name].hex()}, and yours another")
+        if len(random) != RANDOM_BYTES:
+            raise InputError(f"approval of {name}: wanted {RANDOM_BYTES} random bytes, got {len(random)}")
+        signature = signer.sign(to_sign(study.digest, name, random.hex()))
+        return cls(study=study.digest, name=name, random=random.hex(), signature=signature.hex())
+
+    @classmethod
+    def read(cls, path: Path) -> Approval:
+        """The approval in a file; InputError for anything else."""
+        where = f"approval {path}"
+        return cls.decode(reading.read_file(path, _MOST_BYTES, where=where), where)
+
+    @classmethod
+    def decode(cls, content: bytes, where: str = "approval") -> Approval:
+        """The approval of exactly these bytes; InputError for others."""
+        if len(content) > _MOST_BYTES:
+            raise InputError(f"{where}: is larger than {_MOST_BYTES} bytes")
+        found = validated(cls, reading.parse_object(content, where), where)
+        if found.encode() != content:
+            raise InputError(f"{where}: is not written as approvals are, wanted keys in order and nothing between")
+        return found
+
+    def encode(self) -> bytes:
+        """Canonical JSON: one line."""
+        return canonical(self.model_dump())
+
+    def check(self, study: JointStudy) -> None:
+        """Raises InputError unless its participant of the study signed exactly this study."""
+        pinned = study.identities.get(self.name)
+        if pinned is None:
+            raise InputError(f"approval of {self.name}: nobody in the study is called so")
+        if self.study != study.digest:
+            raise InputError(f"approval of {self.name}: is of another study, {self.study}, wanted {study.digest}")
+        if not verify(pinned, to_sign(self.study, self.name, self.random), bytes.fromhex(self.signature)):
+            raise InputError(f"approval of {self.name}: was not signed by the key that the study has for {self.name}")
+
+
+def nonce(approvals: Sequence[Approval]) -> bytes:
+    """What all approvals together, in the order of the study's names, make of the session: nobody chose it alone."""
+    return joint_nonce(approval.encode() for approval in approvals)

@@ -1,0 +1,88 @@
+"""What the relay answers: each site gets its own parcels and those for all, and hands in only its own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+
+from protocols.curator import CURATOR_NAME
+from smc_dp.deploy.flare.wire import FETCH, HEAP_BYTES, LAST, LONGEST_WAIT, SEND, parcel, row, several, written
+from smc_dp.deploy.parcel import LANES, CarrierError, Parcel
+from smc_dp.deploy.relay_store import RelayStore
+
+_AT_ONCE = 16  # parcels asked of the store at a time: one may be large
+_WAITING = 32  # questions that are kept open at a time: FLARE answers from 64 threads
+
+
+class RelayDesk:
+    """The relay of one study; `sites` says which participant stands behind a name of FLARE's.
+
+    Charlie keeps the record, so he also gets the mail between others.
+    """
+
+    def __init__(self, study: str, store: RelayStore, sites: Mapping[str, str]) -> None:
+        self._study, self._store, self._sites = study, store, sites
+        self._news = threading.Condition()
+        self._places = threading.BoundedSemaphore(_WAITING)
+        self._open = True
+
+    def answer(self, site: str, topic: str, request: bytes) -> bytes:
+        """The answer for this site; CarrierError for what it may not ask."""
+        name = self._sites.get(site)
+        if name is None:
+            raise CarrierError(f"FLARE's {site} takes no part in this study")
+        if topic == SEND:
+            return self._take(name, [parcel(data) for data in several(request, bytes)])
+        if topic == FETCH:
+            return self._hand_on(name, *row(request, int, int))
+        if topic == LAST:
+            return self._look_up(name, *row(request, str, str))
+        raise CarrierError(f"the relay knows no {topic!r:.40}")
+
+    def close(self) -> None:
+        """Let everybody go who waits."""
+        with self._news:
+            self._open = False
+            self._news.notify_all()
+
+    def _take(self, name: str, parcels: list[Parcel]) -> bytes:
+        for one in parcels:
+            if one.study != self._study or one.sender != name:
+                raise CarrierError(f"{name} handed in a parcel of another study or another sender")
+        for one in parcels:
+            self._store.put(one)
+        with self._news:
+            self._news.notify_all()
+        return written([])
+
+    def _hand_on(self, name: str, at: int, milliseconds: int) -> bytes:
+        until = time.monotonic() + min(milliseconds / 1000, LONGEST_WAIT)
+        with self._news:
+            found = self._heap(name, at)
+            if not found and self._places.acquire(blocking=False):
+                try:
+                    while not found and self._open and (left := until - time.monotonic()) > 0:
+                        self._news.wait(left)
+                        found = self._heap(name, at)
+                finally:
+                    self._places.release()
+        return written(found)
+
+    def _heap(self, name: str, at: int) -> list[int | bytes]:
+        found: list[int | bytes] = []
+        size = 0
+        while rows := self._store.since(at, name, everything=name == CURATOR_NAME, most=_AT_ONCE):
+            for at, one in rows:
+                data = one.encode()
+                if found and size + len(data) > HEAP_BYTES:
+                    return found
+                found += [at, data]
+                size += len(data)
+        return found
+
+    def _look_up(self, name: str, to: str, lane: str) -> bytes:
+        if lane not in LANES:
+            raise CarrierError(f"there is no lane {lane!r:.40}")
+        one = self._store.last(name, to, lane)
+        return written([] if one is None else [one.encode()])

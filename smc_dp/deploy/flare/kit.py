@@ -1,0 +1,65 @@
+"""What a study needs to run over FLARE: whom to provision, the job, and for the server and each site its local files.
+
+Nothing in a kit is secret. FLARE's own provisioning makes the certificates, which say who may speak to the server; who
+takes part in the study, its pinned identities say.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from smc_dp.deploy.fields import relay_host
+from smc_dp.deploy.flare import templates
+from smc_dp.deploy.flare.local import FOLDER, RELAY_FILE
+from smc_dp.deploy.flare.readme import readme
+from smc_dp.deploy.study import JointStudy
+from smc_dp.errors import InputError, shown
+from smc_dp.files.writing import write_folder
+
+RELAY, JOB, README, PROJECT = "relay", "job", "README.txt", "project.yml"
+_DEFAULT_PORT = 8002
+
+
+def make_flare_kit(study: JointStudy, folder: Path) -> list[Path]:
+    """Write the kit of a study to a new folder; the folders to hand over, in the order of the study.
+
+    Raises InputError for a study whose relay is none of FLARE's, or when the folder exists or cannot be written.
+    """
+    host, port = flare_address(study.relay)
+    sites = flare_names(study)
+    files = {
+        README: readme(study, sites, host, port),
+        PROJECT: templates.project(sites, host, port),
+        f"{JOB}/meta.json": templates.meta(study, sites),
+        f"{JOB}/app/config/config_fed_server.json": templates.server_job(study.digest),
+        f"{JOB}/app/config/config_fed_client.json": templates.site_job(study.digest),
+        f"{RELAY}/local/resources.json": templates.server_resources(),
+        f"{RELAY}/local/authorization.json": templates.authorization(),
+        f"{RELAY}/local/{FOLDER}/{study.digest}/{RELAY_FILE}": templates.relay_place(study, sites),
+    }
+    for site, name in sites.items():
+        files |= {
+            f"{site}/local/resources.json": templates.site_resources(),
+            f"{site}/local/authorization.json": templates.authorization(),
+            f"{site}/local/{FOLDER}/{study.digest}/{site}.toml": templates.site_place(study, name),
+        }
+    if os.path.lexists(folder):
+        raise InputError(f"kit {folder}: exists already, wanted a new folder")
+    for place in sorted({Path(name).parent for name in files}):  # a folder comes before those in it
+        inside = {Path(name).name: [text.encode()] for name, text in files.items() if Path(name).parent == place}
+        write_folder(folder / place, inside, 0o755)
+    return [folder / site for site in sites]
+
+
+def flare_names(study: JointStudy) -> dict[str, str]:
+    """FLARE's name of each participant, by the place in the study: FLARE allows fewer letters than a study does."""
+    return {f"site-{number}": name for number, name in enumerate(study.names, 1)}
+
+
+def flare_address(relay: str) -> tuple[str, int]:
+    """Host and port in an address such as `flare://relay.example.org:8002`; InputError for anything else."""
+    found = relay_host(relay, ("flare",), _DEFAULT_PORT)
+    if found is None:
+        raise InputError(f"relay: wanted an address such as flare://relay.example.org:8002, got {shown(relay)}")
+    return found

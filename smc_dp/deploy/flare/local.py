@@ -1,0 +1,97 @@
+"""What a site, or the server, has named in its own FLARE folder: `local/smc_dp/<digest of the study>/`.
+
+A job names a digest and no more, so what its owner has not written there cannot be reached by a job.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, PrivateAttr
+
+from smc_dp.deploy.documents import Document, read_document
+from smc_dp.deploy.fields import Duration, SiteName
+from smc_dp.deploy.joining import SiteFiles
+from smc_dp.deploy.study import JointStudy
+from smc_dp.errors import InputError, shown
+
+FOLDER = "smc_dp"
+RELAY_FILE = "relay.toml"
+_DIGEST = re.compile("[0-9a-f]{64}")
+_FLARE_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
+
+
+def _flare_names(found: dict[str, str]) -> dict[str, str]:
+    for name in found:
+        if not _FLARE_NAME.fullmatch(name):
+            raise InputError(f"wanted names of FLARE's, letters, digits, - and _, got {shown(name)}")
+    if len(set(found.values())) != len(found):
+        raise InputError("one participant stands behind two names of FLARE's, wanted one each")
+    return found
+
+
+class RelayPlace(Document):
+    """The server's own file: who stands behind FLARE's names, where the parcels are kept, how long a job may last.
+
+    `rest`: for how long a job stays for others, from when the last site that has ended has said so.
+    """
+
+    sites: Annotated[dict[str, SiteName], Field(min_length=2), AfterValidator(_flare_names)]
+    folder: str = "parcels"
+    longest: Duration = 28 * 86_400.0
+    rest: Duration = 86_400.0
+    _beside: Path = PrivateAttr(default=Path())
+
+    @classmethod
+    def read(cls, local: Path, study: str) -> RelayPlace:
+        """What the server's owner wrote for this study; InputError."""
+        path = _own(local, study) / RELAY_FILE
+        found = read_document(cls, path, "relay")
+        found._beside = path.parent
+        return found
+
+    @property
+    def parcels(self) -> Path:
+        """The folder of the relay's store; relative to the file's own."""
+        return self._beside / self.folder
+
+
+class SitePlace(Document):
+    """A site's own file: what it would name to `smc-dp join` or `serve`. Paths are relative to the file's folder."""
+
+    study: str
+    key: str
+    terms: str | None = None
+    data: str | None = None
+    ledger: str | None = None
+    out: str | None = None
+    approval: str | None = None
+    state: str
+    counters: str | None = None
+    views: str | None = None
+    auxiliary: str | None = None
+    passphrase: str | None = None
+
+
+def site_files(local: Path, study: str, site: str) -> SiteFiles:
+    """What the site wrote for this study; InputError, also where the study that it names is another one."""
+    if not _FLARE_NAME.fullmatch(site):
+        raise InputError(f"wanted a name of FLARE's, letters, digits, - and _, got {shown(site)}")
+    path = _own(local, study) / f"{site}.toml"
+    found = read_document(SitePlace, path, "site")
+    files = SiteFiles(**{name: path.parent / value for name, value in found.model_dump(exclude_none=True).items()})
+    if (there := JointStudy.read(files.study).digest) != study:
+        raise InputError(f"site {path}: study: {files.study} is {there[:16]}, and the job's is {study[:16]}")
+    return files
+
+
+def _own(local: Path, study: object) -> Path:
+    """The folder that its owner made for this study."""
+    if not isinstance(study, str) or not _DIGEST.fullmatch(study):
+        raise InputError(f"job: study: wanted a digest, 64 hexadecimal digits, got {shown(study)}")
+    folder = local / FOLDER / study
+    if not folder.is_dir():
+        raise InputError(f"job: study: {study[:16]!r} is not among those that {local / FOLDER} names")
+    return folder

@@ -1,0 +1,78 @@
+"""FLARE's job at a site: it runs the site's own part, of which the job knows nothing but the digest of its study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nvflare.apis.executor import Executor
+from nvflare.apis.fl_constant import ReturnCode
+from nvflare.apis.fl_context import FLContext
+from nvflare.apis.shareable import Shareable, make_reply
+from nvflare.apis.signal import Signal
+from nvflare.fuel.f3.cellnet import defs
+from nvflare.fuel.f3.cellnet.fqcn import FQCN
+from nvflare.fuel.f3.message import Message
+
+from smc_dp.deploy.flare.carrier import Ask, FlareCarrier
+from smc_dp.deploy.flare.local import site_files
+from smc_dp.deploy.flare.wire import CHANNEL, CODE, DONE
+from smc_dp.deploy.joining import take_part
+from smc_dp.deploy.parcel import CarrierError
+from smc_dp.errors import InputError
+
+
+class JobEndedError(Exception):
+    """FLARE has ended the job; what the site has done is kept, and the next job goes on from there."""
+
+
+class SiteExecutor(Executor):  # type: ignore[misc]  # FLARE has no types
+    """One site's part in one job."""
+
+    def __init__(self, study: str) -> None:
+        super().__init__()
+        self._study = study
+
+    def execute(self, task_name: str, shareable: Shareable, fl_ctx: FLContext, abort_signal: Signal) -> Shareable:
+        """Take part until the site has all it waits for, or FLARE ends the job; what is told is a fixed code."""
+        try:
+            local = Path(fl_ctx.get_engine().get_workspace().get_site_config_dir())
+            files = site_files(local, self._study, fl_ctx.get_identity_name())
+            ask = asks(fl_ctx, abort_signal)
+            part = take_part(files, self.logger.info, lambda study, name, credentials: FlareCarrier(ask))
+        except JobEndedError:
+            self.logger.info("FLARE ended the job; the same job once more goes on from here")
+            return _told("stopped")
+        except InputError as error:
+            self.logger.error(f"refused: {error}")
+            return _told("refused")
+        self.logger.info(f"the study is over here: {part.end} {part.why}".rstrip())
+        return _told(DONE)
+
+
+def asks(fl_ctx: FLContext, abort: Signal) -> Ask:
+    """How a site asks the relay of its job; raises JobEndedError once the job is ended."""
+    cell = fl_ctx.get_engine().get_cell()
+    relay = FQCN.join([FQCN.ROOT_SERVER, fl_ctx.get_job_id()])
+
+    def ask(topic: str, request: bytes, seconds: float) -> bytes:
+        if abort.triggered:
+            raise JobEndedError
+        message = Message(payload=request)
+        reply = cell.send_request(
+            channel=CHANNEL, target=relay, topic=topic, request=message, timeout=seconds, abort_signal=abort
+        )
+        if abort.triggered:
+            raise JobEndedError
+        code = reply.get_header(defs.MessageHeaderKey.RETURN_CODE)
+        if code != defs.ReturnCode.OK:
+            raise CarrierError(f"the relay inside FLARE's server does not {topic}: {code}")
+        return bytes(reply.payload)
+
+    return ask
+
+
+def _told(code: str) -> Shareable:
+    """What the job hears of how it ended here: a fixed code."""
+    reply = make_reply(ReturnCode.OK)
+    reply[CODE] = code
+    return reply

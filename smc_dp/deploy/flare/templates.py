@@ -1,0 +1,147 @@
+"""The texts of a kit for FLARE 2.9: its provisioning, its job, its policies, and what each one fills in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from protocols.curator import CURATOR_NAME
+from smc_dp.deploy.flare.wire import TASK
+from smc_dp.deploy.study import JointStudy
+
+EXECUTOR = "smc_dp.deploy.flare.site.SiteExecutor"
+CONTROLLER = "smc_dp.deploy.flare.relay.RelayController"
+LEAD = "lead@relay.local"
+HERE = "@HERE@"
+"""Stands for the server's own FLARE folder until its owner puts the path there: FLARE wants an absolute one."""
+_COMMON = "nvflare.app_common"
+_NOTHING: dict[str, Any] = {"components": [], "task_data_filters": [], "task_result_filters": []}
+
+
+def project(sites: Iterable[str], host: str, port: int) -> str:
+    """Whom FLARE makes certificates for; JSON is YAML."""
+    participants: list[dict[str, Any]] = [{"name": host, "type": "server", "org": "relay", "fed_learn_port": port}]
+    participants += [{"name": site, "type": "client", "org": site.replace("-", "_")} for site in sites]
+    participants += [{"name": LEAD, "type": "admin", "org": "relay", "role": "lead"}]
+    builders = [
+        {"path": "nvflare.lighter.impl.workspace.WorkspaceBuilder", "args": {"template_file": ["master_template.yml"]}},
+        {"path": "nvflare.lighter.impl.static_file.StaticFileBuilder", "args": {"config_folder": "config"}},
+        {"path": "nvflare.lighter.impl.cert.CertBuilder"},
+        {"path": "nvflare.lighter.impl.signature.SignatureBuilder"},
+    ]
+    about = {"api_version": 3, "name": "smc_dp", "description": "a relay of smc-dp"}
+    return _json({**about, "participants": participants, "builders": builders})
+
+
+def meta(study: JointStudy, sites: Mapping[str, str]) -> str:
+    """The job begins when all sites are there whom the protocol cannot lose, and never without Charlie's.
+
+    Were one more wanted than there is, it would wait in silence.
+    """
+    least = len(sites) - (study.protocol.model_extra or {}).get("dropouts", 0)
+    always = [site for site, name in sites.items() if name == CURATOR_NAME]
+    about = {"name": f"smc_dp_{study.digest[:16]}", "resource_spec": {}, "deploy_map": {"app": ["@ALL"]}}
+    return _json({**about, "min_clients": least, "mandatory_clients": always})
+
+
+def server_job(study: str) -> str:
+    """The server's side of the job."""
+    relay = {"id": "relay", "path": CONTROLLER, "args": {"study": study}}
+    return _json({"format_version": 2, "server": {"task_request_interval": 0.5}, "workflows": [relay], **_NOTHING})
+
+
+def site_job(study: str) -> str:
+    """Every site's side of the job: the same for all, and nothing in it but the study's digest."""
+    executor = {"tasks": [TASK], "executor": {"path": EXECUTOR, "args": {"study": study}}}
+    return _json({"format_version": 2, "executors": [executor], **_NOTHING})
+
+
+def site_resources() -> str:
+    """A site's `resources.json`: of all classes in the world, a job may name one; no line of a log leaves the site."""
+    components = [
+        _component("resource_manager", f"{_COMMON}.resource_managers.gpu_resource_manager.GPUResourceManager")
+        | {"args": {"num_of_gpus": 0, "mem_per_gpu_in_GiB": 0, "expiration_period": 300}},
+        _component("resource_consumer", f"{_COMMON}.resource_consumers.gpu_resource_consumer.GPUResourceConsumer"),
+        _component("process_launcher", f"{_COMMON}.job_launcher.client_process_launcher.ClientProcessJobLauncher"),
+    ]
+    client = {"retry_timeout": 30, "compression": "Gzip"}
+    return _json({**_policy(EXECUTOR), "allow_log_streaming": False, "client": client, "components": components})
+
+
+def server_resources() -> str:
+    """The server's `resources.json`: it too runs one class, and takes no logs."""
+    storage = f"{_COMMON}.storages.filesystem_storage.FilesystemStorage"
+    server = {"admin_storage": "transfer", "max_num_clients": 1000, "heart_beat_timeout": 600, "admin_timeout": 10.0}
+    snapshots = {"path": storage, "args": {"root_dir": f"{HERE}/snapshots", "uri_root": "/"}}
+    persistor = f"{_COMMON}.state_persistors.storage_state_persistor.StorageStatePersistor"
+    components = [
+        _component("job_scheduler", f"{_COMMON}.job_schedulers.job_scheduler.DefaultJobScheduler")
+        | {"args": {"max_jobs": 4}},
+        _component("job_manager", "nvflare.apis.impl.job_def_manager.SimpleJobDefManager")
+        | {"args": {"uri_root": f"{HERE}/jobs", "job_store_id": "job_store"}},
+        _component("job_store", storage),
+        _component("process_launcher", f"{_COMMON}.job_launcher.server_process_launcher.ServerProcessJobLauncher"),
+    ]
+    return _json(
+        {
+            **_policy(CONTROLLER),
+            "servers": [{**server, "download_job_url": "http://download.server.com/"}],
+            "snapshot_persistor": {"path": persistor, "args": {"uri_root": "/", "storage": snapshots}},
+            "components": components,
+        }
+    )
+
+
+def authorization() -> str:
+    """Whoever leads may submit and end jobs; nobody brings code along, runs a command, or fetches a file."""
+    nothing = ("clone_job", "download_job", "operate", "shell_commands", "byoc", "server-predeployed-flwr")
+    none = dict.fromkeys(("submit_job", "manage_job", *nothing), "none") | {"view": "any"}
+    lead = {**none, "submit_job": "any", "manage_job": "n:submitter"}
+    roles = {"project_admin": none, "org_admin": none, "lead": lead, "member": none}
+    return _json({"format_version": "1.0", "permissions": roles})
+
+
+def relay_place(study: JointStudy, sites: Mapping[str, str]) -> str:
+    """The server's own file; see `RelayPlace`. A party waits twice as long for a letter as Charlie does."""
+    rest = 2 * study.deadlines.letters
+    lines = [
+        "# The relay of one study. Parcels are kept in a folder beside this file unless it names another.",
+        'folder = "parcels"',
+        'longest = "28d"  # a job that lasts longer is ended; submit it again to go on',
+        f"rest = {rest}  # seconds for which a job that some sites have left stays for the others",
+        "",
+        "[sites]  # FLARE's names, and who of the study stands behind each",
+        *(f"{site} = {json.dumps(name)}" for site, name in sites.items()),
+    ]
+    return _lines(lines)
+
+
+def site_place(study: JointStudy, name: str) -> str:
+    """A site's own file, to be filled in at the site; see `SitePlace`."""
+    files = {"study": "study.toml", "key": f"{name}.key", "state": "state", "out": "run"}
+    if name != CURATOR_NAME:
+        files |= {"terms": "own.toml", "ledger": f"{name}.ledger"}
+    lines = [
+        f"# What {name} takes part with in the study {study.title!r}. Only this site writes here; a job names the",
+        "# study's digest and gets nothing else. Absolute paths, or relative to this file's own folder.",
+        *(f"{key} = {json.dumps(value)}" for key, value in files.items()),
+        "# counters = the folder of the newest state's number, which no backup may have",
+    ]
+    return _lines(lines)
+
+
+def _policy(path: str) -> dict[str, Any]:
+    return {"format_version": 2, "class_list_enforcement_mode": "enforce", "class_allow_list": [path]}
+
+
+def _component(name: str, path: str) -> dict[str, Any]:
+    return {"id": name, "path": path, "args": {}}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2) + "\n"
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,47 @@
+"""A carrier over a relay in this process: for trials of many sites in one program."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from smc_dp.deploy.parcel import Lane, Parcel
+from smc_dp.deploy.relay_store import RelayStore
+
+_LOOKS = 0.005  # seconds between two looks
+
+
+class InMemoryCarrier:
+    """One site's way to a `RelayStore`; with `everything` it also brings the mail between others."""
+
+    def __init__(self, relay: RelayStore, name: str, *, everything: bool = False) -> None:
+        self._relay, self._name, self._everything = relay, name, everything
+        self._places: dict[bytes, int] = {}
+        self._at = 0
+
+    def send(self, parcels: Sequence[Parcel]) -> None:
+        """As `Carrier`."""
+        for parcel in parcels:
+            self._relay.put(parcel)
+
+    def fetch(self, seconds: float) -> list[Parcel]:
+        """As `Carrier`."""
+        until = time.monotonic() + seconds
+        while True:
+            found = self._relay.since(self._at, self._name, everything=self._everything)
+            if found or time.monotonic() >= until:
+                break
+            time.sleep(_LOOKS)
+        self._places.update((parcel.digest, at) for at, parcel in found)
+        return [parcel for _, parcel in found]
+
+    def taken(self, parcels: Sequence[Parcel]) -> None:
+        """As `Carrier`."""
+        self._at = max([self._at, *(self._places.pop(parcel.digest, 0) for parcel in parcels)])
+
+    def last(self, to: str, lane: Lane) -> Parcel | None:
+        """As `Carrier`."""
+        return self._relay.last(self._name, to, lane)
+
+    def close(self) -> None:
+        """As `Carrier`; the relay stays."""

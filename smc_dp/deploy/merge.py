@@ -1,0 +1,145 @@
+"""The one order of a record: a function of the messages and marks of a session, and of nothing else.
+
+A relay, or each site, sees mail in an order of its own. Whoever merges the same messages and marks gets the same list,
+byte for byte, and in it nothing stands before what it follows from: messages stand by their rounds, and in a round by
+their senders, in the order of the session, each sender's own in the order of its chain. What a message follows from is
+of an earlier round, or of its sender.
+
+No message says when its reader gave a letter up. So a mark stands as late as it is certain to be early enough: right
+before the first message of its reader, its greeting apart, that the reader sent in that stage or a later one and in a
+later round than the letters which the mark counts as read. All that followed from the mark comes after it. What
+somebody owed everybody stands at the end, and so does a mark whose reader sent nothing more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeAlias
+
+from protocols.errors import PeerError, ProtocolError, shown, somebody_between
+from protocols.runtime.envelope import HELLO, START, Envelope
+from protocols.runtime.mailbox import Absent
+from protocols.runtime.session import PUBLIC_NAME, Session
+
+Mark: TypeAlias = tuple[str, Absent]
+"""Who went on without a letter, and without which; `PUBLIC_NAME` for what was owed to everybody."""
+
+
+class GapError(ProtocolError):
+    """Something that `sender` sent is not there: what comes after it hangs in the air."""
+
+    def __init__(self, sender: str) -> None:
+        super().__init__(f"something that {shown(sender)} sent is not there, and later messages of it are")
+        self.sender = sender
+
+
+class TwoMessagesError(ProtocolError):
+    """Two different messages stand in one place of a sender's mail. `kept` has both: whose fault it is, they may show.
+
+    Nobody is named: whoever carries sealed mail can make a second message up.
+    """
+
+    def __init__(self, one: Envelope, other: Envelope) -> None:
+        place = f"number {one.number} from {shown(one.sender)} to {shown(one.to)}"
+        said = place if _place(one) == _place(other) else f"the messages of {shown(one.sender)} that follow one another"
+        super().__init__(f"two different messages stand for {said}: digests {one.digest.hex()}, {other.digest.hex()}")
+        self.kept = (one, other)
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """A message, the latest round that its sender had come to with it, and its place in the sender's chain."""
+
+    envelope: Envelope
+    round: int
+    place: int
+
+
+def merge(session: Session, envelopes: Iterable[Envelope], marks: Iterable[Mark]) -> list[Envelope | Mark]:
+    """All of them once, in the one order of the record.
+
+    Raises `TwoMessagesError` for two messages in one place, `GapError` where one is missing between others, and
+    `PeerError`, which names nobody, for what is not of this session or breaks the count of its link.
+    """
+    chains = {name: _ranked(chain) for name, chain in chains_of(session, envelopes).items()}
+    places = {name: j for j, name in enumerate((*session.names, PUBLIC_NAME))}
+    order = [sent for name in session.names for sent in chains.get(name, ())]
+    order.sort(key=lambda sent: (sent.round, places[sent.envelope.sender], sent.place))
+    before: dict[bytes, list[Mark]] = defaultdict(list)
+    for mark in sorted(set(marks), key=lambda mark: _rank(places, mark)):
+        before[_follower(chains, mark)].append(mark)
+    merged: list[Envelope | Mark] = []
+    for sent in order:
+        merged += [*before[sent.envelope.digest], sent.envelope]
+    return [*merged, *before[START]]
+
+
+def chains_of(session: Session, envelopes: Iterable[Envelope]) -> dict[str, tuple[Envelope, ...]]:
+    """What each sender sent, in its order, from its first message on. Raises as `merge` does."""
+    there: dict[tuple[str, str, int], Envelope] = {}
+    following: dict[str, dict[bytes, Envelope]] = defaultdict(dict)
+    for e in envelopes:
+        check_place(session, e)
+        if there.setdefault(_place(e), e) != e:
+            raise TwoMessagesError(there[_place(e)], e)
+        if following[e.sender].setdefault(e.prev, e) != e:
+            raise TwoMessagesError(following[e.sender][e.prev], e)
+    return {name: _chain(name, following[name]) for name in session.names if name in following}
+
+
+def check_place(session: Session, e: Envelope) -> None:
+    """Raises `PeerError`, which names nobody, unless it is of this session and between those who take part."""
+    if e.session != session.id or e.sender not in session.names:
+        raise PeerError("somebody", f"sent what it says is of {shown(e.sender)}, and is not of this session")
+    if e.to == e.sender or e.to not in (*session.names, PUBLIC_NAME):
+        raise PeerError(somebody_between(e.sender), f"sent a message to {shown(e.to)}")
+
+
+def _place(e: Envelope) -> tuple[str, str, int]:
+    return e.sender, e.to, e.number
+
+
+def _chain(name: str, following: Mapping[bytes, Envelope]) -> tuple[Envelope, ...]:
+    found: list[Envelope] = []
+    numbers: Counter[str] = Counter()
+    head = START
+    while head in following:
+        e = following[head]
+        if e.number != numbers[e.to]:
+            rule = f"has number {e.number} to {shown(e.to)} where its chain has number {numbers[e.to]}"
+            raise PeerError(somebody_between(name), rule)
+        numbers[e.to] += 1
+        found.append(e)
+        head = e.digest
+    if len(found) < len(following):
+        raise GapError(name)
+    return tuple(found)
+
+
+def _ranked(chain: Sequence[Envelope]) -> list[_Sent]:
+    rounds = accumulate((e.round for e in chain), max)  # somebody may state an earlier one, and its chain goes before
+    return [_Sent(e, number, place) for place, (e, number) in enumerate(zip(chain, rounds, strict=True))]
+
+
+def _rank(places: Mapping[str, int], mark: Mark) -> tuple[int, int, str, str, int]:
+    reader, absent = mark
+    if reader not in places or absent.sender not in places:
+        raise PeerError("somebody", f"says that {shown(absent.sender)} was absent to {shown(reader)}")
+    return places[reader], places[absent.sender], absent.stage, absent.kind, absent.read
+
+
+def _follower(chains: Mapping[str, Sequence[_Sent]], mark: Mark) -> bytes:
+    """The digest of the message before which a mark stands; `START`, which is no message's, for the end."""
+    reader, absent = mark
+    what = (reader, absent.kind, absent.stage)
+    letters = [s for s in chains.get(absent.sender, ()) if (s.envelope.to, s.envelope.kind, s.envelope.stage) == what]
+    after = max((sent.round for sent in letters[: absent.read]), default=0)
+    there = False
+    for sent in chains.get(reader, ()):
+        there = there or sent.envelope.stage == absent.stage
+        if there and sent.envelope.kind != HELLO and sent.round > after:
+            return sent.envelope.digest
+    return START

@@ -1,0 +1,218 @@
+"""A carrier over NATS JetStream: parcels are messages in the stream of their study, which the relay keeps on its disk.
+
+A message is at most a mebibyte long: nats-server takes messages above 32 MiB and then cannot read them again. A longer
+parcel lies there in pieces under subjects of its own, and what is brought to its addressee says how many.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.deploy.nats.connection import RelayConnection
+from smc_dp.deploy.nats.places import RelayPlaces
+from smc_dp.deploy.parcel import MOST_BYTES, CarrierError, Lane, Parcel
+from smc_dp.errors import InputError
+
+if TYPE_CHECKING:
+    from nats.aio.client import Client
+    from nats.aio.msg import Msg
+
+PIECE_BYTES = 1 << 20
+_MOST_PIECES = -(-MOST_BYTES // PIECE_BYTES)
+_DIGEST, _PIECES, _STATUS = "Nats-Msg-Id", "Smc-Pieces", "Status"
+_SPLIT = re.compile("([0-9a-f]{64}) ([0-9]{1,4})")
+_BATCH = 32  # messages that a request asks for
+_STANDS = 5.0  # seconds for which the relay keeps a request
+_LATE = 2.0  # seconds after which a request without any answer is asked again
+_ENDED = "408"  # the status of a request whose time is over
+_LEAST = 0.05  # seconds that any fetch waits, for an answer takes its time
+PATIENCE = 15.0
+"""Seconds for which a relay that is away is tried again, before that is an error."""
+
+
+@dataclass
+class _Request:
+    """A standing request for mail at one consumer: `left` messages are due on it until `until`."""
+
+    consumer: str
+    replies: str
+    number: int = 0
+    left: int = 0
+    until: float = 0.0
+
+
+class NatsCarrier:
+    """One site's way to the relay of one study; the keeper of the record is also brought the mail between others."""
+
+    def __init__(
+        self, places: RelayPlaces, relay: str, name: str, credentials: Path, *, patience: float = PATIENCE
+    ) -> None:
+        if name not in places.names:
+            raise InputError(f"relay: {name} does not take part in the study")
+        self._places, self._name = places, name
+        self._connection = RelayConnection(relay, credentials, places.inbox(name), patience)
+        self._acknowledged = tuple(map(places.acknowledging, places.consumers(name)))
+        self._client: Client | None = None  # the one that the requests were made over
+        self._requests: list[_Request] = []
+        self._came: list[Msg] = []
+        self._news = asyncio.Event()
+        self._receipts: dict[bytes, str] = {}  # where to say that a parcel was taken, by its digest
+
+    def send(self, parcels: Sequence[Parcel]) -> None:
+        """As `Carrier`."""
+        for parcel in parcels:
+            self._connection.call(partial(self._post, parcel))
+
+    def fetch(self, seconds: float) -> list[Parcel]:
+        """As `Carrier`."""
+        return self._connection.call(partial(self._fetch, max(seconds, _LEAST)))
+
+    def taken(self, parcels: Sequence[Parcel]) -> None:
+        """As `Carrier`; where the relay is away no error, for a lost receipt only has a parcel brought again."""
+        receipts = [self._receipts.pop(p.digest) for p in parcels if p.digest in self._receipts]
+        if receipts:
+            with suppress(CarrierError):
+                self._connection.call(partial(self._acknowledge, receipts))
+
+    def last(self, to: str, lane: Lane) -> Parcel | None:
+        """As `Carrier`."""
+        return self._connection.call(partial(self._last, self._places.subject(self._name, to, lane)))
+
+    def close(self) -> None:
+        """As `Carrier`."""
+        self._connection.close()
+
+    async def _post(self, parcel: Parcel, client: Client) -> None:
+        """Put a parcel into the stream, its pieces first, so that whoever reads of them finds them."""
+        data, digest = parcel.encode(), parcel.digest.hex()
+        subject = self._places.subject(parcel.sender, parcel.to, parcel.lane)
+        split: dict[str, str] = {}
+        if len(data) > PIECE_BYTES:
+            pieces = [data[at : at + PIECE_BYTES] for at in range(0, len(data), PIECE_BYTES)]
+            for n, piece in enumerate(pieces):
+                await self._put(client, f"{subject}.{digest}.{n}", piece, {_DIGEST: f"{digest}.{n}"})
+            data, split = b"", {_PIECES: str(len(pieces))}
+        await self._put(client, subject, data, {_DIGEST: digest, **split})
+
+    async def _put(self, client: Client, subject: str, data: bytes, headers: dict[str, str]) -> None:
+        await client.jetstream(timeout=self._connection.answered).publish(
+            subject, data, stream=self._places.stream, headers=headers
+        )
+
+    async def _fetch(self, seconds: float, client: Client) -> list[Parcel]:
+        if client is not self._client:
+            await self._begin(client)
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        while True:
+            self._news.clear()
+            for request in self._requests:
+                await self._ask(client, request, loop.time())
+            wait = min(until - loop.time(), _STANDS)
+            if self._came or wait <= 0:
+                break
+            await _until(self._news, wait)
+        return await self._parcels(client)
+
+    async def _begin(self, client: Client) -> None:
+        """A place for the answers of each consumer; what came over a connection that is gone will come again."""
+        await self._stored(client, self._places.subject(self._name, PUBLIC_NAME, "mail"))  # no answer: no such study
+        own = client.new_inbox()
+        self._requests = [_Request(consumer, f"{own}.{consumer}") for consumer in self._places.consumers(self._name)]
+        self._came.clear()
+        for request in self._requests:
+            await client.subscribe(f"{request.replies}.*", cb=partial(self._hear, request))
+        self._client = client
+
+    async def _ask(self, client: Client, request: _Request, now: float) -> None:
+        """Ask a consumer, unless it still has a request."""
+        if request.left > 0 and now < request.until:
+            return
+        request.number, request.left, request.until = request.number + 1, _BATCH, now + _STANDS + _LATE
+        wanted = json.dumps({"batch": _BATCH, "expires": int(_STANDS * 1e9)}).encode()
+        await client.publish(self._places.asking(request.consumer), wanted, f"{request.replies}.{request.number}")
+
+    async def _hear(self, request: _Request, message: Msg) -> None:
+        """Note a message of a consumer of ours, or that a request has ended; of an earlier one that is no news.
+
+        Another site can have its mail sent here, and put any header on what it posts: neither is taken for an answer.
+        """
+        if message.reply.startswith(self._acknowledged):
+            request.left -= 1
+            self._came.append(message)
+        elif (message.subject, (message.headers or {}).get(_STATUS)) == (f"{request.replies}.{request.number}", _ENDED):
+            request.left = 0
+        self._news.set()
+
+    async def _parcels(self, client: Client) -> list[Parcel]:
+        """What came, without what is none of ours or no parcel: the relay need not bring that again."""
+        came, self._came = self._came, []
+        found: dict[bytes, Parcel] = {}
+        strange: list[str] = []
+        for message in came:
+            parcel = await self._read(client, message)
+            if parcel is None:
+                strange.append(message.reply)
+            else:
+                found[parcel.digest] = parcel
+                self._receipts[parcel.digest] = message.reply
+        if strange:
+            await self._acknowledge(strange, client)
+        return list(found.values())
+
+    async def _read(self, client: Client, message: Msg) -> Parcel | None:
+        """The parcel in a message, if it is for this site and stands where only its sender could put it."""
+        try:
+            parcel = Parcel.decode(await self._content(client, message.subject, message))
+        except InputError:
+            return None
+        fits = self._places.fits(message.subject, parcel) and self._places.is_for(self._name, parcel)
+        return parcel if fits else None
+
+    async def _content(self, client: Client, subject: str, message: Msg) -> bytes:
+        """The bytes of a parcel; of a split one its pieces, which must make up what its sender announced."""
+        headers = message.headers or {}
+        if _PIECES not in headers:
+            return message.data
+        said = _SPLIT.fullmatch(f"{headers.get(_DIGEST)} {headers[_PIECES]}")
+        if said is None or int(said[2]) > _MOST_PIECES:
+            raise InputError(f"pieces: wanted a digest and at most {_MOST_PIECES} pieces")
+        pieces = [await self._stored(client, f"{subject}.{said[1]}.{n}") for n in range(int(said[2]))]
+        data = b"".join(piece.data for piece in pieces if piece is not None)
+        if hashlib.sha256(data).hexdigest() != said[1]:
+            raise InputError("pieces: they are not what was announced")
+        return data
+
+    async def _last(self, subject: str, client: Client) -> Parcel | None:
+        message = await self._stored(client, subject)
+        if message is None:
+            return None
+        try:
+            return Parcel.decode(await self._content(client, subject, message))
+        except InputError as error:
+            raise CarrierError(f"relay: what it has from us is not what we sent: {error}") from None
+
+    async def _stored(self, client: Client, subject: str) -> Msg | None:
+        """The last message under a subject, if there is one."""
+        found = await client.request(self._places.looking(subject), timeout=self._connection.answered)
+        return None if (found.headers or {}).get(_STATUS) else found
+
+    async def _acknowledge(self, receipts: Sequence[str], client: Client) -> None:
+        for receipt in receipts:
+            await client.publish(receipt, b"+ACK")
+        await asyncio.wait_for(client.flush(), self._connection.answered)
+
+
+async def _until(news: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(news.wait(), seconds)

@@ -1,0 +1,98 @@
+"""Certificates of one relay: an authority made for one study, and what it vouches for, server and clients.
+
+They say who may connect, and nothing about who somebody is in the study: that is for the identities pinned there.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+_LASTS = timedelta(days=3 * 365)
+_EARLIER = timedelta(days=1)  # a clock may be behind
+
+
+@dataclass(frozen=True, repr=False)
+class Certified:
+    """A key and a certificate of its public half."""
+
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey
+
+    @property
+    def certificate_pem(self) -> bytes:
+        """The certificate, as text."""
+        return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+    @property
+    def key_pem(self) -> bytes:
+        """The SECRET key, as text."""
+        return self.key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+
+
+def authority(name: str) -> Certified:
+    """A new authority, which may vouch for servers and clients and for no other authority."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    builder = _builder(name, key.public_key(), name)
+    usage = x509.KeyUsage(False, False, False, False, False, True, True, False, False)
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+    builder = builder.add_extension(usage, critical=True)
+    builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    return Certified(builder.sign(key, hashes.SHA256()), key)
+
+
+def server(by: Certified, host: str) -> Certified:
+    """A key of the relay itself, vouched for under the name or number that sites connect to."""
+    return _issued(by, "relay", ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName([_host(host)]))
+
+
+def client(by: Certified, name: str) -> Certified:
+    """A key of somebody who may connect under this name."""
+    return _issued(by, name, ExtendedKeyUsageOID.CLIENT_AUTH, None)
+
+
+def _issued(
+    by: Certified, name: str, use: x509.ObjectIdentifier, also: x509.SubjectAlternativeName | None
+) -> Certified:
+    key = ec.generate_private_key(ec.SECP256R1())
+    (issuer,) = by.certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    builder = _builder(name, key.public_key(), str(issuer.value))
+    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+    builder = builder.add_extension(x509.ExtendedKeyUsage([use]), critical=False)
+    identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(by.key.public_key())
+    builder = builder.add_extension(identifier, critical=False)
+    if also is not None:
+        builder = builder.add_extension(also, critical=False)
+    return Certified(builder.sign(by.key, hashes.SHA256()), key)
+
+
+def _builder(name: str, key: ec.EllipticCurvePublicKey, issuer: str) -> x509.CertificateBuilder:
+    now = datetime.now(UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(_named(name))
+        .issuer_name(_named(issuer))
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _EARLIER)
+        .not_valid_after(now + _LASTS)
+    )
+
+
+def _named(name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+
+
+def _host(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)

@@ -1,0 +1,84 @@
+"""The kit of a relay: all files for whoever runs it, and a folder to hand over to each site."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+
+from smc_dp.deploy.nats import certificates
+from smc_dp.deploy.nats.certificates import Certified
+from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE, relay_address
+from smc_dp.deploy.nats.opening import open_at_relay
+from smc_dp.deploy.nats.places import RelayPlaces
+from smc_dp.deploy.nats.server import OPERATOR, SERVER_CERTIFICATE, SERVER_KEY, configuration
+from smc_dp.deploy.study import JointStudy
+from smc_dp.errors import InputError
+from smc_dp.files.writing import write_folder
+
+SITES, README, CONFIGURATION = "sites", "README.txt", "server.conf"
+_AUTHORITY_KEY = "ca.key"
+_TEXT = "kit.txt"  # beside this file
+
+
+def make_kit(study: JointStudy, folder: Path) -> list[Path]:
+    """Write the kit of a study to a new folder; the folders to hand over, in the order of the study.
+
+    Raises InputError when the folder exists or cannot be written.
+    """
+    host, _ = relay_address(study.relay)
+    if os.path.lexists(folder):
+        raise InputError(f"kit {folder}: exists already, wanted a new folder")
+    places = places_of(study)
+    by = certificates.authority(f"{places.stream}-authority")
+    handed = [folder / SITES / name for name in study.names]
+    for name, site in zip(study.names, handed, strict=True):
+        write_folder(site, _credentials(by, certificates.client(by, places.certificate_name(name))), 0o700)
+    operator = {
+        **_credentials(by, certificates.client(by, f"{places.stream}-{OPERATOR}")),
+        **_server(by, certificates.server(by, host)),
+        _AUTHORITY_KEY: [by.key_pem],
+        CONFIGURATION: [configuration(places, study.relay).encode()],
+        README: [readme(study, handed).encode()],
+    }
+    write_folder(folder / OPERATOR, operator, 0o700)
+    return handed
+
+
+def open_study(study: JointStudy, kit: Path) -> None:
+    """Open a study at its relay with the operator's credentials in a kit; what is open stays as it is.
+
+    Raises `CarrierError`, and InputError for a folder that is no kit.
+    """
+    open_at_relay(places_of(study), study.relay, kit / OPERATOR)
+
+
+def places_of(study: JointStudy) -> RelayPlaces:
+    """Where everything of a study is at its relay."""
+    return RelayPlaces(study.digest, study.names)
+
+
+def readme(study: JointStudy, handed: list[Path]) -> str:
+    """What whoever runs the relay has to do and to know."""
+    host, port = relay_address(study.relay)
+    sites = "\n".join(f"     {Path(SITES) / site.name}" for site in handed)
+    text = resources.files(__package__).joinpath(_TEXT).read_text(encoding="utf-8")
+    return text.format(
+        title=study.title,
+        digest=study.digest,
+        relay=study.relay,
+        host=host,
+        port=port,
+        sites=sites,
+        authority=_AUTHORITY_KEY,
+        configuration=CONFIGURATION,
+    )
+
+
+def _credentials(by: Certified, one: Certified) -> Mapping[str, list[bytes]]:
+    return {CA_FILE: [by.certificate_pem], CERTIFICATE_FILE: [one.certificate_pem], KEY_FILE: [one.key_pem]}
+
+
+def _server(by: Certified, one: Certified) -> Mapping[str, list[bytes]]:
+    return {SERVER_CERTIFICATE: [one.certificate_pem], SERVER_KEY: [one.key_pem]}

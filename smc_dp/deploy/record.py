@@ -1,0 +1,251 @@
+"""The wire record of a session that ran at separate sites: kept by one of them, made again and checked by all.
+
+Whoever keeps it has all mail from the relay, and from each site at its end a signed word which message was its last.
+Who gave no such word has vanished; what it owed everybody is noted. From the same messages, marks and approvals
+everybody makes the same bytes, so a site that holds a record makes it again, and compares it with what it saw itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import IO
+
+from protocols.errors import PeerError, ProtocolError, shown, somebody_between
+from protocols.runtime.channel import GREETING
+from protocols.runtime.envelope import HELLO, STAGE_END, START, Envelope, is_signed
+from protocols.runtime.mailbox import Absent
+from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.transcript import Transcript
+from smc_dp.audit.run.record import Lines, parsed
+from smc_dp.deploy.merge import Mark, TwoMessagesError, chains_of, check_place, merge
+from smc_dp.errors import InputError
+
+MOST_BYTES = 1 << 28
+"""Of a record: what an audit reads."""
+
+
+class Record:
+    """All messages of a session as they come in, each once.
+
+    What is for everybody has to be signed by its sender. Sealed mail shows nobody else who made it: that its sender's
+    later signatures hold it, `merge` and the audit find out.
+    """
+
+    def __init__(self, session: Session, envelopes: Iterable[Envelope] = ()) -> None:
+        self.session = session
+        self._kept: dict[tuple[str, str, int], Envelope] = {}
+        for envelope in envelopes:
+            self.append(envelope)
+
+    @property
+    def envelopes(self) -> tuple[Envelope, ...]:
+        """In the order in which they came."""
+        return tuple(self._kept.values())
+
+    def append(self, e: Envelope) -> bool:
+        """Keep it; False for one that is there already.
+
+        Raises `TwoMessagesError`, which has both, where another one stands in its place, and `PeerError`, which names
+        nobody, for what is not of this session or not signed. Either is left out.
+        """
+        check_place(self.session, e)
+        if e.is_public and not is_signed(self.session.identities[e.sender], e):
+            rule = f"{shown(e.kind)} (public): not signed by the pinned identity for this session"
+            raise PeerError(somebody_between(e.sender), rule)
+        there = self._kept.setdefault((e.sender, e.to, e.number), e)
+        if there is e:
+            return True
+        if there != e:
+            raise TwoMessagesError(there, e)
+        return False
+
+
+def under_way(session: Session, envelopes: Iterable[Envelope], heads: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Those of whom not all has come yet; `heads`: the digest of the last message of each who said that it is done.
+
+    Raises what `merge` raises, but for gaps.
+    """
+    there = list(envelopes)
+    digests = {name: {e.digest for e in there if e.sender == name} | {START} for name in session.names}
+    late = {name for name, head in heads.items() if head not in digests[name]}
+    late |= {e.sender for e in there if e.prev not in digests[e.sender]}
+    return tuple(name for name in session.names if name in late)
+
+
+def told(session: Session, reader: str, marks: Iterable[Absent]) -> tuple[Mark, ...]:
+    """What somebody says that its role went on without, as far as its role could ever wait for that.
+
+    Whatever else somebody signs is left out, so that nobody can keep the others from their record by a word.
+    """
+    return tuple((reader, absent) for absent in marks if _could_wait(session, reader, absent))
+
+
+def _could_wait(session: Session, reader: str, absent: Absent) -> bool:
+    if absent.kind == HELLO:
+        greets = absent.sender in session.greeters or absent.sender in session.peers(reader)
+        return greets and (absent.stage, absent.read) == (GREETING, 0) and absent.sender != reader
+    kind = session.kinds.get(absent.kind)
+    if kind is None or absent.sender not in session.peers(reader):
+        return False
+    return bool(kind.route.allows(session.kind(absent.sender), session.kind(reader)))
+
+
+def owed(
+    session: Session, envelopes: Iterable[Envelope], marks: Iterable[Mark], done: Collection[str]
+) -> tuple[Mark, ...]:
+    """What those who vanished owed everybody, where no mark says already that somebody went on without them.
+
+    `marks`: of all who have told theirs; a role that stopped for want of a letter has signed all that it sent, and owes
+    nothing. `done`: who said at its end that it is done. What the others of its kind signed for everybody shows what
+    somebody owed: the first of that which it did not sign. Where they signed no more than it did, it owed nothing.
+    """
+    chains, known = chains_of(session, envelopes), tuple(marks)
+    missed = {absent.sender for _, absent in known}
+    stopped = {reader for reader, _ in known if reader in chains and chains[reader][-1].is_public}
+    gone = [name for name in session.names if not (name in missed or name in done or name in stopped)]
+    lines = ((name, _next_for_all(session, chains, name, done)) for name in gone)
+    return tuple((PUBLIC_NAME, absent) for _, absent in lines if absent is not None)
+
+
+def _next_for_all(
+    session: Session, chains: Mapping[str, Sequence[Envelope]], name: str, done: Collection[str]
+) -> Absent | None:
+    sent = chains.get(name, ())
+    if not sent:
+        return Absent(name, HELLO, GREETING)
+    others = [other for other in session.names if other in done and session.kind(other) == session.kind(name)]
+    if not others:
+        return Absent(name, STAGE_END, sent[-1].stage)
+    due = max((_for_all(chains.get(other, ())) for other in others), key=len)
+    left = due[len(_for_all(sent)) :]
+    return Absent(name, *left[0]) if left else None
+
+
+def _for_all(chain: Iterable[Envelope]) -> list[tuple[str, str]]:
+    return [(e.kind, e.stage) for e in chain if e.is_public]
+
+
+def record_of(
+    session: Session,
+    envelopes: Iterable[Envelope],
+    marks: Iterable[Mark],
+    approvals: Sequence[Mapping[str, str]] | None,
+    insecure: tuple[str, ...] = (),
+    file: IO[bytes] | None = None,
+) -> Transcript:
+    """The record: the same bytes whoever makes it, and however the mail came. Raises what `merge` raises.
+
+    `approvals`: those of all as documents, in the order of the session; None for a session without a study. `insecure`:
+    what makes the run insecure. Without a `file` the record stays in memory.
+    """
+    made = Transcript(session, insecure, file=file, approvals=approvals)
+    for entry in merge(session, envelopes, marks):
+        if isinstance(entry, Envelope):
+            made.post(entry)
+        else:
+            made.miss(*entry)
+    return made
+
+
+@dataclass(frozen=True, repr=False)
+class OwnLog:
+    """What one site has seen of a session: what it sent, the mail that it took, what was for everybody, its marks."""
+
+    name: str
+    sent: Sequence[Envelope]
+    received: Sequence[Envelope]
+    public: Sequence[Envelope]
+    marks: frozenset[Absent] = frozenset()
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a checked record holds: its messages by their lines, and who went on without what, in its order."""
+
+    envelopes: Mapping[int, Envelope] = field(repr=False)
+    marks: tuple[Mark, ...]
+
+    def marks_of(self, name: str) -> tuple[Absent, ...]:
+        """What this participant went on without."""
+        return tuple(absent for reader, absent in self.marks if reader == name)
+
+
+def check_record(
+    content: bytes,
+    session: Session,
+    own: OwnLog,
+    approvals: Sequence[Mapping[str, str]] | None,
+    insecure: tuple[str, ...] = (),
+) -> Recorded:
+    """What a record holds, once it is seen to be that of this site's own session, with all that this site saw in it.
+
+    Raises InputError for any other: for one that is not written as it is made, byte for byte, in which a signature does
+    not hold or something is missing, and for one that has other mail of or to this site, or other marks of it, than it
+    knows of itself. Letters of those whom it gave up may have come too late for it; what somebody whom anybody gave up
+    signed for everybody may have come here when the record was made already; and of a site that others gave up the
+    record may have only what came in time, which `marks` say.
+    """
+    found = read(content, session)
+    try:
+        made = record_of(session, found.envelopes.values(), found.marks, approvals, insecure)
+    except ProtocolError as error:
+        raise InputError(f"record: {error}") from None
+    if b"".join(made.chunks()) != content:
+        raise InputError("record: is not written as the record of this session is, with these approvals and messages")
+    if fault := next(_differences(found, own), None):
+        raise InputError(f"record: {fault}")
+    return found
+
+
+def read(content: bytes, session: Session) -> Recorded:
+    """What stands in a record of this session, each public message signed; InputError for what is none."""
+    if len(content) > MOST_BYTES or not content.isascii():
+        raise InputError(f"record: wanted ASCII text of at most {MOST_BYTES} bytes")
+    try:
+        lines = Lines(content)
+        envelopes, absences = parsed(session, lines)
+        kept = Record(session, envelopes.values()).envelopes
+    except ProtocolError as error:
+        raise InputError(f"record: {error}") from None
+    if len(kept) + len(absences) != len(lines):
+        raise InputError("record: has lines that are no messages of this session, or are there twice")
+    return Recorded(dict(envelopes.items()), tuple(absences.values()))
+
+
+def _differences(found: Recorded, own: OwnLog) -> Iterator[str]:
+    """What a record has otherwise than the site saw it.
+
+    A site that the others gave up may have come back when the record was made already: then it has sent more, and knows
+    of more, than stands there.
+    """
+    there = {e.digest for e in found.envelopes.values()}
+    given_up = own.name in {absent.sender for _, absent in found.marks}
+    vanished = own.name in {absent.sender for absent in found.marks_of(PUBLIC_NAME)}
+    sent = {e.digest for e in own.sent}
+    if not {e.digest for e in found.envelopes.values() if e.sender == own.name} <= sent:
+        yield f"has other messages of {own.name} than it sent"
+    if not sent <= there and not given_up:
+        yield f"has not all messages of {own.name}, and says of nobody that it went on without them"
+    if sent <= there and vanished:
+        yield f"says that {own.name} has vanished, and has all that it sent"
+    missed = {absent.sender for absent in own.marks}
+    mine = {e.digest for e in own.received}
+    for e in found.envelopes.values():
+        if e.to == own.name and e.digest not in mine and e.sender not in missed and not given_up:
+            yield f"has a message of {shown(e.sender)} to {own.name}, number {e.number}, that did not come here"
+    for e in (*own.received, *own.public):
+        if e.sender != own.name and e.digest not in there and not _came_late(found, own, e):
+            yield f"lacks {shown(e.kind)} of {shown(e.sender)} to {e.to}, number {e.number}, that came here"
+    marks = set(found.marks_of(own.name))
+    if not marks <= own.marks or (marks != own.marks and not given_up):
+        yield f"has others who were absent to {own.name} than it knows of"
+
+
+def _came_late(found: Recorded, own: OwnLog, e: Envelope) -> bool:
+    """Whether its sender was given up, and may have come back when the record was made already.
+
+    A letter to this site is late only where the site itself went on without that sender: else it may have read it.
+    """
+    gone = {absent.sender for _, absent in found.marks}
+    return e.sender in gone and (e.is_public or e.sender in {absent.sender for absent in own.marks})

@@ -1,0 +1,71 @@
+"""What a relay without a store of its own keeps: every parcel of a study, in the order in which it came, in SQLite.
+
+Nothing in it is secret, and nothing of it is believed: parcels are sealed or signed inside.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.deploy.parcel import CarrierError, Lane, Parcel
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS parcels (
+  position INTEGER PRIMARY KEY AUTOINCREMENT, sender TEXT NOT NULL, addressee TEXT NOT NULL, lane TEXT NOT NULL,
+  number INTEGER NOT NULL, digest BLOB NOT NULL, parcel BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX IF NOT EXISTS once ON parcels (sender, addressee, lane, number, digest);
+"""
+
+
+class RelayStore:
+    """The parcels of one study; what is there when `put` returns survives the death of the machine.
+
+    A repeat is dropped. Two different parcels under one key are both kept and both handed on: whoever gets them stops.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._lock = threading.Lock()
+        self._connection = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
+        self._connection.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; {_SCHEMA}")
+
+    def put(self, parcel: Parcel) -> None:
+        """Keep it."""
+        row = (parcel.sender, parcel.to, parcel.lane, parcel.number, parcel.digest, parcel.encode())
+        self._execute(
+            "INSERT OR IGNORE INTO parcels (sender, addressee, lane, number, digest, parcel) VALUES (?, ?, ?, ?, ?, ?)",
+            row,
+        )
+
+    def since(self, position: int, name: str, *, everything: bool = False, most: int = 256) -> list[tuple[int, Parcel]]:
+        """What came after this position for this site and for all, with positions; with `everything` all mail too."""
+        rows = self._execute(
+            "SELECT position, parcel FROM parcels WHERE position > ? AND sender <> ? "
+            "AND (addressee IN (?, ?) OR (? AND lane = 'mail')) ORDER BY position LIMIT ?",
+            (position, name, name, PUBLIC_NAME, everything, most),
+        )
+        return [(at, Parcel.decode(parcel)) for at, parcel in rows]
+
+    def last(self, sender: str, to: str, lane: Lane) -> Parcel | None:
+        """The one with the highest number."""
+        rows = self._execute(
+            "SELECT parcel FROM parcels WHERE sender = ? AND addressee = ? AND lane = ? ORDER BY number DESC LIMIT 1",
+            (sender, to, lane),
+        )
+        return Parcel.decode(rows[0][0]) if rows else None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def _execute(self, statement: str, values: tuple[object, ...]) -> list[Any]:
+        try:
+            with self._lock, closing(self._connection.execute(statement, values)) as cursor:
+                return cursor.fetchall()
+        except sqlite3.Error as error:
+            raise CarrierError(f"the relay's store cannot be used: {error}") from None

@@ -1,0 +1,122 @@
+"""The release of a study, made from its record: by whoever keeps it, and once more by every site for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import cbor2
+
+from protocols.crypto.identity import Signer
+from protocols.curator import CURATOR_NAME
+from protocols.errors import ProtocolError
+from protocols.runtime.board import Board
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.process import hold_to_their_word
+from protocols.runtime.session import PUBLIC_NAME
+from protocols.runtime.transcript import Transcript
+from smc_dp import aggregation
+from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.own_view import own_view
+from smc_dp.deploy.parcel import Parcel
+from smc_dp.deploy.record import Recorded
+from smc_dp.deploy.site import Site
+from smc_dp.deploy.study import JointStudy
+from smc_dp.errors import InputError
+from smc_dp.files.writing import write_folder
+from smc_dp.run import folder as run_folder
+from smc_dp.run.agreement import PLAIN, Agreement
+
+_CHUNK = 1 << 19
+
+
+class NoReleaseError(ProtocolError):
+    """The session is over, and there is no release of it: one sentence why."""
+
+
+def published_in(site: Site, envelopes: Iterable[Envelope]) -> Mapping[str, Any]:
+    """What everybody published, in these messages of a record: some of it may not have come to this site by itself.
+
+    Raises `PeerError` for what does not hold, or breaks a word that was given to this participant.
+    """
+    board = Board(site.session)
+    for envelope in sorted((e for e in envelopes if e.is_public), key=lambda e: e.number):
+        board.post(envelope)
+    hold_to_their_word(site.session, [site.process], board.published)
+    return board.published
+
+
+def value_in(site: Site, published: Mapping[str, Any]) -> Any:
+    """The value that these published messages give; `NoReleaseError` where they give none."""
+    try:
+        return aggregation.value_of(site.session, published)
+    except ValueError as error:
+        raise NoReleaseError(f"there is no release: {error}") from None
+
+
+def as_documents(study: JointStudy, approvals: Mapping[str, Approval]) -> list[dict[str, str]]:
+    """All approvals, in the order of the study's names, as a record has them."""
+    return [{name: str(value) for name, value in approvals[name].model_dump().items()} for name in study.names]
+
+
+def as_parcels(study: str, content: bytes) -> list[Parcel]:
+    """A record on its way to all."""
+    pieces = [content[at : at + _CHUNK] for at in range(0, len(content), _CHUNK)]
+    bodies = [cbor2.dumps([number, len(pieces), piece]) for number, piece in enumerate(pieces)]
+    return [Parcel(study, CURATOR_NAME, PUBLIC_NAME, "record", i, body) for i, body in enumerate(bodies)]
+
+
+def from_parcels(parcels: Sequence[Parcel]) -> bytes | None:
+    """The record that has come in these, None while some of it is missing; `NoReleaseError` for what is none."""
+    pieces: dict[int, bytes] = {}
+    total = None
+    for parcel in parcels:
+        if parcel.lane != "record" or parcel.sender != CURATOR_NAME:
+            continue
+        try:
+            number, count, piece = cbor2.loads(parcel.body, max_depth=2)
+        except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError):
+            raise NoReleaseError("record: what came of it is not a part of one") from None
+        if number != parcel.number or type(count) is not int or total not in (None, count) or type(piece) is not bytes:
+            raise NoReleaseError("record: what came of it is not a part of one")
+        total, pieces[number] = count, piece
+    if total is None or len(pieces) < total:
+        return None
+    return b"".join(pieces[number] for number in range(total))
+
+
+def write_release(
+    folder: Path, site: Site, agreement: Agreement, record: Transcript, published: Mapping[str, Any],
+    gone: Sequence[str], study: bytes,
+) -> tuple[str, ...]:  # fmt: skip
+    """The run folder of this session, and whose parts are in the release.
+
+    A folder that is there already has to be that of the same release. `gone`: who had vanished by the end; `study`: its
+    one text, of which everybody approved. `NoReleaseError` where nothing was published, InputError for a folder of
+    anything else.
+    """
+    value = value_in(site, published)
+    outcome = aggregation.published_outcome(site.session, published, value, record, tuple(gone))
+    release = run_folder.make(outcome, agreement, PLAIN)
+    if outcome.execution is None:
+        raise NoReleaseError("there is no release: nothing was executed")
+    if folder.exists():  # made before a crash
+        if run_folder.read_document(folder) != run_folder.document(release, outcome.execution, study):
+            raise InputError(f"run folder {folder}: holds another release, wanted a new folder")
+    else:
+        run_folder.write(folder, release, outcome.execution, study)
+    return outcome.execution.members
+
+
+def write_own_view(folder: Path, site: Site, signer: Signer, record: Recorded) -> None:
+    """SECRET: what this participant could read, in a folder of its own that nobody else may read.
+
+    The file is called after the participant's place in the session, so that those of all can lie in one folder.
+    """
+    if folder.exists():  # made before a crash
+        return
+    if site.first_seed is None:
+        raise InputError("views: wanted from the beginning, when the role's first seed could be kept")
+    view = own_view(site.session, site.name, signer, site.first_seed, site.process.inputs, record)
+    write_folder(folder, {f"{site.session.names.index(site.name) + 1}.view": [view]}, 0o700)

@@ -1,0 +1,308 @@
+"""One participant of one session on its own machine: its process, its board, and what it keeps of both.
+
+Theory of operation. A site is handed parcels, in any order and any number of times. It takes each once, gives its
+process what is next on each link, lets it run, and commits three things at once: the parcels, the new state, and what
+is to be sent. What the commit holds may then be sent, again and again; a site that is made anew from its store goes on
+from there, and makes nothing twice. Two different parcels under one key end the session here: somebody on the way, or
+the sender, made one of them, and both are kept as evidence, and nobody is blamed.
+
+Whose mail is not for this site is taken too, where the site keeps the record; it is not opened, for it is sealed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple
+from typing import Any
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Signer
+from protocols.curator import CURATOR_NAME
+from protocols.errors import PeerError, ProtocolError, shown, somebody_between
+from protocols.runtime.board import Board
+from protocols.runtime.desk import Observer
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.mailbox import Absent
+from protocols.runtime.session import PUBLIC_NAME, Session
+from smc_dp.deploy.notice import Code, Notice
+from smc_dp.deploy.parcel import Parcel
+from smc_dp.deploy.store import KeptState, Store
+from smc_dp.run.charge import OpenCharge
+from smc_dp.run.own_process import AtSite, KeptProcess, OwnProcess, SiteCoins
+
+
+class Site:
+    """Takes parcels and commits what follows; `end` is None as long as the session goes on here.
+
+    `coins` are drawn from the system unless given; `keeps_seed`: the first seed of the role stays in the sealed state,
+    so that a view can be made in the end. `clock`: seconds since some fixed time.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        study: str,
+        name: str,
+        signer: Signer,
+        store: Store,
+        brings: AtSite,
+        *,
+        coins: SiteCoins | None = None,
+        keeps_seed: bool = False,
+        clock: Callable[[], float] = time.time,
+        observer: Observer | None = None,
+    ) -> None:
+        self.session, self.study, self.name, self.store = session, study, name, store
+        self.board = Board(session)
+        self._signer, self._clock = signer, clock
+        facts = store.facts()
+        self.end: str | None = facts.get("end")
+        self._committed = {parcel.key: parcel.digest for parcel in (*store.received(), *store.outgoing())}
+        self._next: Counter[tuple[str, str]] = Counter()  # by link, the number of the envelope that is due
+        self._early: dict[tuple[str, str, int], Envelope] = {}
+        self._left: tuple[Parcel, ...] = ()
+        self._notices = sum(parcel.lane == "notice" for parcel in store.outgoing())
+        newest = store.newest()
+        kept = None if newest is None else KeptProcess(newest.content, newest.counter, charge_in(facts))
+        self._own = OwnProcess(
+            session, name, signer, brings, self.board.greetings,
+            coins=coins, kept=kept, keeps_seed=keeps_seed, observer=observer,
+        )  # fmt: skip
+        self.process = self._own.process
+        self._restore()
+
+    @property
+    def charge(self) -> OpenCharge:
+        """What has left of this participant by the next commit, which has it written down."""
+        return self._own.charge
+
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """Without whom the role cannot go on."""
+        return () if self.end else self.process.awaited
+
+    @property
+    def done(self) -> bool:
+        """Whether the role is at its end, and what it published is out."""
+        return self.process.done and self.end is None
+
+    @property
+    def marks(self) -> tuple[tuple[str, Absent], ...]:
+        """Whom this participant's role went on without."""
+        return tuple((self.name, mark) for mark in sorted(self.process.marks, key=astuple))
+
+    @property
+    def waits_in_vain(self) -> bool:
+        """Whether all who are awaited still owe a letter that the role went on without: nobody of them is back."""
+        marks = self.process.marks
+        gone = {mark.sender for mark in marks}
+        if not self.awaited or not gone.issuperset(self.awaited):
+            return False
+        here = [e for e in self.envelopes() if e.sender in gone and e.to in (self.name, PUBLIC_NAME)]
+        came = Counter((e.sender, e.kind, e.stage) for e in here)
+        owing = {mark.sender for mark in marks if came[mark.sender, mark.kind, mark.stage] <= mark.read}
+        return owing.issuperset(self.awaited)
+
+    @property
+    def first_seed(self) -> Stream | None:
+        """What the role's coins began with, if it was to be kept."""
+        return self._own.first_seed
+
+    def step(self, parcels: Sequence[Parcel] = ()) -> bool:
+        """Take these, run as far as possible, commit. Whatever breaks a rule ends the session here, with a notice.
+
+        Whether anything followed from it: what is only put by is no event, from which deadlines would count.
+        """
+        if self.end is not None:
+            return False
+        fresh, other = sorted_out(self._committed, parcels)
+        try:
+            if fault := misfit(fresh, other, self.study, self.session.names, self.name):
+                raise PeerError("somebody", fault)
+            delivered = self._deliver((*self._left, *fresh))
+            self._left = ()
+            out = self._advanced()
+        except ProtocolError as error:
+            self._close("aborted", str(error), [*fresh, *other])
+            return True
+        spoken = any(parcel.lane == "record" or is_first_word(parcel) for parcel in fresh)
+        moved = bool(delivered or out or self.process.counter == 0 or spoken)
+        if fresh or moved:  # what moves nothing is no event: else who is silent could be waited for without end
+            self._commit(fresh, out, "aborted", moved=moved)
+        return moved
+
+    def miss(self, names: Sequence[str], code: Code = "deadline") -> None:
+        """These have not been heard of for too long: let the role go on without them, or end the session here."""
+        try:
+            self.process.miss(*names)
+            out = self._advanced()
+        except ProtocolError as error:
+            self._close("aborted", str(error))
+            return
+        self._commit((), out, code, moved=True)
+
+    def close(self, code: Code, why: str) -> None:
+        """End the session here, and tell all others with this code; `why` stays here."""
+        self._close(code, why)
+
+    def ended_by_others(self, why: str) -> None:
+        """End the session here because others have, and said so."""
+        self.end = "ended"
+        self.store.commit(facts={**self._facts(), "why": why})
+
+    def envelopes(self) -> Iterator[Envelope]:
+        """Every envelope of the session that was sent from here or has come, in no order."""
+        for parcel in (*self.store.outgoing(), *self.store.received()):
+            if parcel.lane == "mail":
+                yield Envelope.decode(parcel.body)
+
+    # Mail.
+
+    def _deliver(self, parcels: Sequence[Parcel]) -> int:
+        """Hand on what is next on its link, now that these have come; how many were, with those between others."""
+        count = 0
+        for envelope in self._due(parcels):
+            count += 1
+            if envelope.is_public:
+                self.board.post(envelope)
+            elif envelope.to == self.name:
+                self.process.deliver(envelope)
+        return count
+
+    def _due(self, parcels: Sequence[Parcel]) -> Iterator[Envelope]:
+        for parcel in parcels:
+            envelope = self._envelope(parcel) if parcel.lane == "mail" else None
+            if envelope is not None:
+                self._early[parcel.sender, parcel.to, parcel.number] = envelope
+        for link in sorted({(sender, to) for sender, to, _ in self._early}):
+            while (found := self._early.pop((*link, self._next[link]), None)) is not None:
+                self._next[link] += 1
+                yield found
+
+    def _envelope(self, parcel: Parcel) -> Envelope:
+        envelope = Envelope.decode(parcel.body)
+        said = (envelope.session, envelope.sender, envelope.to, envelope.number)
+        if said != (self.session.id, parcel.sender, parcel.to, parcel.number):
+            rule = "what came is of another session, or not the envelope that it came as"
+            raise PeerError(somebody_between(parcel.sender), rule)
+        return envelope
+
+    # The process.
+
+    def _advanced(self) -> list[Envelope]:
+        """All that the role sends until it waits for others, what it publishes at its end included."""
+        sent: list[Envelope] = []
+        while True:
+            out = self.process.advance()
+            if self.process.done:
+                out += self._own.release()
+            for envelope in out:
+                if envelope.is_public:
+                    self.board.post(envelope)
+            sent += out
+            if not any(envelope.is_public for envelope in out):
+                return sent
+
+    def _restore(self) -> None:
+        """The own part of the board as it was; the rest, and what came too early for its link, is left to `step`."""
+        mail = [parcel for parcel in self.store.received() if parcel.lane == "mail"]
+        own = [parcel for parcel in self.store.outgoing() if parcel.lane == "mail" and parcel.to == PUBLIC_NAME]
+        opened = {(sender, self.name): n for sender, n in self.process.channel.counters.received.items()}
+        for envelope in self.process.early.envelopes:
+            opened[envelope.sender, self.name] = envelope.number + 1
+        self._next.update(opened)
+        for parcel in own:
+            self.board.post(Envelope.decode(parcel.body))
+        self._left = tuple(p for p in mail if p.number >= self._next[p.sender, p.to])
+
+    # What is kept.
+
+    def _commit(self, fresh: Sequence[Parcel], out: Sequence[Envelope], code: Code, *, moved: bool = True) -> None:
+        sending = [self._parcel(envelope) for envelope in out]
+        if self.process.end == "stopped":
+            self.end = code
+            sending.append(self._notice(code))
+        elif self.process.done and not self._notices:
+            sending.append(self._notice("done"))
+        facts = {**self._facts(moved=moved), "why": self.process.why}
+        self.store.commit(fresh, sending, self._state, facts)
+        self._committed.update((parcel.key, parcel.digest) for parcel in (*fresh, *sending))
+
+    def _close(self, code: Code, why: str, evidence: Sequence[Parcel] = ()) -> None:
+        """What the process made of it is not kept, so that the last state stays what was true before."""
+        self.end = code
+        self.store.commit((), [self._notice(code)], None, {**self._facts(), "why": why}, evidence)
+
+    def _facts(self, *, moved: bool = True) -> dict[str, Any]:
+        return {
+            **({"event": self._clock()} if moved else {}),
+            "stage": self.process.desk.stage or "",
+            "waiting": list(self.awaited),
+            "left": sorted(self.charge.left),
+            "taken back": sorted(self.charge.taken_back),
+            "end": self.end,
+            "done": self.process.done,
+        }
+
+    def _state(self) -> KeptState:
+        content = self._own.state()  # which gives the process its next number
+        return KeptState(self.process.counter, content)
+
+    def _notice(self, code: Code) -> Parcel:
+        head = self.process.channel.counters.chain
+        notice = Notice.made(self.study, self.session.id, self.name, code, head, self._signer, self.process.marks)
+        self._notices += 1
+        return Parcel(self.study, self.name, PUBLIC_NAME, "notice", self._notices - 1, notice.encode())
+
+    def _parcel(self, envelope: Envelope) -> Parcel:
+        return Parcel(self.study, self.name, envelope.to, "mail", envelope.number, envelope.encode())
+
+
+def sorted_out(
+    known: Mapping[tuple[str, str, str, int], bytes], parcels: Sequence[Parcel]
+) -> tuple[list[Parcel], list[Parcel]]:
+    """Those that are new, each once, and those that differ from one that is known under the same key."""
+    seen, fresh, other = dict(known), [], []
+    for parcel in parcels:
+        if parcel.key not in seen:
+            seen[parcel.key] = parcel.digest
+            fresh.append(parcel)
+        elif seen[parcel.key] != parcel.digest:
+            other.append(parcel)
+    return fresh, other
+
+
+def misfit(fresh: Sequence[Parcel], other: Sequence[Parcel], study: str, names: Sequence[str], name: str) -> str | None:
+    """What is wrong with parcels that came to this participant of this study, whatever is in them; None if nothing.
+
+    `other` differ from what is known under their keys. Nobody is blamed: whoever carries parcels can make them.
+    """
+    for parcel in other:
+        return f"two parcels are {told(parcel)}"
+    for parcel in fresh:
+        if parcel.study != study:
+            return f"{told(parcel)} is of another study"
+        if parcel.sender not in names:
+            return f"{told(parcel)} is of nobody who takes part"
+        if parcel.sender == name:
+            return f"{told(parcel)} has not been sent from here"
+        if parcel.to not in (name, PUBLIC_NAME) and (parcel.lane, name) != ("mail", CURATOR_NAME):
+            return f"{told(parcel)} is not for {name}"
+    return None
+
+
+def is_first_word(parcel: Parcel) -> bool:
+    """Whether this is its sender's first notice, which is an event; of later ones a sender could make any number."""
+    return (parcel.lane, parcel.to, parcel.number) == ("notice", PUBLIC_NAME, 0)
+
+
+def charge_in(facts: Mapping[str, Any]) -> OpenCharge:
+    """What has left of this participant, as its store has it."""
+    return OpenCharge(frozenset(facts.get("left", ())), frozenset(facts.get("taken back", ())))
+
+
+def told(parcel: Parcel) -> str:
+    """How messages call a parcel."""
+    return f"number {parcel.number} of {parcel.lane} from {shown(parcel.sender)} to {shown(parcel.to)}"

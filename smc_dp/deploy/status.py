@@ -1,0 +1,57 @@
+"""How a study stands at one site, from what it has committed: for people who wonder why nothing happens."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from protocols.curator import CURATOR_NAME
+from smc_dp.deploy.participation import PARTY_PATIENCE
+from smc_dp.deploy.store import StoreError, standing
+from smc_dp.deploy.study import JointStudy
+
+
+@dataclass(frozen=True)
+class SiteStatus:
+    """One site's stage; whom it waits for, and until when (UTC, ISO 8601), if for anybody; how it ended, if it did."""
+
+    name: str
+    study: str
+    stage: str
+    waiting: tuple[str, ...]
+    until: str | None
+    end: str | None
+    why: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+    def words(self) -> str:
+        """One sentence."""
+        if self.end is not None:
+            return f"{self.name}: the study is over here, {self.end}" + (f": {self.why}." if self.why else ".")
+        if not self.waiting:
+            return f"{self.name}: in {self.stage}, with nobody to wait for."
+        return f"{self.name}: in {self.stage}, waiting for {', '.join(self.waiting)} until {self.until}."
+
+
+def site_status(study: JointStudy, folder: Path) -> SiteStatus:
+    """How the study stands by what is in this folder; `StoreError` where that is of another study."""
+    facts = standing(folder)
+    if facts.get("study") != study.digest:
+        raise StoreError(f"state {folder}: is of another study, {facts.get('study')}, wanted {study.digest}")
+    name, stage = str(facts.get("participant")), str(facts.get("stage") or "greetings")
+    deadlines = study.deadlines
+    patience = deadlines.letters * (1 if name == CURATOR_NAME else PARTY_PATIENCE)
+    if stage in ("approvals", "greetings"):
+        patience = deadlines.greetings
+    waiting = tuple(facts.get("waiting", ()))
+    if facts.get("done") and not facts.get("end"):
+        stage, waiting = "the end", ("the record",) if name != CURATOR_NAME else ("everybody's last letter",)
+    until = datetime.fromtimestamp(float(facts.get("event", 0)) + patience, UTC).isoformat(timespec="seconds")
+    return SiteStatus(
+        name, study.digest, stage, waiting, until if waiting else None, facts.get("end"), str(facts.get("why", ""))
+    )

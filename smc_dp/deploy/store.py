@@ -1,0 +1,346 @@
+"""What one site keeps of one study, and the rule by which it keeps it.
+
+Mail that was taken, the new state and what is to be sent are committed in one transaction; only then anything is sent.
+So whatever dies when, the next process goes on from the last commit, and what it sends again is the same.
+
+The state is numbered. The number of the newest stands in a file apart, where backups do not reach: an old state is an
+attack (it would seal two letters under one nonce, and answer the same question twice), and is refused. The number is
+written after the commit and before anything leaves, so a state may be one ahead of it, and never behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from protocols.crypto.identity import Signer
+from smc_dp.deploy.parcel import Parcel
+from smc_dp.deploy.sealed import SALT_BYTES, Seal
+from smc_dp.errors import InputError, one_line
+from smc_dp.files.writing import sync
+
+DATABASE, LOCK, COUNTER_ENDING = "site.db", "site.lock", ".counter"
+_WAIT = 30.0
+_SECOND = "another process works on this state: stop one of them"
+_SCHEMA = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE seal (salt BLOB NOT NULL, proof BLOB NOT NULL) STRICT;
+CREATE TABLE state (only INTEGER PRIMARY KEY CHECK (only = 1), counter INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT;
+CREATE TABLE inbox (position INTEGER PRIMARY KEY, sender TEXT, addressee TEXT, lane TEXT, number INTEGER,
+  digest BLOB NOT NULL, parcel BLOB NOT NULL, UNIQUE (sender, addressee, lane, number)) STRICT;
+CREATE TABLE outbox (position INTEGER PRIMARY KEY, sender TEXT, addressee TEXT, lane TEXT, number INTEGER,
+  digest BLOB NOT NULL, parcel BLOB NOT NULL, sent INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (sender, addressee, lane, number)) STRICT;
+CREATE TABLE evidence (digest BLOB PRIMARY KEY, parcel BLOB NOT NULL) STRICT;
+"""
+
+
+class StoreError(InputError):
+    """What a site keeps cannot be read or written, or is not the newest: nothing is sent that is not committed."""
+
+
+@dataclass(frozen=True)
+class KeptState:
+    """A state, and its number."""
+
+    counter: int
+    content: bytes = field(repr=False)
+
+
+class Store(Protocol):
+    """Where a site keeps what it has. `facts`: small public things by name, for `status` and for what comes next."""
+
+    def facts(self) -> dict[str, Any]:
+        """All facts."""
+        ...
+
+    def newest(self) -> KeptState | None:
+        """The newest state, if there is one."""
+        ...
+
+    def received(self) -> list[Parcel]:
+        """All parcels that were taken, in the order in which they were."""
+        ...
+
+    def outgoing(self, *, unsent: bool = False) -> list[Parcel]:
+        """All parcels that were to be sent, in their order; or those of which nobody knows whether they were."""
+        ...
+
+    def commit(
+        self,
+        taken: Sequence[Parcel] = (),
+        sending: Sequence[Parcel] = (),
+        state: Callable[[], KeptState] | None = None,
+        facts: Mapping[str, Any] | None = None,
+        evidence: Sequence[Parcel] = (),
+    ) -> None:
+        """All of it, or nothing."""
+        ...
+
+    def sent(self, parcels: Sequence[Parcel]) -> None:
+        """The relay has these."""
+        ...
+
+
+class MemoryStore:
+    """A store for a process that nobody resumes: a simulation has nothing to keep on a disk."""
+
+    def __init__(self) -> None:
+        self._facts: dict[str, Any] = {}
+        self._received: list[Parcel] = []
+        self._outgoing: dict[tuple[str, str, str, int], Parcel] = {}
+        self._sent: set[bytes] = set()
+        self.evidence: list[Parcel] = []
+
+    def facts(self) -> dict[str, Any]:
+        """As `Store`."""
+        return dict(self._facts)
+
+    def newest(self) -> KeptState | None:
+        """As `Store`: none."""
+        return None
+
+    def received(self) -> list[Parcel]:
+        """As `Store`."""
+        return list(self._received)
+
+    def outgoing(self, *, unsent: bool = False) -> list[Parcel]:
+        """As `Store`."""
+        return [p for p in self._outgoing.values() if not (unsent and p.digest in self._sent)]
+
+    def commit(
+        self,
+        taken: Sequence[Parcel] = (),
+        sending: Sequence[Parcel] = (),
+        state: Callable[[], KeptState] | None = None,
+        facts: Mapping[str, Any] | None = None,
+        evidence: Sequence[Parcel] = (),
+    ) -> None:
+        """As `Store`; a state is not made, for nobody will ask for it."""
+        self._received += taken
+        self._outgoing.update((parcel.key, parcel) for parcel in sending)
+        self._facts.update(facts or {})
+        self.evidence += evidence
+
+    def sent(self, parcels: Sequence[Parcel]) -> None:
+        """As `Store`."""
+        self._sent.update(parcel.digest for parcel in parcels)
+
+
+class SiteStore:
+    """A folder with one SQLite file, mode 0600, and the number of its newest state in a file of another folder.
+
+    `purpose` says what it is for (study, participant): a store is opened for nothing else. Two processes on one store:
+    the second does not begin; and where the lock between them is of no use, the one that commits second stops. Every
+    method raises `StoreError`.
+    """
+
+    def __init__(
+        self, folder: Path, counters: Path, purpose: Mapping[str, str], signer: Signer, passphrase: str | None = None
+    ) -> None:
+        self.path = folder / DATABASE
+        self._counter_file = counters / f"{'-'.join(purpose.values())}{COUNTER_ENDING}"
+        self._bound = json.dumps(dict(purpose), sort_keys=True).encode()
+        with self._reported(), ExitStack() as opened:
+            for place in (folder, counters):
+                place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            opened.enter_context(closing(_locked(folder / LOCK)))
+            self._connection = opened.enter_context(closing(_connected(self.path, _WAIT)))
+            self._prepare(purpose, signer, passphrase)
+            salt, proof = self._connection.execute("SELECT salt, proof FROM seal").fetchone()
+            self._seal = Seal(signer, salt, passphrase)
+            self._seal.open(proof, self._bound)  # else a wrong passphrase would seal what follows
+            self._counter = self._checked()
+            self._opened = opened.pop_all()
+
+    @property
+    def counter(self) -> int:
+        """The number of the newest state, 0 before the first."""
+        return self._counter
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._opened.close()
+
+    def facts(self) -> dict[str, Any]:
+        """As `Store`."""
+        with self._reported():
+            rows = self._connection.execute("SELECT name, value FROM facts").fetchall()
+        return {name: json.loads(value) for name, value in rows}
+
+    def newest(self) -> KeptState | None:
+        """As `Store`."""
+        with self._reported():
+            row = self._connection.execute("SELECT counter, sealed FROM state").fetchone()
+            return None if row is None else KeptState(row[0], self._seal.open(row[1], self._bound + b" %d" % row[0]))
+
+    def received(self) -> list[Parcel]:
+        """As `Store`."""
+        return self._parcels("SELECT parcel FROM inbox ORDER BY position")
+
+    def outgoing(self, *, unsent: bool = False) -> list[Parcel]:
+        """As `Store`."""
+        return self._parcels(f"SELECT parcel FROM outbox {'WHERE sent = 0' if unsent else ''} ORDER BY position")  # noqa: S608
+
+    def commit(
+        self,
+        taken: Sequence[Parcel] = (),
+        sending: Sequence[Parcel] = (),
+        state: Callable[[], KeptState] | None = None,
+        facts: Mapping[str, Any] | None = None,
+        evidence: Sequence[Parcel] = (),
+    ) -> None:
+        """As `Store`; on the disk, and the number of the state beside it, when this returns."""
+        with self._reported(), self._transaction() as execute:
+            self._stop_second(execute)
+            _insert(execute, "inbox", taken)
+            _insert(execute, "outbox", sending)
+            for parcel in evidence:
+                execute("INSERT OR IGNORE INTO evidence VALUES (?, ?)", (parcel.digest, parcel.encode()))
+            for name, value in (facts or {}).items():
+                execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
+            kept = None if state is None else state()
+            if kept is not None:
+                self._replace(execute, kept)
+        if kept is not None:
+            with self._reported():
+                self._count(kept.counter)
+
+    def sent(self, parcels: Sequence[Parcel]) -> None:
+        """As `Store`."""
+        with self._reported(), self._transaction() as execute:
+            for parcel in parcels:
+                execute("UPDATE outbox SET sent = 1 WHERE digest = ?", (parcel.digest,))
+
+    def _stop_second(self, execute: Callable[..., sqlite3.Cursor]) -> None:
+        """Only whoever made the newest state may go on from it."""
+        row = execute("SELECT counter FROM state").fetchone()
+        if (row[0] if row else 0) != self._counter:
+            raise StoreError(_SECOND)
+
+    def _replace(self, execute: Callable[..., sqlite3.Cursor], kept: KeptState) -> None:
+        """The new state for the one that this process knows as the newest, and for no other."""
+        if kept.counter != self._counter + 1:
+            raise StoreError(f"state {kept.counter} does not follow {self._counter}")
+        sealed = self._seal.seal(kept.content, self._bound + b" %d" % kept.counter)
+        execute("INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (kept.counter, sealed))
+
+    def _count(self, counter: int) -> None:
+        partial = self._counter_file.with_suffix(f".{secrets.token_hex(4)}.partial")
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(f"{counter}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(self._counter_file)
+        sync(self._counter_file.parent)
+        self._counter = counter
+
+    def _checked(self) -> int:
+        """The number of the state that is there, if it is the newest."""
+        row = self._connection.execute("SELECT counter FROM state").fetchone()
+        found, counted = (row[0] if row else 0), self._counted()
+        if found not in (counted, counted + 1):
+            said = f"says that {counted} is the newest" if self._counter_file.exists() else "is not there"
+            raise StoreError(
+                f"the state has number {found}, and {self._counter_file} {said}: an old state may not go on, for it "
+                "would answer the same question twice"
+            )
+        if found > counted:
+            self._count(found)
+        return found
+
+    def _counted(self) -> int:
+        if not self._counter_file.exists():
+            return 0
+        text = self._counter_file.read_text().strip()
+        if not (text.isascii() and text.isdigit() and len(text) < 16):
+            raise StoreError(f"{self._counter_file}: wanted the number of a state")
+        return int(text)
+
+    def _prepare(self, purpose: Mapping[str, str], signer: Signer, passphrase: str | None) -> None:
+        connection = self._connection
+        for setting in ("trusted_schema = OFF", "journal_mode = DELETE", "synchronous = EXTRA", "secure_delete = ON"):
+            connection.execute(f"PRAGMA {setting}")
+        if not connection.execute("SELECT name FROM sqlite_master WHERE name = 'seal'").fetchone():
+            salt = secrets.token_bytes(SALT_BYTES)
+            connection.executescript(f"BEGIN; {_SCHEMA}")
+            proof = Seal(signer, salt, passphrase).seal(b"", self._bound)
+            connection.execute("INSERT INTO seal VALUES (?, ?)", (salt, proof))
+            for name, value in purpose.items():
+                connection.execute("INSERT INTO facts VALUES (?, ?)", (name, json.dumps(value)))
+            connection.execute("COMMIT")
+            sync(self.path.parent)
+        for name, value in purpose.items():
+            row = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+            if row is None or json.loads(row[0]) != value:
+                raise StoreError(f"belongs to another {name}: give another folder for the state")
+
+    def _parcels(self, statement: str) -> list[Parcel]:
+        with self._reported():
+            return [Parcel.decode(row[0]) for row in self._connection.execute(statement)]
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._connection.execute
+            self._connection.execute("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError, InputError) as error:
+            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise StoreError(f"state {self.path}: {one_line(why)}") from None
+
+
+def _connected(path: Path, wait: float) -> sqlite3.Connection:
+    """The database in this file, which nobody else may read if it is new."""
+    if not path.exists():
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    return sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+
+
+def _locked(path: Path) -> sqlite3.Connection:
+    """An empty database that nobody else can lock while this connection lives; the system frees it by itself."""
+    connection = _connected(path, 0)
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError:
+        connection.close()
+        raise StoreError(_SECOND) from None
+    return connection
+
+
+def _insert(execute: Callable[..., sqlite3.Cursor], table: str, parcels: Iterable[Parcel]) -> None:
+    for p in parcels:
+        execute(
+            f"INSERT INTO {table} (sender, addressee, lane, number, digest, parcel) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
+            (p.sender, p.to, p.lane, p.number, p.digest, p.encode()),
+        )
+
+
+def standing(folder: Path) -> dict[str, Any]:
+    """The facts that a site's folder holds, while its program runs or not; nothing secret is among them."""
+    path = folder / DATABASE
+    if not path.is_file():
+        raise StoreError(f"state {folder}: there is none")
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=_WAIT)
+        try:
+            return {name: json.loads(value) for name, value in connection.execute("SELECT name, value FROM facts")}
+        finally:
+            connection.close()
+    except (sqlite3.Error, ValueError) as error:
+        raise StoreError(f"state {path}: {one_line(str(error))}") from None

@@ -1,0 +1,311 @@
+"""A study: what organisations agree on before any of them takes part, one document that each of them reads and signs.
+
+It states all of the agreement of a run, and besides who takes part under which identity, how long each waits, and
+where the mail goes. A changed study is another study.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+
+from protocols.curator import CURATOR_NAME
+from protocols.errors import LocalError
+from protocols.programs import PROTOCOLS
+from protocols.runtime.session import Session
+from smc_dp.data.bounds import Bounds, bounds_in
+from smc_dp.data.partition import check_names
+from smc_dp.deploy.approval import Approval, nonce
+from smc_dp.deploy.documents import Document, UnfitError, canonical_text, read_document
+from smc_dp.deploy.fields import (
+    DigestText,
+    Duration,
+    MethodSetting,
+    OneLine,
+    PositiveRatio,
+    PublicKeyText,
+    RelayAddress,
+    SiteName,
+    Term,
+)
+from smc_dp.errors import InputError, shown
+from smc_dp.privacy.target import Target
+from smc_dp.run.agreement import (
+    PLAIN,
+    Agreement,
+    as_printed,
+    check,
+    check_auxiliary,
+    marks,
+    method_and_target,
+    secure_form,
+    settings_wanted,
+)
+from smc_dp.run.auxiliary import AuxiliaryRows
+from smc_dp.run.line_zero import refuse_beyond
+from smc_dp.run.terms import Terms, terms_of
+
+_FOLLOWS = ("ring_bits", "fraction_bits")
+"""Of a sum's settings, what follows from the rest: whoever states it states it right."""
+
+
+class MethodSettings(Document):
+    """A method and all of its settings, called as in a release; numbers become the fractions that they are."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, MethodSetting] = Field(init=False)
+    name: OneLine
+
+
+class ProtocolSettings(Document):
+    """A protocol and all of its settings, called as in a release."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Term] = Field(init=False)
+    name: OneLine
+
+
+class TargetSettings(Document):
+    """What the release guarantees, or under calibration paper the printed figure."""
+
+    epsilon: PositiveRatio
+    delta: PositiveRatio | None = None
+    noise: OneLine
+    calibration: OneLine
+
+
+class PinnedParty(Document):
+    """A party and the identity under which it takes part."""
+
+    name: SiteName
+    key: PublicKeyText
+
+
+class PinnedCurator(Document):
+    """The identity of Charlie, who is called so in every study."""
+
+    key: PublicKeyText
+
+
+class Deadlines(Document):
+    """Seconds from the last event: for all greetings to come, and for any letter that somebody waits for."""
+
+    greetings: Duration
+    letters: Duration
+
+
+def _bounds(found: dict[str, Any]) -> dict[str, Any]:
+    if bounds_in(found).label is None:
+        raise InputError("wanted the name of the column of classes as [bounds.label] column, got none")
+    return found
+
+
+class JointStudy(Document):
+    """One study; see the module. `bounds` is the whole content of a file of bounds, `auxiliary` a digest of rows."""
+
+    title: OneLine
+    purpose: OneLine
+    relay: RelayAddress
+    insecure_test_keys: bool = False
+    auxiliary: DigestText | None = None
+    method: MethodSettings
+    target: TargetSettings
+    protocol: ProtocolSettings
+    deadlines: Deadlines
+    parties_pinned: Annotated[list[PinnedParty], Field(alias="parties")]
+    curator: PinnedCurator
+    bounds_stated: Annotated[dict[str, Any], AfterValidator(_bounds), Field(alias="bounds")]
+
+    @classmethod
+    def read(cls, path: Path) -> JointStudy:
+        """The study in a TOML file; an `UnfitError` lists every fault."""
+        return read_document(cls, path, "study")
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> JointStudy:
+        if found := list(self._faults()):
+            raise UnfitError("study", found)
+        return self
+
+    @cached_property
+    def content(self) -> bytes:
+        """All that it says as one JSON text, which stands in the folder of a run; how its own file writes it does not
+        matter.
+        """
+        return canonical_text({"format": "smc-dp study 1", **self.as_dict()})
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of that text, as hexadecimals."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, each in its one form."""
+        return {**self.model_dump(by_alias=True), "bounds": asdict(self.bounds)}
+
+    @property
+    def parties(self) -> tuple[str, ...]:
+        """P_1 ... P_K."""
+        return tuple(party.name for party in self.parties_pinned)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everybody who takes part, in the order of the session."""
+        return (*self.parties, CURATOR_NAME)
+
+    @cached_property
+    def identities(self) -> Mapping[str, bytes]:
+        """Everybody's pinned identity, by name."""
+        found = {party.name: bytes.fromhex(party.key) for party in self.parties_pinned}
+        return {**found, CURATOR_NAME: bytes.fromhex(self.curator.key)}
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """The public bounds of the columns."""
+        return bounds_in(self.bounds_stated)
+
+    def agreement(self, auxiliary: AuxiliaryRows | None = None) -> Agreement:
+        """What a run agrees on; InputError for public rows that are not those of the study."""
+        came = None if auxiliary is None else auxiliary.digest
+        if came != self.auxiliary:
+            wanted = "no public rows" if self.auxiliary is None else f"public rows of digest {self.auxiliary}"
+            raise InputError(f"auxiliary: wanted {wanted}, got {came or 'none'}")
+        if auxiliary is not None:
+            return self._agreement(auxiliary)
+        return self._without_rows
+
+    @cached_property
+    def _without_rows(self) -> Agreement:
+        return self._agreement(None)
+
+    def session(self, approvals: Mapping[str, Approval], auxiliary: AuxiliaryRows | None = None) -> Session:
+        """The session that these approvals make; InputError unless they are those of all, each signed by its own."""
+        for name in self.names:
+            if name not in approvals:
+                raise InputError(f"approvals: that of {name} is missing")
+        for name, approval in approvals.items():
+            approval.check(self)
+            if approval.name != name:
+                raise InputError(f"approvals: wanted that of {name}, got that of {approval.name}")
+        agreement = self.agreement(auxiliary)
+        program, agreed = PROTOCOLS[agreement.protocol].program, agreement.bound(PLAIN)
+        made_of_all = nonce([approvals[name] for name in self.names])
+        return Session(program, agreement.program_parameters(agreed), self.identities, made_of_all)
+
+    def _agreement(self, auxiliary: AuxiliaryRows | None) -> Agreement:
+        method, target, protocol, terms = self._settled()
+        marked = marks(protocol, terms, seeded=False)
+        made = Agreement(method, target, self.parties, self.bounds, protocol, terms, marked, auxiliary)
+        if found := list(self._faults_of_agreement(made)):
+            raise UnfitError("study", found)
+        return made
+
+    def _settled(self) -> tuple[Any, Target, str, Terms]:
+        """What is stated of method, target and protocol, as the agreement of a run reads it."""
+        return *self._method_and_target(), self.protocol.name, self._terms()
+
+    def _method_and_target(self) -> tuple[Any, Target]:
+        target = self.target.model_dump(exclude_none=True)
+        stated = {**self.method.__pydantic_extra__, **target}
+        stated |= {"method": self.method.name, "protocol": self.protocol.name}
+        method, wanted, _ = method_and_target(stated)
+        return method, wanted
+
+    def _terms(self) -> Terms:
+        made: Terms = terms_of(self.protocol.name).from_dict(self.protocol.__pydantic_extra__)
+        return made
+
+    def _faults(self) -> Iterator[str]:
+        yield from self._faults_of_names()
+        try:
+            kind, terms = secure_form(self.method.name, self.protocol.name), terms_of(self.protocol.name)
+        except InputError as error:
+            yield str(error)
+            return
+        if as_printed(self.protocol.name):
+            yield f"protocol: {self.protocol.name} is kept for its flaws, wanted one that claims something"
+        else:
+            yield from self._faults_of_settings(kind, terms)
+
+    def _faults_of_settings(self, kind: Any, terms: type[Any]) -> Iterator[str]:
+        wanted = dict.fromkeys(_FOLLOWS, False) | {field.name: True for field in fields(terms)}
+        stated, in_protocol = self.method.__pydantic_extra__, self.protocol.__pydantic_extra__
+        yield from (*_unknown("method", stated, settings_wanted(kind)), *_unknown("protocol", in_protocol, wanted))
+        missing = [*_missing("method", stated, settings_wanted(kind)), *_missing("protocol", in_protocol, wanted)]
+        unreadable = [] if missing else list(self._unreadable())
+        yield from (*missing, *unreadable)
+        if not missing and not unreadable:
+            yield from self._faults_of_all(*self._settled())
+
+    def _unreadable(self) -> Iterator[str]:
+        for read in (self._method_and_target, self._terms):
+            try:
+                read()
+            except InputError as error:
+                yield str(error)
+
+    def _faults_of_all(self, method: Any, target: Target, protocol: str, terms: Terms) -> Iterator[str]:
+        try:
+            check(method, target, protocol, terms, test_keys=self.insecure_test_keys)
+            check_auxiliary(method, given=self.auxiliary is not None)
+        except InputError as error:
+            yield str(error)
+            return
+        if self.insecure_test_keys and not terms.weak(protocol):
+            yield "insecure_test_keys: the keys are long enough, wanted false"
+        if self.protocol.__pydantic_extra__.get("left_out"):
+            yield "protocol: left_out: a study begins with all of its parties, wanted none"
+        if self.auxiliary is None:
+            yield from self._faults_without_rows()
+
+    def _faults_of_names(self) -> Iterator[str]:
+        try:
+            check_names(self.parties)
+        except InputError as error:
+            yield f"parties: {error}"
+        owners: dict[bytes, str] = {}
+        for name, key in self.identities.items():
+            if (other := owners.setdefault(key, name)) != name:
+                yield f"parties: {name} and {other} have one key, wanted a key of its own for each"
+
+    def _faults_without_rows(self) -> Iterator[str]:
+        try:
+            self._without_rows.statement  # noqa: B018  what cannot be said cannot be agreed on
+        except UnfitError as error:
+            yield from error.faults
+        except InputError as error:
+            yield str(error)
+
+    def _faults_of_agreement(self, agreement: Agreement) -> Iterator[str]:
+        """What shows only where everything is known, the public rows too."""
+        try:
+            participants, program = agreement.participants, PROTOCOLS[agreement.protocol]
+            refuse_beyond("protocol", agreement.program_parameters("").as_dict(), program.limits)
+        except (InputError, LocalError) as error:
+            yield str(error)
+            return
+        if CURATOR_NAME not in participants:
+            yield f"protocol: {self.protocol.name} with these settings has no Charlie, who keeps the record of a study"
+        for name, wanted in agreement.parameters.items():
+            stated = self.protocol.__pydantic_extra__.get(name, wanted)
+            if stated != wanted or type(stated) is not type(wanted):
+                yield f"protocol: {name}: wanted {shown(wanted)}, got {shown(stated)}"
+        if self.target.delta is not None and "delta" not in agreement.parameters:
+            yield f"target: delta: noise {self.target.noise} has none, wanted none"
+        if self.target.delta is None and "delta" in agreement.parameters:
+            yield f"target: delta: is missing, wanted one for noise {self.target.noise}"
+
+
+def _missing(section: str, stated: Mapping[str, Any], wanted: Mapping[str, bool]) -> Iterator[str]:
+    yield from (f"{section}: {name}: is missing" for name, needed in wanted.items() if needed and name not in stated)
+
+
+def _unknown(section: str, stated: Mapping[str, Any], wanted: Mapping[str, bool]) -> Iterator[str]:
+    names = ", ".join(wanted) or "no settings"
+    yield from (f"{section}: unknown key {shown(name)}, wanted {names}" for name in stated if name not in wanted)

@@ -1,0 +1,152 @@
+"""A site's own terms: what it takes part in at all. They stay at home, and nobody pushes them there.
+
+A study beyond them is refused by the site itself, whatever anybody else has approved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.file_form import FileForm
+from smc_dp.deploy.documents import Document, read_document
+from smc_dp.deploy.fields import OneLine, PositiveRatio, Ratio
+from smc_dp.deploy.study import JointStudy
+from smc_dp.errors import InputError, shown
+from smc_dp.ledger.numbers import at_most
+from smc_dp.privacy.statement import Adjacency, round_up
+from smc_dp.run.agreement import Agreement
+from smc_dp.run.auxiliary import AuxiliaryRows
+from smc_dp.run.charge import price_of
+
+
+def _not_negative(value: int) -> int:
+    if value < 0:
+        raise InputError(f"wanted 0 or more, got {value}")
+    return value
+
+
+Count = Annotated[int, AfterValidator(_not_negative)]
+
+
+class FileSection(Document):
+    """How the site's table is written, if it is text."""
+
+    separator: str = ","
+    decimal: str = "."
+    encoding: str = "utf-8"
+    missing: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _is_one(self) -> FileSection:
+        try:
+            self.form  # noqa: B018  which says what is no form
+        except InputError as error:
+            raise InputError(str(error).removeprefix("[file] ")) from None  # where it stands is said in any case
+        return self
+
+    @cached_property
+    def form(self) -> FileForm:
+        """As the reading of tables wants it."""
+        return FileForm(self.separator, self.decimal, self.encoding, tuple(self.missing))
+
+
+class SiteLimits(Document):
+    """The most, or the least, that the site agrees to; of what has a list, whatever stands in it, and without one any.
+
+    An epsilon means less where neighbours differ by less: `adjacency` says of which kind the site's figures are.
+    """
+
+    max_epsilon: PositiveRatio
+    max_delta: Ratio
+    min_parties: Count = 2
+    min_colluders: Count = 0
+    adjacency: list[Adjacency] | None = None
+    columns: list[str] | None = None
+    purposes: list[OneLine] | None = None
+    insecure: bool = False
+
+
+class RelaySection(Document):
+    """How the site gets in at the relay."""
+
+    credentials: str | None = None
+
+
+class OwnTerms(Document):
+    """The site's data, how they are written, and its limits. Paths are relative to the file's own folder."""
+
+    data: str | None = None
+    file: FileSection = Field(default_factory=FileSection)
+    limits: SiteLimits
+    relay: RelaySection = Field(default_factory=RelaySection)
+    _folder: Path = PrivateAttr(default=Path())
+
+    @classmethod
+    def read(cls, path: Path) -> OwnTerms:
+        """The terms in a TOML file; an `UnfitError` lists every fault."""
+        found = read_document(cls, path, "terms")
+        found._folder = path.parent
+        return found
+
+    @property
+    def data_path(self) -> Path | None:
+        """Where the rows are, if the terms say so."""
+        return None if self.data is None else self._folder / self.data
+
+    @property
+    def credentials_path(self) -> Path | None:
+        """The folder of what the relay wants to see, if the terms name one."""
+        return None if self.relay.credentials is None else self._folder / self.relay.credentials
+
+    def faults(self, study: JointStudy, auxiliary: AuxiliaryRows | None = None) -> list[str]:
+        """Every limit that the study passes, each by its name; InputError for public rows that are not the study's."""
+        return self.faults_of(study, study.agreement(auxiliary))
+
+    def faults_of(self, study: JointStudy, agreement: Agreement) -> list[str]:
+        """As `faults`, for whoever has made the study's agreement already."""
+        return [f"terms: {fault}" for fault in self._faults(study, agreement)]
+
+    def _faults(self, study: JointStudy, agreement: Agreement) -> Iterator[str]:
+        limits, statement, has = self.limits, agreement.statement, "the study's release has"
+        try:
+            found = price_of(agreement)
+        except InputError:
+            yield f"max_epsilon: wanted at most {limits.max_epsilon}, the study's release guarantees nothing"
+        else:
+            if found.epsilon > Fraction(limits.max_epsilon):
+                yield f"max_epsilon: wanted at most {limits.max_epsilon}, {has} {at_most(found.epsilon)}"
+            if found.delta > round_up(Fraction(limits.max_delta)):  # a statement's delta is a float, rounded up
+                yield f"max_delta: wanted at most {limits.max_delta}, {has} {at_most(found.delta)}"
+        if limits.adjacency is not None and statement.adjacency not in limits.adjacency:
+            yield f"adjacency: wanted {' or '.join(limits.adjacency) or 'none'}, {has} {statement.adjacency}"
+        yield from self._faults_of_company(study, agreement)
+        if limits.columns is not None:
+            for column in columns(study.bounds):
+                if column not in limits.columns:
+                    yield f"columns: {shown(column)} is not among those allowed"
+        if limits.purposes is not None and study.purpose not in limits.purposes:
+            yield f"purposes: {shown(study.purpose)} is not among those allowed"
+        if agreement.marks and not limits.insecure:
+            yield f"insecure: the study is marked {', '.join(agreement.marks)}, wanted none"
+
+    def _faults_of_company(self, study: JointStudy, agreement: Agreement) -> Iterator[str]:
+        limits, settings = self.limits, agreement.parameters
+        at_least = len(study.parties) - settings.get("dropouts", 0)
+        if at_least < limits.min_parties:
+            yield f"min_parties: wanted rows of {limits.min_parties} in a release, it may have those of {at_least}"
+        colluders = settings.get("colluders", 0)
+        if colluders < limits.min_colluders:
+            held = f"withstands {colluders}" if "colluders" in settings else "needs all to keep to the rules"
+            yield f"min_colluders: wanted protection against {limits.min_colluders}, {agreement.protocol} {held}"
+
+
+def columns(bounds: Bounds) -> list[str]:
+    """All columns of a site's table that a study reads, that of the classes too."""
+    return [*([] if bounds.label is None else [bounds.label]), *(column.name for column in bounds.columns)]

@@ -1,0 +1,137 @@
+"""A full disk, a spoilt database, two programs at once: one line, and nothing is sent that is not committed."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support import sites
+from support.sites import Sites
+
+from protocols.curator import CURATOR_NAME
+from smc_dp.deploy.store import DATABASE, LOCK, KeptState, SiteStore, StoreError
+
+
+@pytest.fixture
+def halfway(curator_run: Sites, fast_path: Path) -> Sites:
+    """A run in which P1 has mail to take."""
+    run = Sites(curator_run.study, fast_path)
+    run.run(until=lambda: len(run.parcels()) > len(curator_run.parcels()) // 2)
+    for name in run.study.names:
+        run.going[name]._flush()
+    return run
+
+
+def of_p1(run: Sites) -> list[bytes]:
+    return [p.body for p in run.parcels() if p.sender == "P1"]
+
+
+def full_database(run: Sites, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = run.stores["P1"]._connection
+    connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0]}")
+    connection.execute("PRAGMA cache_size = 0")
+
+
+def full_disk(run: Sites, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(file: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+
+
+FULL = {"the database": (full_database, "full"), "the disk of the number": (full_disk, "No space left on device")}
+
+
+@pytest.mark.parametrize("what", FULL)
+def test_nothing_is_sent_when_there_is_no_room_and_later_the_same_is(
+    what: str, halfway: Sites, curator_run: Sites, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill, why = FULL[what]
+    before = of_p1(halfway)
+    with monkeypatch.context() as patch:
+        fill(halfway, patch)
+        with pytest.raises(StoreError, match=f"^state [^\n]*{why}[^\n]*$"):
+            halfway.run()
+        assert of_p1(halfway) == before
+    halfway.begin("P1")
+    halfway.run()
+    assert sites.left_by(halfway) == sites.left_by(curator_run)
+    assert halfway.at["P1"].entries() == ["released"]
+    halfway.close()
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(b"no database" * 1000)
+
+
+def other_state(path: Path) -> None:
+    """A byte of the sealed state is another."""
+    content = bytearray(path.read_bytes())
+    for at in range(len(content)):
+        content[at] ^= at % 7 == 0
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("spoil", [garbage, other_state])
+def test_a_spoilt_database_is_one_line(spoil: Callable[[Path], None], halfway: Sites) -> None:
+    halfway.stop("P1")
+    spoil(halfway.at["P1"].folder / "state" / DATABASE)
+    with pytest.raises(StoreError, match=r"^state [^\n]*$"):
+        halfway.begin("P1")
+    halfway.close()
+
+
+def test_a_changed_state_does_not_open(halfway: Sites) -> None:
+    store = halfway.stores["P1"]
+    store._connection.execute("UPDATE state SET sealed = CAST(zeroblob(length(sealed)) AS BLOB)")
+    with pytest.raises(StoreError, match="does not open: it was sealed under another key or passphrase, or changed"):
+        store.newest()
+    halfway.close()
+
+
+def test_a_state_of_another_site_is_refused(halfway: Sites) -> None:
+    halfway.stop("P1")
+    here = halfway.at["P1"]
+    purpose = {"study": here.study.digest[:16], "participant": "P2"}
+    with pytest.raises(StoreError, match="belongs to another participant: give another folder for the state"):
+        SiteStore(here.folder / "state", here.folder / "counters", purpose, sites.identity("P2"))
+    halfway.close()
+
+
+def test_of_two_programs_on_one_state_the_second_does_not_begin(halfway: Sites) -> None:
+    with pytest.raises(StoreError, match="another process works on this state: stop one of them"):
+        halfway.at["P1"].store()
+    halfway.run()
+    assert sites.ends(halfway) == ["released"] * 4
+    halfway.close()
+
+
+def test_where_the_lock_is_of_no_use_who_commits_second_stops(halfway: Sites) -> None:
+    here = halfway.at["P1"]
+    (here.folder / "state" / LOCK).unlink()
+    second = here.store()
+    kept = halfway.stores["P1"].newest()
+    assert kept
+    second.commit(state=lambda: KeptState(kept.counter + 1, kept.content))
+    with pytest.raises(StoreError, match="another process works on this state: stop one of them"):
+        halfway.stores["P1"].commit(facts={"end": "deadline"})
+    assert second.facts().get("end") is None
+    second.close()
+    halfway.close()
+
+
+def test_nobody_else_reads_a_state(halfway: Sites) -> None:
+    """Neither the files, by their mode, nor what is in them: the state is sealed."""
+    for name in ("P1", CURATOR_NAME):
+        folder = halfway.at[name].folder
+        modes = {path.name: path.stat().st_mode & 0o077 for path in (folder / "state").iterdir()}
+        assert set(modes.values()) == {0}
+        secret = sites.coins(name).home.key
+        assert all(secret not in path.read_bytes() for path in folder.rglob("*") if path.is_file())
+        kept = halfway.stores[name].newest()
+        assert kept
+        assert secret in kept.content  # the twin: opened, it is there
+    halfway.close()

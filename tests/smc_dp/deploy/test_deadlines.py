@@ -1,0 +1,222 @@
+"""Who does not return is waited for as long as the study says; what that costs whom; and who comes back too late."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import sites
+from support.sites import GREETINGS, LETTERS, PRR_MEAN, Sites, newton
+
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from smc_dp.deploy.participation import Participation
+from smc_dp.deploy.store import StoreError
+from smc_dp.ledger.ledger import Ledger
+from smc_dp.run.own_process import OwnProcess
+
+SUM, BRITTLE_SUM = newton(colluders=0, dropouts=1), newton()
+
+
+def made(run: Sites, name: str) -> list[Envelope]:
+    """What this participant has committed to send: it may be out."""
+    store = run.stores.get(name)
+    return [Envelope.decode(p.body) for p in store.outgoing() if p.lane == "mail"] if store else []
+
+
+def sent(run: Sites, name: str) -> list[Envelope]:
+    """What the relay has of this participant's role."""
+    return [Envelope.decode(p.body) for p in run.parcels() if p.lane == "mail" and p.sender == name]
+
+
+def has_sent(name: str, kind: str, stage: str = "") -> Callable[[Sites], bool]:
+    return lambda run: any(e.kind == kind and e.stage.startswith(stage) for e in sent(run, name))
+
+
+def only_one_has_put_in(run: Sites) -> bool:
+    """P2's masked input of the first sum is made, and P3's is not."""
+    there = {name: any(e.kind == "Masked" for e in made(run, name)) for name in run.study.parties}
+    return there["P2"] and not there["P3"]
+
+
+def share_is_out(run: Sites, name: str) -> bool:
+    return any(e.is_public and e.kind not in (HELLO, STAGE_END) for e in made(run, name))
+
+
+def some_shares_are_out(run: Sites) -> bool:
+    """Somebody's share is out, and P1's is not."""
+    return not share_is_out(run, "P1") and any(share_is_out(run, name) for name in run.study.names)
+
+
+def approved(name: str) -> Callable[[Sites], bool]:
+    return lambda run: any(p.sender == name for p in run.parcels())
+
+
+@dataclass(frozen=True)
+class Absence:
+    """In which study who stays away from when on; how it ends for the others and for all when it comes back too late;
+    what everybody's charge comes to, by party; and how long that takes at most.
+    """
+
+    stated: Mapping[str, Any]
+    gone: str
+    when: Callable[[Sites], bool]
+    ends: Mapping[str, str]
+    back: str
+    charges: tuple[str, str, str]
+    within: float = GREETINGS + 15
+    why: Mapping[str, str] = field(default_factory=dict)
+
+
+def all_end(end: str, *, gone: str = "P3", **others: str) -> dict[str, str]:
+    return {name: end for name in ("P1", "P2", "P3", "charlie") if name != gone} | others
+
+
+RELEASED, ENDED = all_end("released"), all_end("ended", charlie="deadline")
+CASES = {
+    "sum: the masked input is out": Absence(
+        SUM, "P3", has_sent("P3", "Masked", "sum3"), RELEASED, "released", ("released",) * 3
+    ),
+    "sum: nothing of it is out": Absence(
+        SUM, "P3", has_sent("P3", "Ready"), RELEASED, "released", ("released", "released", "void"), 2 * GREETINGS
+    ),
+    "sum: the last masked input is out": Absence(
+        SUM, "P3", has_sent("P3", "Masked", "sum7"), RELEASED, "released", ("released",) * 3
+    ),
+    "sum: shares are not dealt": Absence(SUM, "P3", has_sent("P3", HELLO), ENDED, "ended", ("void",) * 3),
+    "sum: Charlie": Absence(
+        SUM, "charlie", has_sent("P3", "Masked", "sum3"), all_end("deadline", gone="charlie"), "deadline",
+        ("open",) * 3, 4 * 2 * LETTERS, {"P1": "P1: Survivors of charlie will not come"},
+    ),
+    "sum without drop-outs: its masked input is out": Absence(
+        BRITTLE_SUM, "P3", has_sent("P3", "Masked"), ENDED, "ended", ("open",) * 3,
+        why={"charlie": "charlie: Masked of P3 will not come"},
+    ),
+    "sum without drop-outs: its masked input is not out": Absence(
+        BRITTLE_SUM, "P3", only_one_has_put_in, ENDED, "ended", ("open", "open", "void"),
+        why={"charlie": "charlie: Masked of P3 will not come"},
+    ),
+    "sum: it has approved and never greets": Absence(
+        SUM, "P3", approved("P3"), all_end("deadline"), "ended", ("void",) * 3, 4 * GREETINGS,
+        {"P1": "P1: P3 has not greeted"},
+    ),
+    "curator: it has approved and never greets": Absence(
+        PRR_MEAN, "P3", approved("P3"), all_end("ended", P1="deadline"), "ended", ("void",) * 3,
+        why={"P1": "P1: P3 has not greeted", "P2": "P1 ended the session: deadline"},
+    ),
+    "curator: in the middle": Absence(
+        PRR_MEAN, "P3", lambda run: len(sent(run, "P3")) > 3, ENDED, "ended", ("void",) * 3,
+        why={"P1": "charlie ended the session: deadline"},
+    ),
+    "curator: shares are out, its own is not": Absence(
+        PRR_MEAN, "P1", some_shares_are_out, all_end("ended", gone="P1", charlie="deadline"), "ended",
+        ("void", "open", "open"), why={"charlie": "there is no release: nothing was published by P1"},
+    ),
+}  # fmt: skip
+
+
+RARER = ("sum: the last masked input is out", "sum: nothing of it is out", "sum: it has approved and never greets")
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow if case in RARER else ()) for case in CASES]
+)
+def test_who_stays_away_is_waited_for_and_pays_for_what_left(case: str, fast_path: Path) -> None:
+    absence = CASES[case]
+    run = Sites(sites.joint(absence.stated), fast_path)
+    run.run(until=lambda: absence.when(run))
+    run.away.add(absence.gone)
+    run.run()
+    assert run.ends == absence.ends
+    assert LETTERS <= run.clock.now - sites.NOON <= absence.within
+    assert {name: run.facts(name)["why"] for name in absence.why} == absence.why
+    assert len(set(run.releases().values())) == (set(run.ends.values()) == {"released"})
+    if absence.gone in run.study.parties:
+        assert run.at[absence.gone].entries() in ([], ["open"])  # nothing is given back to who is not there
+    run.away.clear()
+    run.run()
+    assert run.ends[absence.gone] == absence.back
+    assert tuple(run.at[name].entries()[0] for name in run.study.parties) == absence.charges
+    assert len(set(run.releases().values())) <= 1
+    assert all(len(run.at[name].entries()) == 1 for name in run.study.parties)
+    run.close()
+
+
+def test_who_ended_is_over_and_begins_nothing_anew(fast_path: Path) -> None:
+    run = Sites(sites.joint(PRR_MEAN), fast_path)
+    run.run(until=lambda: len(sent(run, "P3")) > 3)
+    run.away.add("P3")
+    run.run()
+    before = run.parcels()
+    for name in ("P1", "P2", "charlie"):
+        run.begin(name)
+    run.run()
+    assert (run.ends, run.parcels()) == (ENDED, before)
+    assert run.at["P1"].entries() == ["void"]
+    run.close()
+
+
+def test_without_all_approvals_nothing_begins_and_nothing_is_charged(fast_path: Path) -> None:
+    run = Sites(sites.joint(PRR_MEAN), fast_path)
+    run.away.add("P2")
+    run.run()
+    assert run.ends == all_end("deadline", gone="P2")
+    assert {run.facts(name)["why"] for name in run.ends} == {"no approvals of P2"}
+    assert not any(p.lane == "mail" for p in run.parcels())
+    assert [run.at[name].entries() for name in run.study.parties] == [[], [], []]
+    assert GREETINGS <= run.clock.now - sites.NOON <= GREETINGS + 15
+    run.close()
+
+
+def test_a_twin_that_never_looks_at_the_clock_waits_for_ever(fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Participation, "_is_late", lambda self, patience: False)
+    run = Sites(sites.joint(PRR_MEAN), fast_path, most_turns=100)
+    run.away.add("P2")
+    with pytest.raises(AssertionError, match="no end"):
+        run.run()
+    run.close()
+
+
+def test_a_twin_that_takes_its_charge_back_after_its_share_left_is_caught(
+    fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would give the budget of a share that is out, and the table above has it open."""
+    monkeypatch.setattr(OwnProcess, "leaving", lambda self, label: None)
+    absence = CASES["curator: shares are out, its own is not"]
+    run = Sites(sites.joint(PRR_MEAN), fast_path)
+    run.run(until=lambda: absence.when(run))
+    run.away.add("P1")
+    run.run()
+    assert [run.at[name].entries() for name in ("P2", "P3")] == [["void"], ["void"]]
+    run.close()
+
+
+def test_a_clock_that_was_set_back_is_one_line(fast_path: Path) -> None:
+    run = Sites(sites.joint(PRR_MEAN), fast_path)
+    run.away.add("P2")
+    run.begin("P1")
+    run.turn("P1")
+    run.clock.now -= 3600
+    with pytest.raises(StoreError, match=r"^the clock stands 3600 seconds before the last commit: set it right$"):
+        run.turn("P1")
+    run.close()
+
+
+def test_a_ledger_that_cannot_be_read_ends_nothing(curator_run: Sites, fast_path: Path) -> None:
+    """One line, and once it is there again the same command goes on."""
+    run = Sites(curator_run.study, fast_path)
+    run.run(until=lambda: share_is_out(run, "P1"))
+    ledger = run.at["P1"].ledger
+    whole = ledger.read_bytes()
+    ledger.write_bytes(b"spoilt")
+    with pytest.raises(Exception, match=r"own\.ledger"):
+        run.run()
+    ledger.write_bytes(whole)
+    Ledger.open(ledger).close()
+    run.begin("P1")
+    run.run()
+    assert sites.left_by(run) == sites.left_by(curator_run)
+    assert run.at["P1"].entries() == ["released"]
+    run.close()

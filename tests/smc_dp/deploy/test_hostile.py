@@ -1,0 +1,302 @@
+"""What a hostile hub or peer changes, repeats or makes up is refused by its own rule, and no honest site is named."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from support import hubs, sites
+from support.hubs import At, Change, HubCarrier, approved, besides, body, envelope, flipped, inside, record, said
+from support.sites import BOUNDS, PRR_MEAN, Sites, newton
+
+from smc_dp.deploy.parcel import Parcel
+from smc_dp.deploy.site import misfit
+from smc_dp.deploy.terms import OwnTerms
+
+LETTER, GREETING = At("P2", "P1", "mail", 0), At("P2", "public", "mail", 0)
+STAGE_END, APPROVAL = At("P2", "public", "mail", 1), At("P2", "public", "approval", 0)
+BETWEEN = At("P2", "P3", "mail", 0)
+STUDY = sites.joint(PRR_MEAN)
+SESSION = STUDY.session(sites.approvals(STUDY)).id
+OTHER_STUDY = sites.joint({**PRR_MEAN, "title": "another"})
+MALLORY = sites.identity("mallory")
+WAY = "somebody on the way from P2: "
+
+
+def other_session(parcel: Parcel) -> Parcel:
+    return envelope(session=bytes(32))(parcel)
+
+
+class Mutant(NamedTuple):
+    """What somebody makes of the parcels to the reader, and in which words that is refused."""
+
+    change: Change
+    words: str
+    reader: str = "P1"
+
+
+STOPS = {
+    # Parcels.
+    "a letter's seal": Mutant(LETTER.becomes(inside(flipped)), WAY + "what came to P1 is not number 0 of that link"),
+    "a letter's first byte": Mutant(LETTER.becomes(inside(lambda b: flipped(b, 0))), "is not number 0 of that link"),
+    "a letter cut short": Mutant(LETTER.becomes(body(lambda b: b[:-1])), "envelope"),
+    "a letter of garbage": Mutant(LETTER.becomes(body(lambda b: b"\x00" * 40)), "envelope"),
+    "an empty letter": Mutant(LETTER.becomes(body(lambda b: b"")), "envelope"),
+    "a letter under another number": Mutant(
+        LETTER.becomes(lambda p: replace(p, number=1)), WAY + "what came is of another session, or not the envelope"
+    ),
+    "a letter as one of another sender": Mutant(
+        LETTER.becomes(lambda p: replace(p, sender="P3", number=9)),
+        "on the way from P3: what came is of another session, or not",
+    ),
+    "a letter for everybody": Mutant(
+        LETTER.becomes(lambda p: replace(p, to="public", number=9)), "or not the envelope that it came as"
+    ),
+    "a letter of another stage": Mutant(LETTER.becomes(envelope(stage="stage9")), "is not number 0 of that link"),
+    "a letter of another kind": Mutant(LETTER.becomes(envelope(kind="Ready")), "is not number 0 of that link"),
+    "a letter of another round": Mutant(LETTER.becomes(envelope(round=9)), "is not number 0 of that link"),
+    "a letter of another chain": Mutant(LETTER.becomes(envelope(prev=bytes(32))), "is not number 0 of that link"),
+    "a letter of another session": Mutant(LETTER.becomes(other_session), "what came is of another session"),
+    "a letter of another study": Mutant(
+        LETTER.becomes(lambda p: replace(p, study=OTHER_STUDY.digest)), "from P2 to P1 is of another study"
+    ),
+    "a letter of a stranger": Mutant(
+        LETTER.becomes(lambda p: replace(p, sender="mallory")), "from mallory to P1 is of nobody who takes part"
+    ),
+    "a letter in the reader's own name": Mutant(
+        LETTER.becomes(lambda p: replace(p, sender="P1", to="public", number=99)), "has not been sent from here"
+    ),
+    "a letter for somebody else": Mutant(LETTER.becomes(lambda p: replace(p, to="P3")), "is not for P1"),
+    "two letters of one number": Mutant(
+        LETTER.becomes(lambda p: [p, inside(flipped)(p)]), "two parcels are number 0 of mail from P2 to P1"
+    ),
+    "a greeting's key": Mutant(GREETING.becomes(inside(lambda b: flipped(b, 0))), WAY + "Hello .* not signed by"),
+    "a greeting under another identity": Mutant(
+        GREETING.becomes(hubs.signed_by(MALLORY)), "not signed by the pinned identity for this session"
+    ),
+    "two greetings": Mutant(
+        GREETING.becomes(lambda p: [p, hubs.signed_by(MALLORY)(p)]),
+        "two parcels are number 0 of mail from P2 to public",
+    ),
+    "the end of a stage": Mutant(STAGE_END.becomes(inside(flipped)), WAY + "'StageEnd' .* is not number 1 of what P2"),
+    "mail between others, at Charlie": Mutant(
+        BETWEEN.becomes(envelope(to="P1")), "or not the envelope that it came as", "charlie"
+    ),
+    "two letters between others, at Charlie": Mutant(
+        BETWEEN.becomes(lambda p: [p, inside(flipped)(p)]), "two parcels are number 0 of mail from P2 to P3", "charlie"
+    ),
+    "garbage between others, at Charlie": Mutant(BETWEEN.becomes(body(lambda b: b"?")), "envelope", "charlie"),
+    "a seal between others, at Charlie": Mutant(
+        BETWEEN.becomes(inside(flipped)), "something that P2 sent is not there, and later messages of it are", "charlie"
+    ),
+    # Approvals.
+    "an older approval": Mutant(
+        APPROVAL.becomes(lambda p: approved(sites.approval(STUDY, "P2", "older"))), "what came is of another session"
+    ),
+    "a second approval in the same place": Mutant(
+        APPROVAL.becomes(besides(approved(sites.approval(STUDY, "P2", "older")))),
+        "two parcels are number 0 of approval",
+    ),
+    "an approval that nobody signed": Mutant(
+        APPROVAL.becomes(body(lambda b: re.sub(rb'"random":"..', b'"random":"00', b))), "was not signed by the key"
+    ),
+    "somebody else's approval": Mutant(
+        APPROVAL.becomes(body(lambda b: sites.approval(STUDY, "P3").encode())), "an approval of P3 came as one of P2"
+    ),
+    "an approval of another study": Mutant(
+        APPROVAL.becomes(body(lambda b: sites.approval(OTHER_STUDY, "P2").encode())),
+        "approval of P2: is of another study",
+    ),
+    "an approval written otherwise": Mutant(
+        APPROVAL.becomes(body(lambda b: b + b" ")), "is not written as approvals are"
+    ),
+    "an approval of garbage": Mutant(APPROVAL.becomes(body(lambda b: b"\xff")), "approval"),
+    # The record.
+    "a record without a message": Mutant(record(lambda b: without(b, 5)), "record: "),
+    "a record without my last message": Mutant(record(lambda b: without(b, last_of(b, "P1"))), "record: "),
+    "a record with a changed byte": Mutant(record(lambda b: flipped(b, len(b) // 2)), "record: "),
+    "a record in another order": Mutant(record(lambda b: reordered(b)), "record: is not written as the record of this"),
+    "a record with another approval": Mutant(
+        record(lambda b: b.replace(sites.approval(STUDY, "P2").random.encode(), b"0" * 64)), "record: "
+    ),
+    "a record with a mark": Mutant(record(lambda b: b + marked(b)), "record: "),
+    "a longer record": Mutant(record(lambda b: b + b"{}\n"), "record: "),
+    "an empty record": Mutant(record(lambda b: b"\n"), "record: "),
+    "a record of garbage": Mutant(
+        At("charlie", "public", "record", 0).becomes(body(lambda b: b"\xff")), "is not a part"
+    ),
+    "a part that says it is another": Mutant(
+        At("charlie", "public", "record", 0).becomes(hubs.part(1, 2, b"x")), "what came of it is not a part of one"
+    ),
+    "a part of text": Mutant(
+        At("charlie", "public", "record", 0).becomes(hubs.part(0, 1, "x")), "is not a part of one"
+    ),
+}
+
+
+def lines(content: bytes) -> list[bytes]:
+    return content.splitlines(keepends=True)
+
+
+def without(content: bytes, at: int) -> bytes:
+    there = lines(content)
+    return b"".join(there[:at] + there[at + 1 :])
+
+
+def last_of(content: bytes, name: str) -> int:
+    there = lines(content)
+    return max(at for at, line in enumerate(there) if at and json.loads(line).get("from") == name)
+
+
+def reordered(content: bytes) -> bytes:
+    """Two greetings change places."""
+    there = lines(content)
+    there[1], there[2] = there[2], there[1]
+    return b"".join(there)
+
+
+def marked(content: bytes) -> bytes:
+    """A line that says that P1 went on without P2."""
+    absent = {"reader": "P1", "sender": "P2", "kind": "Ready", "stage": "stage3", "read": 0}
+    return json.dumps({"absent": absent}).encode() + b"\n"
+
+
+def run_with(mutant: Mutant, folder: Path) -> Sites:
+    """The run in which the reader gets what somebody made; as far as the reader's end."""
+    run = Sites(STUDY, folder)
+    run.between = lambda name, way: HubCarrier(way, mutant.change) if name == mutant.reader else way
+    return run.run(until=lambda: mutant.reader in run.ends)
+
+
+EVERY_DAY = {  # one for each rule, the others are slow
+    *("a letter's seal", "a letter of garbage", "a letter under another number", "a letter of another study"),
+    *("a letter of a stranger", "a letter in the reader's own name", "a letter for somebody else"),
+    *("two letters of one number", "a greeting under another identity", "the end of a stage"),
+    *("an older approval", "an approval that nobody signed", "garbage between others, at Charlie"),
+    *("a record without a message", "a part of text"),
+}
+SLOW = [pytest.param(what, marks=() if what in EVERY_DAY else pytest.mark.slow) for what in STOPS]
+
+
+@pytest.mark.parametrize("what", SLOW)
+def test_what_is_changed_on_the_way_stops_the_reader_by_its_own_rule(what: str, fast_path: Path) -> None:
+    mutant = STOPS[what]
+    run = run_with(mutant, fast_path)
+    why = run.facts(mutant.reader)["why"]
+    assert run.ends[mutant.reader] in ("aborted", "deadline"), run.said[mutant.reader]
+    assert re.search(mutant.words, why), why
+    assert not re.match(r"(P2|P3|charlie)\b", why)  # whose fault it is nobody says
+    assert mutant.reader not in run.releases()
+    run.close()
+
+
+NO_EFFECT = {
+    "an approval more": besides(approved(sites.approval(STUDY, "P2", "more"), 1)),
+    "an abort that P2 did not sign": besides(said(STUDY, "P2", "aborted", SESSION, by="mallory")),
+    "an abort of P3 as one of P2": besides(replace(said(STUDY, "P3", "aborted", SESSION), sender="P2")),
+    "an abort of another session": besides(said(STUDY, "P2", "aborted", bytes(32))),
+    "an abort of another study": besides(said(STUDY, "P2", "aborted", SESSION, of=OTHER_STUDY.digest)),
+    "an abort of before the session": besides(said(STUDY, "P2", "aborted", b"")),
+    "an unknown code": besides(said(STUDY, "P2", "stop", SESSION)),  # type: ignore[arg-type]
+    "a head that is none": besides(said(STUDY, "P2", "done", SESSION, head="?")),
+    "a refusal that P2 did not sign": besides(said(STUDY, "P2", "refused", b"", lane="refusal", by="mallory")),
+    "a refusal of another session": besides(said(STUDY, "P2", "refused", SESSION, lane="refusal")),
+    "a mark that is no text": besides(said(STUDY, "P2", "done", SESSION, mark="\ud800")),
+    "a notice of garbage": besides(Parcel(STUDY.digest, "P2", "public", "notice", 7, b"\xff")),
+    "a notice without end": besides(Parcel(STUDY.digest, "P2", "public", "notice", 7, b"[" * 4000)),
+    "the record as one of P3": besides(Parcel(STUDY.digest, "P3", "public", "record", 0, b"\x83\x00\x01\x40")),
+}
+LEFT_OUT = r"what came as a notice of 'P2' is none|a notice of P2 is of another session"
+
+
+@pytest.mark.parametrize("reader", ["P1", pytest.param("charlie", marks=pytest.mark.slow)])
+def test_what_is_made_up_beside_the_mail_changes_nothing(reader: str, curator_run: Sites, fast_path: Path) -> None:
+    """All of it comes with P2's greeting, each under a number of its own."""
+    made = [make(Parcel("", "", "", "mail", 0, b""))[1] for make in NO_EFFECT.values()]
+    forged = [replace(p, number=p.number + at) if p.lane in ("notice", "refusal") else p for at, p in enumerate(made)]
+    run = Sites(STUDY, fast_path)
+    change = GREETING.becomes(besides(*forged))
+    run.between = lambda name, way: HubCarrier(way, change) if name == reader else way
+    run.run()
+    assert sites.ends(run) == ["released"] * 4
+    assert sites.left_by(run) == sites.left_by(curator_run)
+    left_out = [line for line in run.said[reader] if re.match(LEFT_OUT, line)]
+    assert len(left_out) == sum(p.lane in ("notice", "refusal") for p in forged)
+    run.close()
+
+
+def test_the_twin_of_a_notice_that_is_left_out_ends_the_session(fast_path: Path) -> None:
+    """P2's own abort, of this session and signed, is heard."""
+    run = run_with(Mutant(GREETING.becomes(besides(said(STUDY, "P2", "aborted", SESSION))), ""), fast_path)
+    assert (run.ends["P1"], run.facts("P1")["why"]) == ("ended", "P2 ended the session: aborted")
+    run.close()
+
+
+def test_who_is_done_ends_nothing_any_more(curator_run: Sites, fast_path: Path) -> None:
+    done = At("P2", "public", "notice", 0)
+    run = Sites(STUDY, fast_path)
+    change = done.becomes(lambda p: [said(STUDY, "P2", "aborted", SESSION), p])
+    run.between = lambda name, way: HubCarrier(way, change)
+    assert sites.left_by(run.run()) == sites.left_by(curator_run)
+    run.close()
+
+
+def test_where_parties_may_vanish_a_party_ends_nothing_for_all(sum_run: Sites, fast_path: Path) -> None:
+    study = sum_run.study
+    session = study.session(sites.approvals(study)).id
+    change = GREETING.becomes(besides(said(study, "P2", "aborted", session)))
+    run = Sites(study, fast_path)
+    run.between = lambda name, way: HubCarrier(way, change) if name in ("P1", "P3") else way
+    assert sites.left_by(run.run()) == sites.left_by(sum_run)
+    run.close()
+
+
+def test_evidence_is_kept_of_what_stopped_a_site(fast_path: Path) -> None:
+    run = run_with(STOPS["two letters of one number"], fast_path)
+    one, other = (p for p in map(Parcel.decode, run.evidence("P1")) if LETTER.is_of(p))
+    assert one.digest != other.digest
+    assert any(p.lane == "notice" and p.sender == "P1" and b'"aborted"' in p.body for p in run.parcels())
+    assert all(p.body.count(b"somebody") == 0 for p in run.parcels())  # others hear a code
+    run.close()
+
+
+def test_each_rule_about_parcels_is_needed(fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin without them takes a letter of another study, of a stranger, in its own name and for somebody else."""
+    monkeypatch.setattr("smc_dp.deploy.site.misfit", lambda *said: None)
+    for number, what in enumerate(("a letter of another study", "two letters of one number")):
+        run = run_with(STOPS[what], fast_path / str(number))
+        assert not re.search(STOPS[what].words, run.facts("P1").get("why", ""))
+        run.close()
+    assert misfit([], [], "", [], "") is None
+
+
+BEYOND = {
+    "epsilon": ({"target": {**PRR_MEAN["target"], "epsilon": "2"}}, 3, "max_epsilon: wanted at most 1, .* has 2"),
+    "columns": (
+        {"bounds": {**BOUNDS, "columns": {**BOUNDS["columns"], "postcode": [0, 1]}}}, 3, "columns: 'postcode' is not"
+    ),
+    "parties": ({}, 2, "min_parties: wanted rows of 3 in a release, it may have those of 2"),
+    "drop-outs": (newton(colluders=0, dropouts=1), 3, "min_parties: wanted rows of 3"),
+    "colluders": (newton(colluders=0), 3, "min_colluders: wanted protection against 1"),
+    "purpose": ({"purpose": "marketing"}, 3, "purposes: 'marketing' is not among those allowed"),
+    "keys": ({}, 3, "insecure: the study is marked insecure test keys, wanted none"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BEYOND)
+def test_a_study_that_asks_for_more_is_beyond_the_sites_own_terms(what: str) -> None:
+    other, parties, words = BEYOND[what]
+    stated = other if "protocol" in other else {**PRR_MEAN, **other}
+    limits = {
+        "max_epsilon": "1", "max_delta": "1/1000", "min_parties": 3, "min_colluders": int("protocol" in other),
+        "columns": ["a", "b", "y"], "purposes": ["research"], "insecure": what != "keys",
+    }  # fmt: skip
+    terms = OwnTerms.model_validate({"limits": limits})
+    found = terms.faults(sites.joint(stated, parties))
+    assert [bool(re.search(words, fault)) for fault in found].count(True) == 1, found
+    agreed = newton() if "protocol" in other else {**PRR_MEAN}
+    assert not [fault for fault in terms.faults(sites.joint(agreed)) if re.search(words, fault)] or what == "keys"

@@ -1,0 +1,129 @@
+"""Whatever dies when, by SIGKILL, and begins anew: the same envelopes, the same release, one charge."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import sites
+from support.dying import (
+    AT_RELAY,
+    AT_SITE,
+    BEFORE,
+    CHARGED,
+    COMMITTED,
+    WRITTEN,
+    DyingStore,
+    Fate,
+    HastyStore,
+    Killed,
+    TornStore,
+    called,
+    die,
+    plans,
+)
+from support.sites import Sites
+
+from smc_dp.deploy.parcel import Parcel
+from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.store import SiteStore, StoreError
+
+ROOT = Path(__file__).parents[3]
+RUNS, OTHERS = 20, 4
+
+
+def killed(folder: Path, runs: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+    """What these runs left, each with its places to die at: sites and relay are processes of the system."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "tests" / "support" / "killed.py", folder],
+        input=json.dumps(runs),
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])},
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def check(whole: Sites, runs: Sequence[Mapping[str, Any]]) -> None:
+    """Each run left what the undisturbed one did."""
+    links, releases = sites.left_by(whole)
+    for run in runs:
+        assert sites.by_link(Parcel.decode(bytes.fromhex(text)) for text in run["parcels"]) == links
+        assert {name: text.encode() for name, text in run["releases"].items()} == releases
+        assert run["entries"] == [["released"]] * 3
+
+
+def test_three_runs_with_kills_leave_what_one_without_leaves(curator_run: Sites, fast_path: Path) -> None:
+    """Two of the twenty, and one in which nobody dies."""
+    drawn = plans(curator_run.parcels(), curator_run.study.names, RUNS, OTHERS)
+    runs = killed(fast_path, [drawn[0], drawn[13], []])
+    check(curator_run, runs)
+    assert [len(run["deaths"]) > 5 for run in runs] == [True, True, False]
+
+
+@pytest.mark.slow
+def test_twenty_runs_with_kills_everywhere_leave_what_one_without_leaves(curator_run: Sites, fast_path: Path) -> None:
+    parcels = curator_run.parcels()
+    runs = killed(fast_path, plans(parcels, curator_run.study.names, RUNS, OTHERS))
+    check(curator_run, runs)
+    met = {place for run in runs for death in run["deaths"] for place in death}
+    assert {f"{COMMITTED}: {called(parcel)}" for parcel in parcels} <= met
+    assert {place.partition(":")[0] for place in met} == {COMMITTED, CHARGED, WRITTEN, *AT_SITE, *AT_RELAY}
+
+
+class Mortal(Sites):
+    """Whoever dies begins anew at once, as a program of the same thread."""
+
+    def turn(self, name: str) -> None:
+        try:
+            super().turn(name)
+        except Killed:
+            self.begin(name)
+
+
+def mortal(
+    whole: Sites, folder: Path, kind: Callable[[Fate, RelayStore], Callable[..., SiteStore]], place: str
+) -> Sites:
+    """A run in which somebody dies at this place; coins are the system's, so that nothing is made twice by chance."""
+    met = folder / "met"
+    met.mkdir()
+    run = Mortal(whole.study, folder, options={"coins": None})
+    run.kind = kind(Fate([place], met, die), run.relay)
+    return run
+
+
+def test_dead_between_a_commit_and_its_send_a_site_sends_what_it_committed(curator_run: Sites, fast_path: Path) -> None:
+    place = f"{COMMITTED}: mail 0 from P2 to public"
+    run = mortal(curator_run, fast_path, lambda fate, relay: partial(DyingStore, fate), place).run()
+    assert sites.ends(run) == ["released"] * 4
+    assert len(list((fast_path / "met").iterdir())) == 1
+    run.close()
+
+
+def test_a_twin_that_sends_before_it_commits_is_caught(curator_run: Sites, fast_path: Path) -> None:
+    """What it sends it would make anew, under the same number: it does not begin again."""
+    place = f"{BEFORE}: mail 0 from P2 to public"
+    run = mortal(curator_run, fast_path, lambda fate, relay: partial(HastyStore, relay, fate), place)
+    with pytest.raises(StoreError, match="the relay has number 0 of mail from P2 to public, which this state has not"):
+        run.run()
+    run.close()
+
+
+def test_a_twin_that_commits_what_it_sends_apart_from_its_state_is_caught(curator_run: Sites, fast_path: Path) -> None:
+    """The state says that it was sent, and nobody gets it."""
+    place = f"{BEFORE}: mail 1 from P2 to public"
+    run = mortal(curator_run, fast_path, lambda fate, relay: partial(TornStore, fate), place).run()
+    assert not run.releases()
+    assert run.ends["charlie"] == "deadline"
+    run.close()

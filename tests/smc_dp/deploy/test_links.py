@@ -1,0 +1,130 @@
+"""Sites that know nothing of each other but their mail send, link by link, what a simulation of them all sends."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+from support import sites
+from support.sites import Sites
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.session import Session
+from protocols.runtime.simulate import Setting, simulate
+
+FLAKY = 3  # one turn of so many begins with the program begun anew
+
+
+def simulated(run: Sites, vanish: Mapping[str, int] | None = None) -> dict[tuple[str, str], list[bytes]]:
+    """What the simulator sends for the same approvals, rows and seeds."""
+    given = sites.approvals(run.study)
+    session = run.study.session(given)
+    brought = {name: run.at[name].business().begins(session, given, over=True, resumed=True) for name in session.names}
+    inputs = {name: at.inputs(sites.coins(name).home) for name, at in brought.items()}
+    homes = {name: at.answers(sites.coins(name).home, inputs[name]) for name, at in brought.items()}
+    links: dict[tuple[str, str], list[bytes]] = defaultdict(list)
+
+    def noted(n: int, envelope: Envelope) -> Iterable[tuple[str, Envelope]]:
+        links[envelope.sender, envelope.to].append(envelope.encode())
+        return [(envelope.to, envelope)]
+
+    simulate(
+        session,
+        {name: sites.identity(name) for name in session.names},
+        {name: sites.coins(name).seed for name in session.names},
+        inputs,
+        Setting(tamper=noted, vanish=vanish or {}),
+        {name: home for name, home in homes.items() if home},
+    )
+    return dict(links)
+
+
+@pytest.mark.parametrize("of", ["curator_run", "sum_run"])
+def test_every_link_carries_what_the_simulator_sends(of: str, request: pytest.FixtureRequest) -> None:
+    run: Sites = request.getfixturevalue(of)
+    links, releases = sites.left_by(run)
+    assert links == simulated(run)
+    assert sites.ends(run) == ["released"] * 4
+    assert len(releases) == 4
+    assert len(set(releases.values())) == 1
+    assert [run.at[name].entries() for name in run.study.parties] == [["released"]] * 3
+
+
+def test_so_it_is_when_a_party_vanishes_in_the_middle(fast_path: Path) -> None:
+    run = Sites(sites.joint(sites.newton(colluders=0, dropouts=1)), fast_path)
+    run.run(until=lambda: "sum3" in {e.stage for e in sent(run, "P3")})
+    run.away.add("P3")
+    run.run()
+    assert {name: run.ends.get(name) for name in run.study.names} == {
+        "P1": "released", "P2": "released", "P3": None, "charlie": "released",
+    }  # fmt: skip
+    assert sites.by_link(run.parcels()) == simulated(run, {"P3": len(sent(run, "P3"))})
+    assert len(set(run.releases().values())) == 1
+    run.close()
+
+
+def sent(run: Sites, name: str) -> list[Envelope]:
+    """What the relay has of this participant."""
+    return [Envelope.decode(p.body) for p in run.parcels() if p.lane == "mail" and p.sender == name]
+
+
+class OtherSeed(Sites):
+    """The twin: one site's role has another seed after it began anew before its first commit."""
+
+    def begin(self, name: str) -> None:
+        mixed = sites.SiteCoins(Stream.insecure_from_seed("another"), sites.coins(name).home)
+        self.options = {"coins": mixed} if name == "P2" else {}
+        super().begin(name)
+
+
+def test_a_twin_with_another_seed_sends_something_else(curator_run: Sites, fast_path: Path) -> None:
+    run = OtherSeed(curator_run.study, fast_path).run()
+    assert sites.ends(run) == ["released"] * 4
+    assert sites.by_link(run.parcels()) != sites.by_link(curator_run.parcels())
+    run.close()
+
+
+@pytest.mark.parametrize("of", ["curator_run", pytest.param("sum_run", marks=pytest.mark.slow)])
+def test_who_begins_anew_again_and_again_sends_the_same(
+    of: str, request: pytest.FixtureRequest, fast_path: Path
+) -> None:
+    whole: Sites = request.getfixturevalue(of)
+    run, draws = Flaky(whole.study, fast_path), Stream.insecure_from_seed("begun anew")
+    run.draws = draws
+    run.run()
+    assert run.begun > 20
+    assert sites.left_by(run) == sites.left_by(whole)
+    assert [run.at[name].entries() for name in run.study.parties] == [["released"]] * 3
+    run.close()
+
+
+class Flaky(Sites):
+    """Programs that are stopped between two turns and begun anew, drawn from a public seed."""
+
+    draws: Stream
+    begun = 0
+
+    def turn(self, name: str) -> None:
+        if self.draws.below(FLAKY) == 0:
+            self.begun += 1
+            self.begin(name)
+        super().turn(name)
+
+
+def test_the_randomness_of_a_site_is_the_systems_unless_it_is_given(curator_run: Sites, fast_path: Path) -> None:
+    run = Sites(curator_run.study, fast_path, options={"coins": None}).run()
+    first, second = sites.by_link(run.parcels()), sites.by_link(curator_run.parcels())
+    assert first.keys() == second.keys()
+    assert all(one != other for link in first for one, other in zip(first[link], second[link], strict=False))
+    run.close()
+
+
+def test_the_session_follows_from_all_approvals(curator_run: Sites) -> None:
+    study = curator_run.study
+    given = sites.approvals(study)
+    other = {**given, "P2": sites.approval(study, "P2", "again")}
+    made: list[Session] = [study.session(given), study.session(dict(given)), study.session(other)]
+    assert made[0].id == made[1].id != made[2].id

@@ -1,0 +1,179 @@
+"""An old state may not go on: it would seal two letters under one key and nonce, as a twin that lets it does."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from support import sites
+from support.dying import Killed
+from support.sites import Sites
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto import sealing
+from protocols.runtime.envelope import Envelope, signed_payload
+from protocols.runtime.process import Process
+from smc_dp.deploy.participation import Participation
+from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.store import SiteStore, StoreError
+
+STATE, COUNTERS = "state", "counters"
+TAG = sealing.OVERHEAD_BYTES
+
+
+class Stopped(NamedTuple):
+    """A run in which P1's program was stopped, a copy of what P1 had before, and what the relay had then."""
+
+    run: Sites
+    copy: Path
+    relay: RelayStore
+
+
+@pytest.fixture(scope="module")
+def stopped(curator_run: Sites, fast_folder: Path) -> Iterator[Stopped]:
+    """P1 has sent sealed letters; of the time when it had greeted there is a copy."""
+    root = Path(tempfile.mkdtemp(dir=fast_folder))  # a worker may come back to this module
+    run, copy, relay = Sites(curator_run.study, root / "old"), root / "copy", RelayStore()
+    run.run(until=lambda: any(p.sender == "P1" and p.lane == "mail" for p in run.parcels()))
+    assert not letters(run)
+    run.stop("P1")
+    shutil.copytree(run.at["P1"].folder, copy)
+    for parcel in run.parcels():
+        relay.put(parcel)
+    run.run(until=lambda: len(letters(run)) > 3)
+    run.stop("P1")
+    yield Stopped(run, copy, relay)
+    run.close()
+
+
+def letters(run: Sites) -> dict[tuple[str, int], Envelope]:
+    """The sealed letters of P1, by their place."""
+    mail = [Envelope.decode(p.body) for p in run.parcels() if p.lane == "mail" and p.sender == "P1"]
+    return {(e.to, e.number): e for e in mail if not e.is_public}
+
+
+def restored(stopped: Stopped, *folders: str) -> Sites:
+    """The run, after an operator has put back these folders of P1 from the copy."""
+    for folder in folders:
+        shutil.rmtree(stopped.run.at["P1"].folder / folder)
+        shutil.copytree(stopped.copy / folder, stopped.run.at["P1"].folder / folder)
+    return stopped.run
+
+
+@pytest.fixture
+def put_back(stopped: Stopped, fast_path: Path) -> Iterator[None]:
+    """What P1 has is the newest again afterwards."""
+    own = stopped.run.at["P1"].folder
+    shutil.copytree(own, fast_path / "newest")
+    yield
+    stopped.run.stop("P1")
+    shutil.rmtree(own)
+    shutil.copytree(fast_path / "newest", own)
+
+
+@pytest.mark.usefixtures("put_back")
+def test_a_state_from_a_backup_is_refused_by_its_number(stopped: Stopped) -> None:
+    with pytest.raises(StoreError, match=r"the state has number 2, and .*counter says that \d+ is the newest"):
+        restored(stopped, STATE).begin("P1")
+
+
+@pytest.mark.usefixtures("put_back")
+def test_with_its_number_put_back_too_it_is_refused_by_what_the_relay_has(stopped: Stopped) -> None:
+    with pytest.raises(
+        StoreError, match=r"the relay has number .* of mail from P1 to .*, which this state has not sent"
+    ):
+        restored(stopped, STATE, COUNTERS).begin("P1")
+
+
+@pytest.mark.usefixtures("put_back")
+def test_an_empty_state_is_refused_as_well(stopped: Stopped) -> None:
+    shutil.rmtree(stopped.run.at["P1"].folder / STATE)
+    with pytest.raises(StoreError, match=r"the state has number 0, and .* is the newest"):
+        stopped.run.begin("P1")
+    shutil.rmtree(stopped.run.at["P1"].folder / COUNTERS)
+    with pytest.raises(StoreError, match="the relay has number"):
+        stopped.run.begin("P1")
+
+
+@pytest.mark.usefixtures("put_back")
+def test_without_the_file_of_its_number_a_state_does_not_go_on(stopped: Stopped) -> None:
+    shutil.rmtree(stopped.run.at["P1"].folder / COUNTERS)
+    with pytest.raises(StoreError, match="is not there: an old state may not go on"):
+        stopped.run.begin("P1")
+
+
+class TrustingStore(SiteStore):
+    """The twin: takes whatever number it finds for that of the newest state."""
+
+    def _checked(self) -> int:
+        row = self._connection.execute("SELECT counter FROM state").fetchone()
+        self._count(row[0] if row else 0)
+        return self._counter
+
+
+def test_the_twin_that_lets_an_old_state_go_on_makes_a_two_time_pad(
+    stopped: Stopped, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Charlie throws his dice again and shows P1's old state another key; whoever carries the mail has both letters."""
+    before = letters(stopped.run)
+    monkeypatch.setattr(Participation, "_meet_relay", lambda self: None)
+    start = Process._start
+
+    def thrown_again(self: Process) -> object:
+        if self.name == "charlie":
+            self.desk.seed = Stream.insecure_from_seed("other dice")
+        return start(self)
+
+    monkeypatch.setattr(Process, "_start", thrown_again)
+    run = Sites(stopped.run.study, fast_path, relay=stopped.relay, kind=TrustingStore)
+    for folder in (STATE, COUNTERS):
+        shutil.copytree(stopped.copy / folder, run.at["P1"].folder / folder)
+    run.run(until=lambda: len(letters(run)) >= len(before))
+    pairs = {place: (before[place], other) for place, other in letters(run).items() if place in before}
+    told = {place: pair for place, pair in pairs.items() if pair[0].body != pair[1].body}
+    assert told
+    for place, (one, other) in told.items():
+        key = outgoing_key(run, place[0])
+        said = [sealing.unseal(key, e.number, e.header, e.body) for e in (one, other)]  # by one key and nonce
+        assert xor(one.body[:-TAG], other.body[:-TAG]) == xor(*said)
+    assert any(any(xor(one.body[:-TAG], other.body[:-TAG])) for one, other in told.values())
+    run.close()
+
+
+def outgoing_key(run: Sites, to: str) -> bytes:
+    """With what P1 seals what it sends there."""
+    secret = sites.coins("P1").seed.fork("channel").fork("x25519").bytes(sealing.KEY_BYTES)
+    mail = [Envelope.decode(p.body) for p in run.parcels() if p.lane == "mail" and p.sender == to]
+    greeting = next(e for e in mail if e.is_public and e.number == 0)
+    theirs = signed_payload(greeting)[: sealing.KEY_BYTES]
+    return sealing.link_keys(secret, theirs, greeting.session, "P1", to).outgoing
+
+
+def xor(one: bytes, other: bytes) -> bytes:
+    return bytes(a ^ b for a, b in zip(one, other, strict=False))
+
+
+def test_killed_between_a_commit_and_its_number_a_state_goes_on(
+    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number may be one behind the state, for nothing has left by then."""
+    count, died = SiteStore._count, []
+
+    def die_once(self: SiteStore, counter: int) -> None:
+        if counter == 3 and self.path.parent.parent.name == "P1" and not died:
+            died.append(counter)
+            raise Killed
+        count(self, counter)
+
+    monkeypatch.setattr(SiteStore, "_count", die_once)
+    run = Sites(curator_run.study, fast_path)
+    with pytest.raises(Killed):
+        run.run()
+    run.begin("P1")
+    run.run()
+    assert sites.left_by(run) == sites.left_by(curator_run)
+    run.close()

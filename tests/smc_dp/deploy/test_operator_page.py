@@ -1,0 +1,164 @@
+"""The operator's page is followed word for word, by organisations with a folder each, over a real nats-server."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from support.organisations import ROOT, Organisation, organisations, wait_until
+from support.relays import free_port, without_server
+
+from smc_dp.deploy.documents import Document
+from smc_dp.deploy.terms import FileSection, OwnTerms, RelaySection, SiteLimits
+from smc_dp.ledger.ledger import Ledger
+
+PAGE = (ROOT / "smc_dp" / "deploy" / "README.md").read_text(encoding="utf-8")
+ADDRESS = "relay.example:4222"
+"""The one thing on the page that is not taken as it stands."""
+EVERYBODY = ("north", "south", "west", "charlie", "relay")
+PARTIES = EVERYBODY[:3]
+GOING_ON = ("nats-server ", "smc-dp join ", "smc-dp serve ")
+AFTERWARDS = "6. Afterwards"
+NAMES = r"\w+(?:(?:, | and )\w+)*"
+PLACE = re.compile(rf"At (\w+)(?:, and likewise at ({NAMES}))?(?:, `([\w.]+)`)?:")
+HANDED = re.compile(
+    rf"Hand over `([^`]+)` from (\w+) to ({NAMES})(?: as `(\w+)`)?(?:, and likewise (from|to) ({NAMES}))?\..*"
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the page says under a heading: commands, or what is in a file, at one place; or a file that goes on `to`."""
+
+    heading: str
+    at: str
+    text: str
+    file: str = ""
+    to: str = ""
+
+
+def steps(page: str) -> Iterator[Step]:
+    """What is to be done, in the order of the page; what is done likewise elsewhere, with its name for the first."""
+    heading, place, held = "", None, None
+    for line in page.splitlines():
+        if held is not None and line != "```":
+            held.append(line)
+        elif held is not None:
+            if place is not None:
+                for name in (place[1], *listed(place[2])):
+                    yield Step(heading, name, "\n".join(held).replace(place[1], name), place[3] or "")
+            place, held = None, None
+        elif line.startswith("```"):
+            held = []
+        elif line.startswith("#"):
+            heading = line.lstrip("# ")
+        elif line.startswith("Hand over"):
+            yield from handed_over(heading, line)
+        elif line.startswith("At ") and line.endswith(":"):
+            place = PLACE.fullmatch(line)
+
+
+def handed_over(heading: str, line: str) -> Iterator[Step]:
+    found = HANDED.fullmatch(line)
+    assert found, line
+    what, giver, takers, called, way, others = found.groups()
+    for taker in listed(takers):
+        yield Step(heading, giver, what, called or what, taker)
+    for name in listed(others):
+        one = giver if way == "from" else takers
+        renamed = what.replace(one, name)
+        yield Step(
+            heading, name if way == "from" else giver, renamed, called or renamed, takers if way == "from" else name
+        )
+
+
+def listed(names: str | None) -> list[str]:
+    return re.split(r", | and ", names) if names else []
+
+
+def lines(text: str) -> list[str]:
+    return text.replace("\\\n", " ").splitlines()
+
+
+def follow(step: Step, everybody: dict[str, Organisation], address: str) -> None:
+    """Do it."""
+    one, text = everybody[step.at], step.text.replace(ADDRESS, address)
+    if step.to:
+        found, place = one.folder / text, everybody[step.to].folder / step.file
+        (shutil.copytree if found.is_dir() else shutil.copy)(found, place)
+    elif step.file:
+        (one.folder / step.file).write_text(text, encoding="utf-8")
+    else:
+        for line in lines(text):
+            (one.start if any(word in line for word in GOING_ON) else one.run)(line)
+
+
+def rows(folder: Path, count: int) -> None:
+    """The rows of a hospital, as its own system writes them, and those of new patients."""
+    cells = [(20 + i % 75, f"{i % 30},5", "fm"[i % 2], "yes" if i % 30 > 12 else "no") for i in range(count)]
+    table = ["age;days;sex;back", *(";".join(map(str, row)) for row in cells)]
+    (folder / "rows.csv").write_text("\n".join(table) + "\n")
+    (folder / "new.csv").write_text("age,days,sex\n44,3,f\n81,29.5,m\n")
+
+
+def kill_and_go_on(one: Organisation, line: str) -> None:
+    """Once it has a state, it is killed, and the same command again goes on."""
+    wait_until(lambda: bool(one.stands()))
+    one.kill(line)
+    one.start(line)
+
+
+def wait_for(site: Organisation) -> None:
+    """For the end of its programs, which has to be a good one."""
+    for line in list(site.started):
+        assert site.ended(line) == 0, site.said
+
+
+def test_every_block_of_the_page_is_followed_but_the_installation() -> None:
+    blocks = re.findall(r"^```(?:sh|toml)\b[^\n]*\n(.*?)\n^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+    followed = list(steps(PAGE))
+    assert [text for text in blocks if text not in {step.text for step in followed}] == [blocks[0]]
+    assert "pip install" in blocks[0]
+    assert {step.at for step in followed} == set(EVERYBODY)
+    assert [step.text for step in followed if step.to == "charlie" and step.at in PARTIES] == [
+        f"{n}.pub" for n in PARTIES
+    ]
+    assert {step.to for step in followed if step.file == "credentials"} == set(EVERYBODY[:-1])
+
+
+def missing_keys(page: str) -> set[str]:
+    """The keys of `own.toml` that no row of the page's tables names."""
+    sections: tuple[type[Document], ...] = (OwnTerms, FileSection, SiteLimits, RelaySection)
+    known = {name for section in sections for name in section.model_fields}
+    return known - set(re.findall(r"\w+", " ".join(line for line in page.splitlines() if line.startswith("| `"))))
+
+
+def test_the_page_has_every_key_of_own_toml() -> None:
+    assert missing_keys(PAGE) == set()
+    assert missing_keys(PAGE.replace("| `purposes` |", "| |")) == {"purposes"}
+
+
+@without_server
+@pytest.mark.slow
+def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path) -> None:
+    with organisations(tmp_path, EVERYBODY) as everybody:
+        address, sites = f"127.0.0.1:{free_port()}", [everybody[name] for name in EVERYBODY[:-1]]
+        for name, count in zip(PARTIES, (600, 450, 300), strict=True):
+            rows(everybody[name].folder, count)
+        for step in steps(PAGE):
+            if step.heading == AFTERWARDS:
+                for site in sites:
+                    wait_for(site)
+            follow(step, everybody, address)
+            if step.at == "north" and "smc-dp join" in step.text:
+                kill_and_go_on(everybody["north"], step.text)
+        releases = {name: everybody[name].folder / f"study.{name}.state" / "run" / "release.json" for name in PARTIES}
+        releases["charlie"] = everybody["charlie"].folder / "published" / "release.json"
+        assert len({path.read_bytes() for path in releases.values()}) == 1
+        for name in PARTIES:
+            with Ledger.open(everybody[name].folder / f"{name}.ledger") as ledger:
+                assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "released"]

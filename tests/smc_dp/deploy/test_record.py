@@ -1,0 +1,358 @@
+"""The record that one site keeps and all check: repeats, contradictions, who vanished, and what a site saw itself."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from support.audited import hospitals, sum_agreement
+from support.deployed import Deployed, deployed
+from support.merged import left
+from support.sessions import setup
+from support.summed import summing
+
+from protocols.arithmetic.rng import Stream
+from protocols.curator import CURATOR_NAME
+from protocols.errors import PeerError
+from protocols.runtime.channel import GREETING
+from protocols.runtime.envelope import HELLO, STAGE_END, START, Envelope, is_signed
+from protocols.runtime.mailbox import Absent
+from protocols.runtime.session import PUBLIC_NAME
+from protocols.runtime.simulate import Letters
+from protocols.runtime.transcript import Transcript
+from protocols.runtime.view import RecordedView
+from smc_dp.deploy.merge import TwoMessagesError
+from smc_dp.deploy.own_view import own_view
+from smc_dp.deploy.record import OwnLog, Record, Recorded, check_record, owed, read, record_of, told, under_way
+from smc_dp.errors import InputError
+from smc_dp.methods.gradients.newton import Newton
+from smc_dp.privacy.target import Target
+
+DATA = hospitals((12, 8, 20), 2)
+P1, P2, P3 = DATA.federation.names
+
+
+@pytest.fixture(scope="module")
+def made() -> Deployed:
+    return deployed(DATA, sum_agreement(DATA, seeded=False, colluders=0, dropouts=1))
+
+
+@pytest.fixture(scope="module")
+def gone() -> Deployed:
+    """P2 has vanished before its masked input."""
+    return deployed(DATA, sum_agreement(DATA, seeded=False, colluders=0, dropouts=1), **{P2: 4})
+
+
+# What is kept.
+
+
+def test_what_comes_again_is_kept_once(made: Deployed) -> None:
+    record = Record(made.session)
+    assert [record.append(e) for e in made.envelopes] == [True] * len(made.envelopes)
+    again = [Envelope.decode(e.encode()) for e in reversed(made.envelopes)]
+    assert not any(record.append(e) for e in again)
+    assert record.envelopes == tuple(made.envelopes)
+
+
+@pytest.mark.parametrize("kind", ["Masked", "StageEnd"])
+def test_two_messages_of_one_number_are_both_kept(kind: str, made: Deployed) -> None:
+    """The second one of something for everybody is signed by its sender: then both show who signed them."""
+    one = next(e for e in made.envelopes if e.sender == P2 and e.kind == kind)
+    other = other_of(one, made)
+    record = Record(made.session, made.envelopes)
+    with pytest.raises(TwoMessagesError, match=f"number {one.number} from {P2}") as raised:
+        record.append(other)
+    assert raised.value.kept == (one, other)
+    assert P2 not in str(raised.value).split(":")[0].replace(f"from {P2}", ""), "nobody is blamed"
+    assert record.envelopes == tuple(made.envelopes), "the first one stays"
+
+
+def other_of(e: Envelope, made: Deployed) -> Envelope:
+    if not e.is_public:
+        return e.holding(bytes(len(e.body)))
+    moved = replace(e, round=e.round + 1)
+    return moved.holding(made.identities[e.sender].sign(moved.header))
+
+
+STRAYS: dict[str, Callable[[Envelope], Envelope]] = {
+    "of another session": lambda e: replace(e, session=bytes(32)),
+    "of a stranger": lambda e: replace(e, sender="stranger"),
+    "to a stranger": lambda e: replace(e, to="stranger"),
+    "to itself": lambda e: replace(e, to=e.sender),
+    "to all, not signed": lambda e: replace(e, to=PUBLIC_NAME),
+    "signed for another place": lambda e: replace(e, to=PUBLIC_NAME, number=9),
+}
+
+
+@pytest.mark.parametrize("name", STRAYS)
+def test_strays_are_left_out_and_nobody_is_blamed(name: str, made: Deployed) -> None:
+    record = Record(made.session, made.envelopes)
+    e = next(e for e in made.envelopes if e.kind == "Masked")
+    with pytest.raises(PeerError) as raised:
+        record.append(STRAYS[name](e))
+    assert raised.value.culprit.startswith("somebody")
+    assert len(record.envelopes) == len(made.envelopes)
+    assert all(is_signed(made.session.identities[e.sender], e) for e in record.envelopes if e.is_public)
+
+
+# Who is still heard of, and who has vanished.
+
+
+def test_whose_mail_is_under_way_is_known_from_its_last_word(made: Deployed) -> None:
+    """A site says which message was its last; until all up to that is there, nothing is concluded."""
+    heads = {name: [e for e in made.envelopes if e.sender == name][-1].digest for name in made.session.names}
+    mail = made.envelopes
+    assert under_way(made.session, mail, heads) == ()
+    last, first = (next(e for e in some if e.sender == P2) for some in (mail[::-1], mail))
+    for missing in (last, first):
+        some = [e for e in mail if e != missing]
+        assert under_way(made.session, some, heads) == (P2,)
+    assert under_way(made.session, [e for e in mail if e != last], {}) == (), "without its word nobody knows of it"
+    assert under_way(made.session, [e for e in mail if e != first], {}) == (P2,), "but a gap shows"
+    assert under_way(made.session, [], {P1: START, P2: bytes(31) + b"1"}) == (P2,)
+
+
+@pytest.mark.parametrize(
+    ("letters", "wanted"),
+    [
+        (4, None),  # somebody waits for it, and says so
+        (7, Absent("P2", STAGE_END, "sum0")),
+        (8, None),  # it has sent all of it, and died before it said so
+    ],
+)
+def test_what_somebody_owed_everybody_is_noted_where_nobody_else_says_so(letters: int, wanted: Absent | None) -> None:
+    """The simulator knows what was not sent, and writes the same."""
+    made = summing()
+    run = made.simulate(vanish={"P2": Letters(letters)})
+    marks = [(name, absent) for name, absents in run.absent.items() for absent in absents]
+    found = owed(made.session, run.transcript.envelopes, marks, {"P1", "P3", CURATOR_NAME})
+    assert found == (() if wanted is None else ((PUBLIC_NAME, wanted),))
+    lines = [line for line in run.transcript.lines() if line["kind"] == "Absent" and line["to"] == PUBLIC_NAME]
+    assert [(line["from"], line["missing"], line["stage"]) for line in lines] == [
+        (absent.sender, absent.kind, absent.stage) for _, absent in found
+    ]
+
+
+def test_a_share_that_never_came_is_owed_too() -> None:
+    """Of the curator protocol, where each owes one; and everything of who never sent anything."""
+    made = setup(2, 1)
+    mail = made.simulate().transcript.envelopes
+    cut = [e for e in mail if (e.sender, e.kind) != ("P2", "PublishedShare")]
+    assert owed(made.session, cut, (), {"P1", CURATOR_NAME}) == (
+        (PUBLIC_NAME, Absent("P2", "PublishedShare", "stage3")),
+    )
+    silent = [e for e in mail if e.sender != "P2"]
+    assert owed(made.session, silent, (), {"P1", CURATOR_NAME}) == ((PUBLIC_NAME, Absent("P2", HELLO, GREETING)),)
+    charlie = [e for e in mail if e.sender == CURATOR_NAME][-1]
+    rest = [e for e in mail if e != charlie]
+    found = owed(made.session, rest, (), {"P1", "P2"})
+    assert found == ((PUBLIC_NAME, Absent(CURATOR_NAME, STAGE_END, rest[-1].stage)),), "nobody else is of his kind"
+
+
+WORDS = [
+    (Absent(CURATOR_NAME, "Result", "sum0"), True),
+    (Absent(CURATOR_NAME, HELLO, GREETING), True),
+    (Absent(P2, HELLO, GREETING), True),
+    (Absent(P2, "Shares", "setup"), True),
+    (Absent(P1, HELLO, GREETING), False),
+    (Absent(P2, HELLO, "sum0"), False),
+    (Absent(P2, HELLO, GREETING, 1), False),
+    (Absent("stranger", "Result", "sum0"), False),
+    (Absent("stranger", HELLO, GREETING), False),
+    (Absent(PUBLIC_NAME, STAGE_END, "sum0"), False),
+    (Absent(CURATOR_NAME, "Masked", "sum0"), False),
+    (Absent(P2, "Result", "sum0"), False),
+    (Absent(CURATOR_NAME, "Pickle", "sum0"), False),
+]
+
+
+@pytest.mark.parametrize(("absent", "taken"), WORDS)
+def test_only_what_a_role_could_wait_for_is_taken_from_anybodys_word(
+    absent: Absent, taken: bool, made: Deployed
+) -> None:
+    """Else one signed notice would keep everybody from the record; what could be, stands in it."""
+    found = told(made.session, P1, [absent])
+    assert found == (((P1, absent),) if taken else ())
+    assert Absent(P1, "x", "y") not in [mark for _, mark in found]
+    assert len(again(made, marks=found).splitlines()) == len(made.content.splitlines()) + taken
+
+
+# What a site holds against the record that it was sent.
+
+
+def checked(made: Deployed, content: bytes, name: str = P1, **changed: Any) -> Recorded:
+    own = replace(made.log(name), **changed)
+    return check_record(content, made.session, own, made.approvals, made.agreement.marks)
+
+
+@pytest.mark.parametrize("which", ["made", "gone"])
+def test_every_site_finds_its_own_session_in_the_record(which: str, request: pytest.FixtureRequest) -> None:
+    made = request.getfixturevalue(which)
+    shuffled = record_of(made.session, made.envelopes[::-1], made.marks[::-1], made.approvals, made.agreement.marks)
+    assert b"".join(shuffled.chunks()) == made.content
+    for name in made.simulated:
+        found = checked(made, made.content, name)
+        assert sorted(e.digest for e in found.envelopes.values()) == sorted(e.digest for e in made.envelopes)
+        assert set(found.marks) == set(made.marks)
+
+
+def again(made: Deployed, envelopes: list[Envelope] | None = None, **changed: Any) -> bytes:
+    """A record that its keeper has made of something else."""
+    return replace(made, envelopes=made.envelopes if envelopes is None else envelopes, **changed).content
+
+
+def of(made: Deployed, sender: str, kind: str) -> Envelope:
+    return [e for e in made.envelopes if (e.sender, e.kind) == (sender, kind)][-1]
+
+
+def without(made: Deployed, *out: Envelope) -> list[Envelope]:
+    return [e for e in made.envelopes if e not in out]
+
+
+def in_another_order(made: Deployed) -> bytes:
+    head = record_of(made.session, made.envelopes, made.marks, made.approvals, made.agreement.marks)
+    blocks = Transcript(made.session, made.agreement.marks, approvals=made.approvals)
+    for e in sorted(head.read(), key=lambda e: e.sender):
+        blocks.post(e)
+    return b"".join(blocks.chunks())
+
+
+def line(n: int, **fields: Any) -> Callable[[Deployed], bytes]:
+    def change(made: Deployed) -> bytes:
+        lines = made.content.splitlines(keepends=True)
+        edited = {**json.loads(lines[n]), **fields}
+        lines[n] = json.dumps(edited, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+        return b"".join(lines)
+
+    return change
+
+
+def flipped(made: Deployed) -> bytes:
+    """A letter of P1 with another byte in it."""
+    mine = of(made, P1, "Unmask")
+    other = base64.b64encode(mine.body[:-1] + bytes([mine.body[-1] ^ 1]))
+    return made.content.replace(base64.b64encode(mine.body), other)
+
+
+FORGERIES: dict[str, tuple[Callable[[Deployed], bytes], str]] = {
+    "blocks of each sender": (in_another_order, "is not written as"),
+    "the last line missing": (lambda m: b"".join(m.content.splitlines(keepends=True)[:-1]), "record"),
+    "an end without a line's end": (lambda m: m.content[:-1], "is not written as"),
+    "a line twice": (lambda m: m.content + m.content.splitlines(keepends=True)[-1], "there twice"),
+    "a line that is none": (lambda m: m.content + b"x" * 300 + b"\n", "no messages"),
+    "text that is none": (lambda m: m.content + b"\xff\n", "ASCII"),
+    "empty": (lambda m: b"", "record"),
+    "very many lines": (lambda m: b"\n" * 100_000, "bytes a line"),
+    "a field too many": (line(5, note="x"), "is not written as"),
+    "another nonce": (line(0, nonce="00" * 32), "is not written as"),
+    "a mark taken off": (line(0, insecure=["insecure seed"]), "is not written as"),
+    "other approvals": (lambda m: again(m, approvals=m.approvals[::-1]), "is not written as"),
+    "no approvals": (lambda m: again(m, approvals=None), "is not written as"),
+    "my last word missing": (lambda m: again(m, without(m, of(m, P1, STAGE_END))), f"not all messages of {P1}"),
+    "a byte of mine": (flipped, f"something that {P1} sent is not there"),
+    "all of another missing": (lambda m: again(m, [e for e in m.envelopes if e.sender != P2]), "lacks"),
+    "the sum missing": (lambda m: again(m, without(m, of(m, CURATOR_NAME, "PublishedSum"))), "lacks"),
+    "I am said to have vanished, and all is there": (
+        lambda m: again(m, marks=[(PUBLIC_NAME, Absent(P1, STAGE_END, "sum0"))]), f"says that {P1} has vanished",
+    ),
+    "I am said to have given somebody up": (
+        lambda m: again(m, marks=[(P1, Absent(CURATOR_NAME, "Result", "sum0"))]), f"absent to {P1}",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_another_record_is_refused(name: str, made: Deployed) -> None:
+    change, says = FORGERIES[name]
+    content = change(made)
+    assert content != made.content
+    with pytest.raises(InputError, match=says):
+        checked(made, content)
+
+
+def test_a_letter_that_did_not_come_is_noticed_but_of_whom_it_gave_up(made: Deployed) -> None:
+    """Somebody that a site has given up may have sent letters that came too late for it."""
+    mine = made.log(CURATOR_NAME)
+    last = of(made, P2, "Unmask")
+    fewer = [e for e in mine.received if e != last]
+    with pytest.raises(InputError, match=f"a message of {P2} to {CURATOR_NAME}"):
+        checked(made, made.content, CURATOR_NAME, received=fewer)
+    mark = Absent(P2, "Unmask", "sum0")
+    late = again(made, marks=[(CURATOR_NAME, mark)])
+    assert checked(made, late, CURATOR_NAME, received=fewer, marks=frozenset({mark})).marks == ((CURATOR_NAME, mark),)
+
+
+def test_who_came_back_too_late_finds_what_came_in_time(made: Deployed) -> None:
+    """Its last messages, and what it gave up itself, are not in the record any more; that it was given up, is."""
+    mark = (CURATOR_NAME, Absent(P2, "Unmask", "sum0"))
+    tail = [e for e in made.envelopes if e.sender == P2 and e.kind in ("Unmask", STAGE_END) and e.stage == "sum0"]
+    content = again(made, without(made, *tail), marks=[mark])
+    gave_up = frozenset({Absent(CURATOR_NAME, "Result", "sum0")})
+    assert checked(made, content, P2, marks=gave_up).marks == (mark,)
+    with pytest.raises(InputError, match=f"not all messages of {P2}"):
+        checked(made, again(made, without(made, *tail)), P2)
+    with pytest.raises(InputError, match=f"other messages of {P2}"):
+        checked(made, content, P2, sent=[e for e in made.log(P2).sent if e.kind != "Masked"])
+    said = again(made, without(made, *tail), marks=[mark, (P2, Absent(CURATOR_NAME, "Certificate", "sum0"))])
+    with pytest.raises(InputError, match=f"absent to {P2}"):
+        checked(made, said, P2, marks=gave_up)
+    vanished = (PUBLIC_NAME, Absent(P2, STAGE_END, "sum0"))
+    assert checked(made, again(made, without(made, tail[-1]), marks=[vanished]), P2).marks == (vanished,)
+
+
+def test_a_mark_of_mine_that_is_missing_is_noticed(gone: Deployed) -> None:
+    assert gone.log(CURATOR_NAME).marks
+    with pytest.raises(InputError, match=f"absent to {CURATOR_NAME}"):
+        checked(gone, again(gone, marks=[]), CURATOR_NAME)
+    assert checked(gone, again(gone, marks=[]), P1).marks == (), "of others' marks a site knows nothing"
+
+
+# Views.
+
+
+@pytest.mark.parametrize("which", ["made", "gone"])
+def test_a_view_made_afterwards_is_the_one_of_the_session(which: str, request: pytest.FixtureRequest) -> None:
+    made = request.getfixturevalue(which)
+    for name, view in made.simulated.items():
+        assert made.view(name) == view.dumps(made.session)
+
+
+def test_a_view_holds_what_was_answered_at_home() -> None:
+    agreed = sum_agreement(DATA, Newton(), Target(8, noise="ddg"), seeded=False, most_rows=40)  # type: ignore[arg-type]
+    made = deployed(DATA, agreed)
+    view = RecordedView.loads(made.view(P1), made.session)
+    assert view == made.simulated[P1]
+    assert len(view.inputs) > len(made.simulated[CURATOR_NAME].inputs) + 1
+    with pytest.raises(InputError, match=f"view of {P1}"):
+        own_view(
+            made.session, P1, made.identities[P1], made.seeds[P1], made.inputs[P1][:3], read(made.content, made.session)
+        )
+
+
+def test_another_seed_makes_no_view(made: Deployed) -> None:
+    found = read(made.content, made.session)
+    with pytest.raises(InputError, match=f"view of {P1}: does not follow"):
+        own_view(made.session, P1, made.identities[P1], Stream.from_system(), made.inputs[P1], found)
+    inputs = made.inputs[P2]
+    with pytest.raises(InputError, match=f"view of {P1}: does not follow"):
+        own_view(made.session, P1, made.identities[P1], made.seeds[P1], inputs, found)
+
+
+def test_a_record_without_approvals_is_written_as_before() -> None:
+    found = left(summing(D=0))
+    plain, none = Transcript(found.session, found.insecure), Transcript(found.session, found.insecure, approvals=None)
+    some = Transcript(found.session, found.insecure, approvals=[])
+    assert plain.dumps() == none.dumps()
+    assert "approvals" not in json.loads(plain.dumps())
+    assert json.loads(some.dumps())["approvals"] == []
+
+
+def test_a_log_is_what_a_site_sent_and_got(made: Deployed) -> None:
+    """The helper of these tests keeps apart what a site keeps apart."""
+    log = made.log(P1)
+    assert isinstance(log, OwnLog)
+    assert {e.sender for e in log.sent} == {P1} == {e.to for e in log.received}

@@ -1,0 +1,245 @@
+"""A relay that repeats, delays, reorders and loses: no effect, or a wait that names whom, and a deadline in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from support import sites
+from support.sites import Sites
+
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.deploy import participation
+from smc_dp.deploy.parcel import Carrier, CarrierError, Lane, Parcel
+from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.site import Site
+
+LATE, AGAIN = 3, 8  # one parcel of so many is kept back; one of so many comes once more
+
+
+class RoughCarrier:
+    """Brings parcels late, again and again, and in any order; sends some twice, and often cannot be reached."""
+
+    def __init__(self, inner: Carrier, draws: Stream) -> None:
+        self._inner, self._draws = inner, draws
+        self._there: dict[bytes, Parcel] = {}
+        self._old: list[Parcel] = []
+
+    def send(self, parcels: Sequence[Parcel]) -> None:
+        self._or_fail()
+        for parcel in parcels:
+            self._inner.send([parcel] * (1 + self._draws.below(2)))
+            self._or_fail()
+
+    def fetch(self, seconds: float) -> list[Parcel]:
+        self._or_fail()
+        came = self._inner.fetch(seconds)
+        self._inner.taken(came)
+        self._there.update((parcel.digest, parcel) for parcel in came)
+        found = [parcel for parcel in self._there.values() if self._draws.below(LATE)]
+        found += [parcel for parcel in self._old if self._draws.below(AGAIN) == 0]
+        return Permutation.random(len(found), self._draws)(found)
+
+    def taken(self, parcels: Sequence[Parcel]) -> None:
+        for parcel in parcels:
+            self._old += [self._there.pop(parcel.digest)] if parcel.digest in self._there else []
+
+    def last(self, to: str, lane: Lane) -> Parcel | None:
+        self._or_fail()
+        return self._inner.last(to, lane)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def _or_fail(self) -> None:
+        if self._draws.below(12) == 0:
+            raise CarrierError("the relay cannot be reached")
+
+
+@pytest.mark.parametrize("of", ["curator_run", pytest.param("sum_run", marks=pytest.mark.slow)])
+def test_a_rough_relay_changes_nothing(of: str, request: pytest.FixtureRequest, fast_path: Path) -> None:
+    whole: Sites = request.getfixturevalue(of)
+    draws = Stream.insecure_from_seed("rough")
+    run = Sites(whole.study, fast_path, options={"sleep": lambda seconds: None})
+    run.between = lambda name, way: RoughCarrier(way, draws.fork(name))
+    run.run()
+    assert sites.left_by(run) == sites.left_by(whole)
+    assert all("the relay cannot be reached" in said for said in run.said.values())
+    run.close()
+
+
+def test_a_twin_that_takes_letters_as_they_come_is_caught(
+    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def as_they_come(self: Site, parcels: Sequence[Parcel]) -> Iterator[Envelope]:
+        yield from (self._envelope(p) for p in parcels if p.lane == "mail" and p.to in (self.name, PUBLIC_NAME))
+
+    monkeypatch.setattr(Site, "_due", as_they_come)
+    draws = Stream.insecure_from_seed("rough")
+    run = Sites(curator_run.study, fast_path, options={"sleep": lambda seconds: None})
+    run.between = lambda name, way: RoughCarrier(way, draws.fork(name))
+    assert "aborted" in sites.ends(run.run())
+    assert not run.releases()
+    run.close()
+
+
+class OutageCarrier(RoughCarrier):
+    """Cannot be reached until a time, and at least once."""
+
+    def __init__(self, inner: Carrier, clock: sites.Clock, until: float) -> None:
+        super().__init__(inner, Stream.insecure_from_seed("outage"))
+        self._clock, self._until, self._met = clock, until, False
+
+    def fetch(self, seconds: float) -> list[Parcel]:
+        self._or_fail()
+        return self._inner.fetch(seconds)
+
+    def taken(self, parcels: Sequence[Parcel]) -> None:
+        self._inner.taken(parcels)
+
+    def _or_fail(self) -> None:
+        if self._clock.now < self._until or not self._met:
+            self._met = True
+            raise CarrierError("the relay cannot be reached")
+
+
+def test_nobody_is_late_for_what_the_relay_could_not_bring(sum_run: Sites, fast_path: Path) -> None:
+    run = Sites(sum_run.study, fast_path)
+    run.run(until=lambda: len(run.parcels()) > len(sum_run.parcels()) // 2)
+    for going in run.going.values():
+        going._carrier = OutageCarrier(going._carrier, run.clock, sites.NOON + 3600)
+    run.run()
+    assert run.clock.now > sites.NOON + 3600
+    assert sites.left_by(run) == sites.left_by(sum_run)
+    run.close()
+
+
+class LosingCarrier:
+    """Brings everything but one parcel: of this sender in this lane, the last that has come or a numbered one."""
+
+    def __init__(self, inner: Carrier, sender: str, lane: str, number: int) -> None:
+        self._inner, self._lost = inner, (sender, lane, number)
+
+    def send(self, parcels: Sequence[Parcel]) -> None:
+        self._inner.send(parcels)
+
+    def fetch(self, seconds: float) -> list[Parcel]:
+        came = self._inner.fetch(seconds)
+        lost = [p for p in came if (p.sender, p.lane, p.number) == self._lost]
+        if len(lost) == len(came):
+            self._inner.taken(lost)
+        return [p for p in came if p not in lost]
+
+    def taken(self, parcels: Sequence[Parcel]) -> None:
+        self._inner.taken(parcels)
+
+    def last(self, to: str, lane: Lane) -> Parcel | None:
+        return self._inner.last(to, lane)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def without(study_of: Sites, folder: Path, reader: str, sender: str, lane: str, number: int) -> Sites:
+    """The run in which this reader never gets that parcel."""
+    return Sites(
+        study_of.study,
+        folder,
+        between=lambda name, way: LosingCarrier(way, sender, lane, number) if name == reader else way,
+    ).run()
+
+
+def test_an_approval_that_is_lost_for_ever_is_waited_for_by_name(curator_run: Sites, fast_path: Path) -> None:
+    run = without(curator_run, fast_path, "P1", "P2", "approval", 0)
+    assert "waiting for the approvals of P2" in run.said["P1"]
+    assert run.ends["P1"] == "deadline"
+    assert run.facts("P1")["why"] == "no approvals of P2"
+    assert not run.releases()
+    assert [run.at[name].entries() for name in run.study.parties] == [[], ["void"], ["void"]]  # the others had begun
+    run.close()
+
+
+def test_a_letter_that_is_lost_for_ever_is_waited_for_by_name_and_then_no_more(
+    curator_run: Sites, fast_path: Path
+) -> None:
+    run = without(curator_run, fast_path, "P1", "P2", "mail", 1)
+    assert any("waiting for P2" in line for line in run.said["P1"])
+    assert run.ends == {"P1": "ended", "P2": "ended", "P3": "ended", "charlie": "deadline"}  # he waits the least
+    assert run.facts("P1")["why"] == "charlie ended the session: deadline"
+    assert not run.releases()
+    assert [run.at[name].entries() for name in run.study.parties] == [["void"]] * 3
+    run.close()
+
+
+def test_a_lost_record_is_looked_for_again(curator_run: Sites, fast_path: Path) -> None:
+    run = without(curator_run, fast_path, "P1", "charlie", "record", 0)
+    assert run.ends == {"P1": "waiting", "P2": "released", "P3": "released", "charlie": "released"}
+    assert "the role is at its end: waiting for the record of charlie" in run.said["P1"]
+    assert run.at["P1"].entries() == ["open"]
+    run.between = lambda name, way: way
+    run.begin("P1")
+    run.run()
+    assert run.ends["P1"] == "released"
+    assert run.at["P1"].entries() == ["released"]
+    assert sites.left_by(run) == sites.left_by(curator_run)
+    run.close()
+
+
+@pytest.mark.parametrize("half", [True, False])
+def test_what_a_relay_has_lost_it_gets_again(sum_run: Sites, fast_path: Path, half: bool) -> None:
+    """A power cut takes back what a relay had not synced: sites that begin again send it once more."""
+    run = Sites(sum_run.study, fast_path)
+    run.run(until=lambda: len(run.parcels()) > 20)
+    kept = run.parcels()[: 10 if half else 0]
+    run.relay = RelayStore()
+    for parcel in kept:
+        run.relay.put(parcel)
+    for name in run.study.names:
+        run.begin(name)
+    run.run()
+    assert sites.left_by(run) == sites.left_by(sum_run)
+    run.close()
+
+
+class JunkCarrier(RoughCarrier):
+    """Brings, once a minute and without an end, one more notice of a peer that is none."""
+
+    def __init__(self, inner: Carrier, study: str, clock: sites.Clock) -> None:
+        super().__init__(inner, Stream.insecure_from_seed("junk"))
+        self._study, self._number, self._clock = study, 0, clock
+
+    def fetch(self, seconds: float) -> list[Parcel]:
+        self._number += 1
+        self._clock.now += 60
+        return [*self._inner.fetch(seconds), Parcel(self._study, "P2", "public", "notice", self._number, b"{}")]
+
+    def send(self, parcels: Sequence[Parcel]) -> None:
+        self._inner.send(parcels)
+
+    def taken(self, parcels: Sequence[Parcel]) -> None:
+        self._inner.taken(parcels)
+
+    def last(self, to: str, lane: Lane) -> Parcel | None:
+        return self._inner.last(to, lane)
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_a_peer_that_never_stops_talking_postpones_no_deadline(
+    sum_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch, *, bounded: bool
+) -> None:
+    if not bounded:
+        monkeypatch.setattr(participation, "_IDLE_LOOKS", 1 << 30)
+    run = Sites(sum_run.study, fast_path, most_turns=100)
+    run.away |= {"P2", "P3", "charlie"}
+    run.between = lambda name, way: JunkCarrier(way, run.study.digest, run.clock)
+    if bounded:
+        run.run()
+        assert run.ends["P1"] == "deadline"
+    else:
+        with pytest.raises(AssertionError, match="no end"):
+            run.run()
+    run.close()

@@ -1,0 +1,155 @@
+"""One session costs a party once and is answered by it once: whatever is lost, and whatever the relay says it has."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support import sites
+from support.sites import Sites
+
+from smc_dp.deploy.parcel import Parcel
+from smc_dp.deploy.participation import Participation
+from smc_dp.deploy.party import PartyBusiness
+from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.site import Site
+from smc_dp.deploy.store import StoreError
+from smc_dp.errors import InputError
+from smc_dp.run.charge import RELEASED, OpenCharge
+from smc_dp.run.own_ledger import OwnLedger
+
+
+def begun_anew(whole: Sites, folder: Path, relay: RelayStore | None = None) -> Sites:
+    """P1 has its ledger, and neither its state nor the number of it; all others, and the relay, play the run again."""
+    run = Sites(whole.study, folder, relay=relay or RelayStore(), options={"coins": None})
+    shutil.copy(whole.at["P1"].ledger, run.at["P1"].ledger)
+    return run
+
+
+def test_a_session_that_was_charged_by_a_lost_state_is_not_answered_again(curator_run: Sites, fast_path: Path) -> None:
+    """The relay says that it has nothing of P1: that its book knows the session is what stops it."""
+    run = begun_anew(curator_run, fast_path)
+    with pytest.raises(InputError, match="was charged for this session before, by a state that is not here"):
+        run.run()
+    assert not [p for p in run.parcels() if (p.sender, p.lane) == ("P1", "mail")]
+    run.close()
+
+
+def test_the_twin_that_believes_the_relay_answers_twice_for_one_price(
+    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OwnLedger, "has", lambda self, session_id: False)
+    run = begun_anew(curator_run, fast_path)
+    with pytest.raises(InputError, match="is of another release"):
+        run.run()
+    run.close()
+    one, two = (sites.by_link(found.parcels())["P1", "charlie"] for found in (curator_run, run))
+    assert len(one) == len(two)
+    assert one != two
+    assert run.at["P1"].entries() == ["released"]  # one entry, and two sets of letters
+
+
+def test_a_program_that_died_between_its_book_and_its_first_state_goes_on(
+    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begins, died = PartyBusiness.begins, []
+
+    def die_once(self: PartyBusiness, *said: object, **how: bool) -> object:
+        made = begins(self, *said, **how)  # type: ignore[arg-type]
+        if not died:
+            died.append(self.member.name)
+            raise InterruptedError
+        return made
+
+    monkeypatch.setattr(PartyBusiness, "begins", die_once)
+    run = Sites(curator_run.study, fast_path)
+    with pytest.raises(InterruptedError):
+        run.run()
+    run.begin(died[0])
+    run.run()
+    assert sites.left_by(run) == sites.left_by(curator_run)
+    assert run.at[died[0]].entries() == ["released"]
+    run.close()
+
+
+def stopped_after_release(whole: Sites, folder: Path) -> Sites:
+    """P1's share is out; then its program begins anew, and the relay brings another parcel under a known key."""
+    run = Sites(whole.study, folder)
+    run.run(until=lambda: run.facts("P1").get("left") == [RELEASED])
+    run.begin("P1")
+    run.turn("P1")
+    there = next(p for p in run.stores["P1"].received() if p.lane == "mail")
+    run.relay.put(Parcel(there.study, there.sender, there.to, "mail", there.number, b"another"))
+    run.run(until=lambda: "P1" in run.ends)
+    return run
+
+
+def test_a_charge_stays_once_the_share_is_out_and_a_program_that_begins_anew_knows_it(
+    curator_run: Sites, fast_path: Path
+) -> None:
+    run = stopped_after_release(curator_run, fast_path)
+    assert (run.ends["P1"], run.facts("P1")["left"], run.at["P1"].entries()) == ("aborted", [RELEASED], ["open"])
+    run.close()
+
+
+@pytest.mark.parametrize("broken", ["forgets", "says nothing"])
+def test_twins_that_forget_what_has_left_get_their_charge_back(
+    broken: str, curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if broken == "forgets":
+        monkeypatch.setattr("smc_dp.deploy.site.charge_in", lambda facts: OpenCharge())
+        run = stopped_after_release(curator_run, fast_path)
+    else:
+        run = Sites(curator_run.study, fast_path)
+        run.run(until=lambda: "done" in run.facts("P1") and bool(run.facts("P1")["done"]))
+        monkeypatch.setattr(Site, "_facts", lambda self: {"end": self.end, "left": [], "taken back": []})
+        site = run.going["P1"]._site
+        assert site is not None
+        site.close("aborted", "told to")
+        run.turn("P1")
+    assert run.at["P1"].entries() == ["void"]  # and its share is on the board
+    run.close()
+
+
+@pytest.fixture
+def ended(curator_run: Sites, fast_path: Path) -> Iterator[Sites]:
+    """P1 met two parcels under one key and has said so; then an operator put back the state of a minute before."""
+    run = Sites(curator_run.study, fast_path / "run")
+    run.run(until=lambda: run.facts("P1").get("stage") not in (None, "", "approvals", "setup"))
+    folder = run.at["P1"].folder
+    there = next(p for p in run.stores["P1"].received() if p.lane == "mail")
+    run.begin("P1")
+    run.turn("P1")
+    shutil.copytree(folder, fast_path / "copy")  # nothing is being committed
+    run.relay.put(Parcel(there.study, there.sender, there.to, "mail", there.number, b"another"))
+    for _ in range(4):
+        if "P1" not in run.ends:
+            run.turn("P1")
+    assert run.ends["P1"] == "aborted"
+    run.stop("P1")
+    yield run
+    run.close()
+
+
+def put_back(run: Sites, copy: Path) -> None:
+    folder = run.at["P1"].folder
+    shutil.rmtree(folder / "state")
+    shutil.copytree(copy / "state", folder / "state")
+
+
+def test_a_state_of_before_the_end_is_refused_by_what_it_has_said_since(ended: Sites, fast_path: Path) -> None:
+    """Its number is still the newest: an end makes no new state."""
+    put_back(ended, fast_path / "copy")
+    with pytest.raises(StoreError, match="the relay has number 0 of notice from P1 to public"):
+        ended.begin("P1")
+
+
+def test_a_twin_that_asks_for_its_letters_alone_goes_on(
+    ended: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_back(ended, fast_path / "copy")
+    monkeypatch.setattr(Participation, "_own_places", lambda self: iter([("public", "approval")]))
+    ended.begin("P1")
+    assert ended.going["P1"].end is None

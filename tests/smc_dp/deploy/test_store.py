@@ -1,0 +1,104 @@
+"""What a store refuses, and that nobody opens its state without the identity and the passphrase."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
+from smc_dp.deploy import sealed
+from smc_dp.deploy.sealed import Seal
+from smc_dp.deploy.store import KeptState, SiteStore, StoreError
+from smc_dp.errors import InputError
+
+NORTH, SOUTH = (Identity.generate(Stream.insecure_from_seed(name)) for name in ("north", "south"))
+SALT = bytes(32)
+
+
+def opened(folder: Path, participant: str = "north") -> SiteStore:
+    return SiteStore(folder / "state", folder / "counters", {"participant": participant}, NORTH)
+
+
+def kept(number: int) -> Callable[[], KeptState]:
+    return lambda: KeptState(number, b"secret")
+
+
+def test_a_state_follows_the_newest_and_no_other(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as store:
+        store.commit(state=kept(1))
+        for wrong in (1, 3):
+            with pytest.raises(StoreError, match=f"state {wrong} does not follow 1"):
+                store.commit(state=kept(wrong))
+        assert store.newest() == KeptState(1, b"secret")
+
+
+def test_who_commits_after_another_stops_even_where_no_lock_was_between_them(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as store:
+        with closing(sqlite3.connect(store.path)) as other:
+            other.execute("INSERT INTO state VALUES (1, 1, x'00')")
+            other.commit()
+        with pytest.raises(StoreError, match="another process works on this state"):
+            store.commit(facts={"stage": "setup"})
+
+
+def test_a_second_process_and_another_purpose_are_refused(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)), pytest.raises(StoreError, match="another process works on this state"):
+        opened(tmp_path)
+    with pytest.raises(StoreError, match="belongs to another participant"):
+        opened(tmp_path, "south")
+
+
+def test_a_number_that_is_one_behind_is_brought_up_when_the_store_is_opened(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as store:
+        store.commit(state=kept(1))
+    (counter,) = (tmp_path / "counters").iterdir()
+    counter.write_text("0\n")
+    opened(tmp_path).close()
+    assert counter.read_text() == "1\n"
+
+
+@pytest.mark.parametrize(("signer", "passphrase"), [(SOUTH, "typed"), (NORTH, "other"), (NORTH, None)])
+def test_only_the_same_identity_and_passphrase_open_a_state(signer: Identity, passphrase: str | None) -> None:
+    made = Seal(NORTH, SALT, "typed").seal(b"secret", b"bound")
+    assert Seal(NORTH, SALT, "typed").open(made, b"bound") == b"secret"
+    with pytest.raises(InputError, match="does not open"):
+        Seal(signer, SALT, passphrase).open(made, b"bound")
+
+
+class PublicHalf:
+    """Somebody who knows the identity's public half, and signs with a key of its own."""
+
+    public = NORTH.public
+
+    def sign(self, message: bytes) -> bytes:
+        return SOUTH.sign(message)
+
+
+def test_the_public_half_of_an_identity_opens_nothing() -> None:
+    made = Seal(NORTH, SALT).seal(b"secret", b"bound")
+    with pytest.raises(InputError, match="does not open"):
+        Seal(PublicHalf(), SALT).open(made, b"bound")
+
+
+def test_a_twin_that_does_not_stretch_the_passphrase_in_opens_with_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealed, "_stretched", lambda passphrase, salt: b"")
+    made = Seal(NORTH, SALT, "typed").seal(b"secret", b"bound")
+    assert Seal(NORTH, SALT, "other").open(made, b"bound") == b"secret"
+
+
+def test_a_passphrase_is_the_one_it_began_with_before_there_is_anything_to_open(tmp_path: Path) -> None:
+    """Else a mistyped one would seal what follows, and the right one open nothing any more."""
+
+    def began(passphrase: str | None) -> SiteStore:
+        return SiteStore(tmp_path / "state", tmp_path / "counters", {"participant": "north"}, NORTH, passphrase)
+
+    began("typed").close()
+    for other in ("tpyed", None):
+        with pytest.raises(StoreError, match="sealed under another key or passphrase"):
+            began(other)
+    began("typed").close()

@@ -1,0 +1,163 @@
+"""A site's own terms: each limit with a study just at it and one beyond, and terms that nobody could keep to."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from support import studies
+from support.studies import by_curator, study, text, weighted
+
+from smc_dp.data.file_form import FileForm
+from smc_dp.deploy.documents import UnfitError, parsed
+from smc_dp.deploy.terms import OwnTerms
+from smc_dp.errors import InputError
+from smc_dp.run.charge import price_of
+
+
+def terms(limits: str = "", rest: str = "", *, epsilon: str = "1", delta: str = "1e-5") -> OwnTerms:
+    said = f"[limits]\nmax_epsilon = {epsilon}\nmax_delta = {delta}\n{limits}\n{rest}"
+    return parsed(OwnTerms, said, "terms")
+
+
+AT, BEYOND = "at the limit", "beyond it"
+TESTS_KEYS = by_curator(top="insecure_test_keys = true").replace("3072", "512")
+ONE_LOST = text().replace("colluders = 1\ndropouts = 0", "colluders = 0\ndropouts = 1")
+
+# The rule -> the terms, a study at the limit, and one beyond it; the words that the refusal has.
+LIMITS = {
+    "max_epsilon": (terms(epsilon='"1/3"'), text(), text().replace("1/3", "1/2"), "wanted at most 1/3, .* has 0.5"),
+    "max_delta": (terms(), text(), text().replace("1e-5", "1.1e-5"), "wanted at most 1/100000, .* has 0.0000110001"),
+    "min_parties": (terms("min_parties = 3"), text(), ONE_LOST, "wanted rows of 3 in a release, .* those of 2"),
+    "min_colluders": (
+        terms("min_colluders = 1"),
+        text(),
+        text().replace("colluders = 1", "colluders = 0"),
+        "wanted protection against 1, secure_sum withstands 0",
+    ),
+    "adjacency": (
+        terms('adjacency = ["replace", "party"]'),
+        text(),
+        text().replace('"replace"', '"addremove"'),
+        "wanted replace or party, the study's release has addremove",
+    ),
+    "columns": (
+        terms('columns = ["age", "sex", "outcome"]'),
+        text(),
+        text().replace("age =", "postcode ="),
+        "'postcode' is not among those allowed",
+    ),
+    "purposes": (
+        terms('purposes = ["care", "research"]'),
+        text(),
+        text().replace('"research"', '"marketing"'),
+        "'marketing' is not among those allowed",
+    ),
+    "insecure": (terms(), by_curator(), TESTS_KEYS, "the study is marked insecure test keys, wanted none"),
+}
+
+
+@pytest.mark.parametrize("rule", LIMITS)
+def test_each_limit_allows_a_study_at_it_and_refuses_one_beyond(rule: str) -> None:
+    own, at, beyond, words = LIMITS[rule]
+    assert own.faults(study(at)) == []
+    (fault,) = own.faults(study(beyond))
+    with pytest.raises(InputError, match=f"terms: {rule}: {words}"):
+        raise InputError(fault)
+
+
+def test_the_defaults_are_of_the_tightest_kind_that_any_study_could_meet() -> None:
+    own = terms()
+    assert (own.limits.min_parties, own.limits.min_colluders, own.limits.insecure) == (2, 0, False)
+    assert terms("insecure = true").faults(study(TESTS_KEYS)) == []
+
+
+def test_a_study_may_pass_every_limit_and_hears_of_each() -> None:
+    limits = "min_parties = 9\nmin_colluders = 9\ncolumns = []\npurposes = []"
+    faults = terms(limits, epsilon="0.1", delta="0").faults(study())
+    rules = [fault.split(": ")[1] for fault in faults]
+    assert rules == ["max_epsilon", "max_delta", "min_parties", "min_colluders", *["columns"] * 3, "purposes"]
+
+
+def test_decimals_that_no_float_is_are_limits_all_the_same() -> None:
+    for figure in ("0.1", '"1/3"', "0.3", "1e-3"):
+        said = text().replace('"1/3"', figure)
+        assert terms(epsilon=figure).faults(study(said)) == []
+        less = Fraction(study(said).target.epsilon) * Fraction(999, 1000)
+        assert len(terms(epsilon=f'"{less}"').faults(study(said))) == 1
+    for figure in ("1e-7", "3e-6", '"1/70000"'):
+        assert terms(delta=figure).faults(study(text().replace('"1e-5"', figure))) == []
+
+
+def test_the_epsilon_that_counts_is_the_true_one() -> None:
+    """With noise as printed the figure that a hub names is not what its release has."""
+    printed = study(by_curator(target='epsilon = 1\nnoise = "laplace"\ncalibration = "paper"'))
+    true = price_of(printed.agreement()).epsilon
+    assert true < Fraction(1, 5)
+    assert terms(epsilon=f'"{true}"').faults(printed) == []  # by the figure named, 1, it would be refused
+    (fault,) = terms(epsilon=f'"{true * Fraction(999, 1000)}"').faults(printed)
+    assert fault.startswith("terms: max_epsilon: ")
+
+
+def test_the_curators_protocol_withstands_nobody_who_deviates() -> None:
+    (fault,) = terms("min_colluders = 1").faults(study(by_curator()))
+    assert fault == "terms: min_colluders: wanted protection against 1, pathak2010 needs all to keep to the rules"
+
+
+def test_a_sum_whose_delta_follows_from_its_noise_is_held_to_the_limit_too() -> None:
+    drawn = study(weighted())
+    delta = price_of(drawn.agreement()).delta
+    assert delta > 0
+    assert terms(delta=f'"{delta}"').faults(drawn) == []
+    assert len(terms(delta="0").faults(drawn)) == 1
+
+
+def test_paths_begin_where_the_terms_lie(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(f'data = "rows.csv"\n{studies.OWN_TERMS}[relay]\ncredentials = "relay"\n[file]\nseparator = ";"\n')
+    own = OwnTerms.read(path)
+    assert (own.data_path, own.credentials_path) == (tmp_path / "rows.csv", tmp_path / "relay")
+    assert own.file.form == FileForm(";")
+    path.write_text(studies.OWN_TERMS.replace("[limits]", 'data = "/there/rows.csv"\n[limits]'))
+    assert OwnTerms.read(path).data_path == Path("/there/rows.csv")
+    path.write_text(studies.OWN_TERMS)
+    own = OwnTerms.read(path)
+    assert (own.data_path, own.credentials_path, own.file.form) == (None, None, FileForm())
+
+
+BOTH = "[limits]\nmax_epsilon = 1\nmax_delta = 0\n"
+WRONG = {
+    "limits: is missing": "",
+    "limits: max_epsilon: is missing": "[limits]\nmax_delta = 0",
+    "limits: max_delta: is missing": "[limits]\nmax_epsilon = 1",
+    "limits: max_epsilon: wanted a number above 0": "[limits]\nmax_epsilon = 0\nmax_delta = 0",
+    "limits: max_epsilon: wanted a number that is not negative": "[limits]\nmax_epsilon = inf\nmax_delta = 0",
+    "limits: max_delta: wanted a number that is not negative": "[limits]\nmax_epsilon = 1\nmax_delta = -1",
+    "limits: unknown key 'max_epsilom'": BOTH + "max_epsilom = 1",
+    "limits: min_parties: wanted a whole number, got '3'": BOTH + "min_parties = '3'",
+    "limits: min_parties: wanted a whole number, got True": BOTH + "min_parties = true",
+    "limits: min_colluders: wanted 0 or more": BOTH + "min_colluders = -1",
+    "limits: columns: wanted a list, got 'age'": BOTH + "columns = 'age'",
+    "limits: columns 2: wanted a text, got 1": BOTH + "columns = ['age', 1]",
+    "limits: purposes: wanted a list": BOTH + "purposes = 'research'",
+    "limits: adjacency 1: wanted 'replace', 'addremove' or 'party', got 'any'": BOTH + "adjacency = ['any']",
+    "limits: insecure: wanted true or false": BOTH + "insecure = 1",
+    "limits: wanted a section": "limits = 1",
+    "file: separator: wanted a single character": f"{studies.OWN_TERMS}[file]\nseparator = ''",
+    "file: decimal: wanted": f"{studies.OWN_TERMS}[file]\ndecimal = ';'",
+    "file: encoding: wanted one of": f"{studies.OWN_TERMS}[file]\nencoding = 'ebcdic'",
+    "file: missing: wanted a list": f"{studies.OWN_TERMS}[file]\nmissing = 'NA'",
+    "file: unknown key 'header'": f"{studies.OWN_TERMS}[file]\nheader = false",
+    "relay: unknown key 'address'": f"{studies.OWN_TERMS}[relay]\naddress = 'nats://x'",
+    "data: wanted a text, got 1": f"data = 1\n{studies.OWN_TERMS}",
+    "unknown key 'epsilon'": f"epsilon = 1\n{studies.OWN_TERMS}",
+}
+
+
+@pytest.mark.parametrize("rule", WRONG)
+def test_terms_that_say_something_else_are_refused(rule: str) -> None:
+    with pytest.raises(UnfitError) as caught:
+        parsed(OwnTerms, WRONG[rule], "terms")
+    (fault,) = caught.value.faults
+    assert fault.startswith(rule)

@@ -1,0 +1,182 @@
+"""Studies of made-up hospitals, approved of by all, and what their sites leave: a record, a release, views."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
+from protocols.curator import CURATOR_NAME
+from protocols.programs import PROTOCOLS
+from protocols.runtime.board import Board
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.simulate import Letters, Setting, simulate
+from protocols.runtime.transcript import Transcript
+from protocols.runtime.view import RecordedView
+from smc_dp import aggregation
+from smc_dp.data.bounds import NumericColumn
+from smc_dp.data.sources import Prepared
+from smc_dp.deploy.documents import canonical_text
+from smc_dp.deploy.merge import Mark
+from smc_dp.deploy.own_view import own_view
+from smc_dp.deploy.record import OwnLog, owed, read, record_of
+from smc_dp.deploy.study import JointStudy
+from smc_dp.run import folder as run_folder
+from smc_dp.run.agreement import PLAIN, TEST_KEYS, Agreement, settings_of
+from smc_dp.run.approvals import RANDOM_BYTES, canonical, joint_nonce, to_sign
+from smc_dp.run.party import OwnPart
+from support.audited import Folders, long_term
+
+Change: TypeAlias = Callable[[Any], Any]
+_TARGET = ("epsilon", "delta", "noise", "calibration")
+
+
+def nothing(document: object) -> None:
+    """Everything stays as it is."""
+
+
+def study_of(agreed: Agreement, identities: Mapping[str, Identity]) -> JointStudy:
+    """A study that says what was agreed on, among these."""
+    stated, settings = dict(agreed.parameters), settings_of(agreed.method)
+    target = {name: stated.pop(name) for name in _TARGET if name in stated}
+    terms = {k: v for k, v in stated.items() if k not in (*settings, "method", "protocol", "parties", "dimension")}
+    keys = {name: identities[name].public.hex() for name in agreed.participants}
+    document = {
+        **{"title": "made up", "purpose": "tests", "relay": "nats://localhost:4222"},
+        "insecure_test_keys": TEST_KEYS in agreed.marks,
+        "method": {"name": agreed.method.name, **settings},
+        "target": target,
+        "protocol": {"name": agreed.protocol, **terms},
+        "deadlines": {"greetings": 60, "letters": 60},
+        "parties": [{"name": name, "key": keys[name]} for name in agreed.parties],
+        "curator": {"key": keys[CURATOR_NAME]} if CURATOR_NAME in keys else None,
+        "bounds": _stated(agreed),
+    }
+    return JointStudy.model_validate(document)
+
+
+def _stated(agreed: Agreement) -> dict[str, Any]:
+    """The bounds as a file of bounds says them."""
+    bounds = agreed.bounds
+    columns = {c.name: [c.low, c.high] for c in bounds.columns if isinstance(c, NumericColumn)}
+    rows = {"clip": bounds.clip, "bias": bounds.bias, "center": bounds.center}
+    return {"columns": columns, "label": {"column": bounds.label, "classes": list(bounds.classes)}, "rows": rows}
+
+
+@dataclass(frozen=True, repr=False)
+class Deployed:
+    """What the sites of a study have in the end: `simulated` are views of those who did not vanish."""
+
+    study: bytes
+    agreement: Agreement
+    approvals: list[dict[str, str]]
+    session: Session
+    identities: Mapping[str, Identity]
+    seeds: Mapping[str, Stream]
+    inputs: Mapping[str, tuple[Any, ...]]
+    envelopes: list[Envelope]
+    marks: list[Mark]
+    simulated: Mapping[str, RecordedView]
+
+    @property
+    def record(self) -> Transcript:
+        return record_of(self.session, self.envelopes, self.marks, self.approvals, self.agreement.marks)
+
+    @property
+    def content(self) -> bytes:
+        return b"".join(self.record.chunks())
+
+    def log(self, name: str) -> OwnLog:
+        """What this site has seen."""
+        return OwnLog(
+            name,
+            [e for e in self.envelopes if e.sender == name],
+            [e for e in self.envelopes if e.to == name],
+            [e for e in self.envelopes if e.to == PUBLIC_NAME],
+            frozenset(absent for reader, absent in self.marks if reader == name),
+        )
+
+    def view(self, name: str) -> bytes:
+        """Made afterwards by its owner."""
+        found = read(self.content, self.session)
+        return own_view(self.session, name, self.identities[name], self.seeds[name], self.inputs[name], found)
+
+    def write(self, folder: Path, *, views: bool = True) -> Folders:
+        """The run folder and everybody's view."""
+        made = Folders(folder / "run", folder / "views")
+        board = Board(self.session)
+        for e in self.record.read():
+            if e.is_public:
+                board.post(e)
+        value = aggregation.value_of(self.session, board.published)
+        gone = tuple(sorted({absent.sender for _, absent in self.marks}))
+        outcome = aggregation.published_outcome(self.session, board.published, value, self.record, gone)
+        if outcome.execution is None:
+            raise AssertionError("nothing was executed")
+        published = run_folder.make(outcome, self.agreement, PLAIN)
+        run_folder.write(made.run, published, outcome.execution, self.study)
+        made.views.mkdir(parents=True)
+        for j, name in enumerate(self.simulated if views else ()):
+            (made.views / f"{j}.view").write_bytes(self.view(name))
+        return made
+
+
+def deployed(
+    data: Prepared,
+    agreed: Agreement,
+    *,
+    study: Change = nothing,
+    approvals: Change = nothing,
+    nonce: bytes | None = None,
+    **vanish: int,
+) -> Deployed:
+    """One session of a study in which exactly this is agreed on, by roles that publish in the end; coins from the
+    system. `vanish`: after so many letters.
+
+    What everybody approves of and how is changed by `study` and `approvals`, and the session has the nonce that these
+    make, or another: so nothing else about it is out of order.
+    """
+    identities, coins = long_term(agreed.parties), Stream.from_system()
+    document = json.loads(study_of(agreed, identities).content)
+    study(document)
+    content = canonical_text(document)
+    said = [_approval(name, identities[name], content, coins) for name in agreed.participants]
+    approvals(said)
+    made_of_all = joint_nonce(map(canonical, said)) if nonce is None else nonce
+    program = PROTOCOLS[agreed.protocol].program
+    pinned = {name: identities[name] for name in agreed.participants}
+    public = {name: identity.public for name, identity in pinned.items()}
+    session = Session(program, agreed.program_parameters(agreed.bound(PLAIN)), public, made_of_all)
+    parts = {n: OwnPart(n, rows, agreed, coins.fork(f"own {n}")) for n, rows in data.federation.by_name.items()}
+    inputs: dict[str, tuple[Any, ...]] = {name: (session.parameters,) for name in session.names}
+    inputs |= {name: part.inputs(session) for name, part in parts.items()}
+    home = {name: answers for name, part in parts.items() if (answers := part.at_home(session, inputs[name]))}
+    seeds = {name: coins.fork(f"seed {name}") for name in session.names}
+    setting = Setting(vanish={name: Letters(n) for name, n in vanish.items()}, views=True)
+    run = simulate(session, pinned, seeds, inputs, setting, home)
+    here = [name for name, end in run.ends.items() if end != "gone"]
+    marks = [(name, absent) for name in here for absent in run.absent[name]]
+    sent = run.transcript.envelopes
+    views = {name: run.recorded[name] for name in here}
+    return Deployed(
+        content, agreed, said, session, pinned, seeds, {name: view.inputs for name, view in views.items()}, sent,
+        [*marks, *owed(session, sent, marks, here)], views,
+    )  # fmt: skip
+
+
+def approved(approval: dict[str, str], study: str, identity: Identity) -> None:
+    """The same approval, of this study."""
+    signed = to_sign(study, approval["name"], approval["random"])
+    approval.update(study=study, signature=identity.sign(signed).hex())
+
+
+def _approval(name: str, identity: Identity, content: bytes, coins: Stream) -> dict[str, str]:
+    made = {"name": name, "random": coins.bytes(RANDOM_BYTES).hex()}
+    approved(made, hashlib.sha256(content).hexdigest(), identity)
+    return made

@@ -1,0 +1,204 @@
+"""Programs that die at drawn places around their commits and sends, each place once; and twins with other orders."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.session import Session
+from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.notice import Notice
+from smc_dp.deploy.parcel import Carrier, Lane, Parcel
+from smc_dp.deploy.participation import Business
+from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.site import Site
+from smc_dp.deploy.store import KeptState, SiteStore
+from smc_dp.run.charge import OpenCharge
+from smc_dp.run.own_process import AtSite
+
+BEFORE, COMMITTED, SENT, NOTED, TAKEN = "before its commit", "committed", "sent", "noted as sent", "taken"
+PUT, KEPT = "before it is put", "put"
+CHARGED, WRITTEN = "charged", "written"
+AT_SITE, AT_RELAY = (BEFORE, SENT, NOTED, TAKEN), (PUT, KEPT)
+
+
+def called(parcel: Parcel) -> str:
+    """What a place calls a parcel."""
+    return f"{parcel.lane} {parcel.number} from {parcel.sender} to {parcel.to}"
+
+
+@dataclass(frozen=True)
+class Fate:
+    """At which places to die, once each: what was met stands in a folder, for whoever begins anew."""
+
+    places: Collection[str]
+    met: Path
+    die: Callable[[], Any]
+
+    def meet(self, where: str, what: Iterable[str]) -> None:
+        """Die here if it is one of the places, and nobody has died of it before."""
+        there = [f"{where}: {it}" for it in what]
+        for place in there:
+            if place in self.places and not self._mark(place).exists():
+                self._mark(place).write_text(json.dumps(there))
+                self.die()
+
+    def of(self, parcels: Sequence[Parcel], where: str) -> None:
+        """As `meet`."""
+        self.meet(where, map(called, parcels))
+
+    def deaths(self) -> list[list[str]]:
+        """What every death was about."""
+        return [json.loads(path.read_text()) for path in sorted(self.met.iterdir())]
+
+    def _mark(self, place: str) -> Path:
+        return self.met / hashlib.sha256(place.encode()).hexdigest()
+
+
+class Killed(BaseException):
+    """A program died, where all run in one thread."""
+
+
+def die() -> None:
+    """Die in one thread."""
+    raise Killed
+
+
+class DyingStore(SiteStore):
+    """Dies before and after what it commits."""
+
+    def __init__(self, fate: Fate, *args: Any) -> None:
+        self._fate = fate
+        super().__init__(*args)
+
+    def commit(
+        self,
+        taken: Sequence[Parcel] = (),
+        sending: Sequence[Parcel] = (),
+        state: Callable[[], KeptState] | None = None,
+        facts: Mapping[str, Any] | None = None,
+        evidence: Sequence[Parcel] = (),
+    ) -> None:
+        self._fate.of(sending, BEFORE)
+        super().commit(taken, sending, state, facts, evidence)
+        self._fate.of(sending, COMMITTED)
+        self._fate.of(taken, TAKEN)
+
+    def sent(self, parcels: Sequence[Parcel]) -> None:
+        super().sent(parcels)
+        self._fate.of(parcels, NOTED)
+
+
+class HastyStore(DyingStore):
+    """The twin: sends, dies, and would then have committed."""
+
+    def __init__(self, relay: RelayStore, fate: Fate, *args: Any) -> None:
+        self._relay = relay
+        super().__init__(fate, *args)
+
+    def commit(
+        self,
+        taken: Sequence[Parcel] = (),
+        sending: Sequence[Parcel] = (),
+        state: Callable[[], KeptState] | None = None,
+        facts: Mapping[str, Any] | None = None,
+        evidence: Sequence[Parcel] = (),
+    ) -> None:
+        for parcel in sending:
+            self._relay.put(parcel)
+        super().commit(taken, sending, state, facts, evidence)
+
+
+class TornStore(DyingStore):
+    """The twin: commits the state, dies, and would then have committed what is to be sent."""
+
+    def commit(
+        self,
+        taken: Sequence[Parcel] = (),
+        sending: Sequence[Parcel] = (),
+        state: Callable[[], KeptState] | None = None,
+        facts: Mapping[str, Any] | None = None,
+        evidence: Sequence[Parcel] = (),
+    ) -> None:
+        super().commit(taken, (), state, facts, evidence)
+        super().commit(sending=sending)
+
+
+class DyingCarrier:
+    """Dies after one parcel of many was sent."""
+
+    def __init__(self, fate: Fate, inner: Carrier) -> None:
+        self._fate, self._inner = fate, inner
+
+    def send(self, parcels: Sequence[Parcel]) -> None:
+        for parcel in parcels:
+            self._inner.send([parcel])
+            self._fate.of([parcel], SENT)
+
+    def fetch(self, seconds: float) -> list[Parcel]:
+        return self._inner.fetch(seconds)
+
+    def taken(self, parcels: Sequence[Parcel]) -> None:
+        self._inner.taken(parcels)
+
+    def last(self, to: str, lane: Lane) -> Parcel | None:
+        return self._inner.last(to, lane)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+@dataclass(frozen=True)
+class DyingBusiness:
+    """Dies after the budget was charged, and after the release was written and before that is committed."""
+
+    name: str
+    fate: Fate
+    inner: Business
+
+    def begins(self, session: Session, approvals: Mapping[str, Approval], *, over: bool, resumed: bool) -> AtSite:
+        brings = self.inner.begins(session, approvals, over=over, resumed=resumed)
+        self.fate.meet(CHARGED, [self.name])
+        return brings
+
+    def is_over(self, site: Site, notices: Mapping[str, Notice], *, patient: bool) -> bool:
+        return self.inner.is_over(site, notices, patient=patient)
+
+    def released(
+        self, site: Site, approvals: Mapping[str, Approval], notices: Mapping[str, Notice]
+    ) -> Sequence[Parcel]:
+        sending = self.inner.released(site, approvals, notices)
+        self.fate.meet(WRITTEN, [self.name])
+        return sending
+
+    def ended(self, session_id: bytes, charge: OpenCharge) -> None:
+        self.inner.ended(session_id, charge)
+
+
+class DyingRelay(RelayStore):
+    """Dies before and after it keeps a parcel."""
+
+    def __init__(self, fate: Fate, path: Path) -> None:
+        super().__init__(path)
+        self._fate = fate
+
+    def put(self, parcel: Parcel) -> None:
+        self._fate.of([parcel], PUT)
+        super().put(parcel)
+        self._fate.of([parcel], KEPT)
+
+
+def plans(parcels: Sequence[Parcel], names: Sequence[str], runs: int, others: int) -> list[list[str]]:
+    """For each of so many runs its places: over all runs one between every commit and its send, and one after every
+    charge and release; in each run `others` drawn uniformly over all other places.
+    """
+    draws = Stream.insecure_from_seed("where to die")
+    every = [f"{where}: {called(parcel)}" for where in (*AT_SITE, *AT_RELAY) for parcel in parcels]
+    sure = [f"{COMMITTED}: {called(parcel)}" for parcel in parcels]
+    sure += [f"{where}: {name}" for where in (CHARGED, WRITTEN) for name in names]
+    return [sure[at::runs] + [every[draws.below(len(every))] for _ in range(others)] for at in range(runs)]

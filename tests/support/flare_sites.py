@@ -1,0 +1,247 @@
+"""Sites of a study under a real NVIDIA FLARE, in an environment of its own: provisioned, started, killed."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import tomlkit
+
+from protocols.curator import CURATOR_NAME
+from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.flare.kit import flare_names, make_flare_kit
+from smc_dp.deploy.flare.templates import CONTROLLER, EXECUTOR, HERE, LEAD
+from smc_dp.deploy.study import JointStudy
+from smc_dp.ledger.ledger import Ledger
+from support.relays import free_port, identity, joint_study
+
+ROOT = Path(__file__).resolve().parents[2]
+GIVEN = "SMC_DP_FLARE"  # a folder of an environment with this project and FLARE, for whoever runs these tests often
+_JOBS = ("nvflare.private.fed.app.client.worker_process", "nvflare.private.fed.app.server.runner_process")
+RELEASED = "the study is over here: released"
+
+
+def environment(shared: Path) -> Path:
+    """The programs of an environment with this project and its extra `flare`; made once for all workers."""
+    if given := os.environ.get(GIVEN):
+        return Path(given) / "bin"
+    made = shared / "flare-environment"
+    with (shared / "flare-environment.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            subprocess.run([sys.executable, "-m", "venv", str(made)], check=True)
+            install = [str(made / "bin" / "pip"), "install", "--quiet", "--editable", f"{ROOT}[flare]"]
+            done = subprocess.run(install, capture_output=True, text=True)
+            (made / "failed").write_text(done.stderr if done.returncode else "")
+    if why := (made / "failed").read_text().strip():
+        pytest.skip(f"NVIDIA FLARE cannot be installed here: {why.splitlines()[-1]}")
+    return made / "bin"
+
+
+def until(what: str, holds: Callable[[], bool], seconds: float, look: float = 0.1) -> None:
+    """Wait for it; an AssertionError when it does not come."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError(f"{what}: not within {seconds} seconds")
+        time.sleep(look)
+
+
+def text_of(study: JointStudy, letters: float = 600) -> str:
+    """The study as a file, with deadlines that a busy machine keeps."""
+    stated = study.model_dump(by_alias=True, exclude_none=True)
+    return tomlkit.dumps({**stated, "deadlines": {"greetings": 600, "letters": letters}})
+
+
+@dataclass
+class FlareSites:
+    """A study at its sites under this folder, and FLARE's packages of all; `study` is what they approved."""
+
+    folder: Path
+    programs: Path
+    study: JointStudy
+    started: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        return flare_names(self.study)
+
+    @property
+    def kit(self) -> Path:
+        return self.folder / "kit"
+
+    @property
+    def packages(self) -> Path:
+        return self.folder / "provisioned" / "smc_dp" / "prod_00"
+
+    def own(self, site: str) -> Path:
+        """The site's own folder for this study."""
+        return self.packages / site / "local" / "smc_dp" / self.study.digest
+
+    def log(self, who: str) -> str:
+        return (self.packages / who / "out").read_text(errors="replace")
+
+    @property
+    def relay(self) -> str:
+        """FLARE's name of the server."""
+        return "localhost"
+
+    def begin(self, who: str) -> None:
+        """Start the server or a site as its package says, in a session of its own, with nothing of this program's."""
+        package = self.packages / who
+        environ = {"PATH": f"{self.programs}:{os.environ['PATH']}", "HOME": str(package)}
+        with (package / "out").open("ab") as log:
+            command = ["bash", str(package / "startup" / "sub_start.sh"), "--once"]
+            self.started[who] = subprocess.Popen(
+                command, cwd=package, env=environ, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True,
+            )  # fmt: skip
+
+    def begin_all(self) -> None:
+        """Start the server and all sites, and wait until it knows them."""
+        for who in (self.relay, *self.names):
+            self.begin(who)
+        known = "uccessfully registered"
+        until("all sites at the server", lambda: all(known in self.log(site) for site in self.names), 60)
+
+    def all_of(self, who: str) -> list[int]:
+        """The processes of FLARE at a site, and of its jobs."""
+        return self._running(lambda words: any(word.startswith(str(self.packages / who)) for word in words))
+
+    def kill_all(self) -> None:
+        """SIGKILL for all that runs in this folder; FLARE starts the processes of jobs in sessions of their own."""
+        for process in [*(p.pid for p in self.started.values()), *self._running(lambda words: True)]:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        for process in self.started.values():
+            process.wait()
+
+    def jobs_of(self, who: str) -> list[int]:
+        """The processes of the jobs of a site, or of the server."""
+        return self._running(lambda words: str(self.packages / who) in words and any(kind in words for kind in _JOBS))
+
+    def _running(self, wanted: Callable[[list[str]], bool]) -> list[int]:
+        """The processes that were started with something in this folder, and as it is wanted."""
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                words = (process / "cmdline").read_text().split("\0")
+                if any(word.startswith(f"{self.folder}/") for word in words) and wanted(words):
+                    found.append(int(process.name))
+        return found
+
+    def submit(self, job: Path) -> None:
+        """As the page of the kit says."""
+        command = [str(self.programs / "nvflare"), "job", "submit", "-j", str(job)]
+        environ = {"PATH": f"{self.programs}:{os.environ['PATH']}", "HOME": str(self.folder)}
+        done = subprocess.run(
+            [*command, "--startup-kit", str(self.packages / LEAD)],
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert "job_id" in done.stdout, done.stdout + done.stderr
+
+    def simulated(self, seconds: float) -> None:
+        """The job of the kit in FLARE's simulator; all sites see the same local files there, under their own names."""
+        local = self.folder / "simulator" / "local"
+        for who in ("relay", *self.names):
+            shutil.copytree(self.kit / who / "local" / "smc_dp", local / "smc_dp", dirs_exist_ok=True)
+        for site, name in self.names.items():
+            file = local / "smc_dp" / self.study.digest / f"{site}.toml"
+            stated = tomlkit.parse(file.read_text()).unwrap()
+            own = {key: str(self.folder / "own" / name / value) for key, value in stated.items()}
+            file.write_text(tomlkit.dumps(own))
+        policy = {"class_list_enforcement_mode": "enforce", "class_allow_list": [EXECUTOR, CONTROLLER]}
+        (local / "resources.json").write_text(json.dumps({"format_version": 2, **policy, "allow_log_streaming": False}))
+        relay = local / "smc_dp" / self.study.digest / "relay.toml"  # a new trial deletes the simulator's own folders
+        relay.write_text(relay.read_text().replace('"parcels"', f'"{self.folder / "parcels"}"'))
+        command = [str(self.programs / "nvflare"), "simulator", str(self.kit / "job"), "-w", str(local.parent)]
+        count = str(len(self.names))
+        environ = {"PATH": f"{self.programs}:{os.environ['PATH']}", "HOME": str(self.folder)}
+        with (self.folder / "out").open("ab") as log, suppress(subprocess.TimeoutExpired):
+            subprocess.run([*command, "-n", count, "-t", count], env=environ, stdout=log, stderr=log, timeout=seconds)
+        self.kill_all()
+
+    def under_two_digests(self) -> int:
+        """How many places of the relay hold two different parcels."""
+        return self._asked(
+            "SELECT count(*) FROM (SELECT 1 FROM parcels GROUP BY sender, addressee, lane, number HAVING count(*) > 1)"
+        )
+
+    def parcels(self, sender: str) -> int:
+        """How many parcels the relay has of this participant."""
+        return self._asked("SELECT count(*) FROM parcels WHERE sender = ?", sender)
+
+    def _asked(self, question: str, *values: str) -> int:
+        folder = self.packages / self.relay / "local" / "smc_dp" / self.study.digest / "parcels"
+        address = f"{(folder / self.study.digest).as_uri()}.sqlite?mode=ro"
+        with suppress(sqlite3.OperationalError), closing(sqlite3.connect(address, uri=True)) as relay:
+            return int(relay.execute(question, values).fetchone()[0])
+        return 0  # there is no store yet
+
+
+def written(folder: Path, study: JointStudy) -> None:
+    """Everything that the participants of this study have, each in a folder of its own below this one."""
+    for number, name in enumerate(study.names):
+        own = folder / name
+        own.mkdir(parents=True)
+        signer = identity(name)
+        (own / "study.toml").write_text(text_of(study, study.deadlines.letters))
+        (own / f"{name}.key").write_text(f"{signer.seed.hex()}\n")
+        (own / f"{name}.key").chmod(0o600)
+        (own / f"study.{name}.approval").write_bytes(
+            Approval.made(study, name, signer, secrets.token_bytes(32)).encode()
+        )
+        if name != CURATOR_NAME:
+            rows = "".join(f"{20 + 7 * i % 80},{'yes' if (i + number) % 3 else 'no'}\n" for i in range(12 + number))
+            (own / "rows.csv").write_text(f"age,back\n{rows}")
+            (own / "own.toml").write_text(
+                'data = "rows.csv"\n[limits]\nmax_epsilon = 1\nmax_delta = 1e-5\ninsecure = true\n'
+            )
+            Ledger.create(own / f"{name}.ledger", Fraction(2), Fraction("1e-5")).close()
+
+
+def agreed(folder: Path, letters: float = 600, **other: object) -> JointStudy:
+    """A study whose relay is FLARE on a free port here, and what its participants have, below this folder.
+
+    `other`: sections in place of those of `joint_study`.
+    """
+    stated = joint_study(f"flare://localhost:{free_port()}").model_dump(by_alias=True, exclude_none=True)
+    drafted = JointStudy.model_validate({**stated, **other})
+    folder.mkdir(parents=True)
+    (folder / "study.toml").write_text(text_of(drafted, letters))
+    study = JointStudy.read(folder / "study.toml")
+    written(folder, study)
+    return study
+
+
+def provisioned(sites: FlareSites) -> FlareSites:
+    """The kit of a study, made into packages of FLARE as its page says; nothing runs yet."""
+    folder, programs = sites.folder, sites.programs
+    make_flare_kit(sites.study, sites.kit)
+    command = [str(programs / "nvflare"), "provision", "-p", str(sites.kit / "project.yml")]
+    environ = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(folder)}
+    subprocess.run([*command, "-w", str(folder / "provisioned")], env=environ, check=True, capture_output=True)
+    shutil.copytree(sites.kit / "relay" / "local", sites.packages / sites.relay / "local", dirs_exist_ok=True)
+    resources = sites.packages / sites.relay / "local" / "resources.json"
+    resources.write_text(resources.read_text().replace(HERE, str(sites.packages / sites.relay)))
+    for site, name in sites.names.items():
+        shutil.copytree(sites.kit / site / "local", sites.packages / site / "local", dirs_exist_ok=True)
+        shutil.copytree(folder / "own" / name, sites.own(site), dirs_exist_ok=True)
+    return sites

@@ -1,0 +1,148 @@
+"""Hostile relays and peers: what they make of the parcels on their way to one reader."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import cbor2
+
+from protocols.crypto.identity import Identity
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.notice import Code, Notice
+from smc_dp.deploy.parcel import Carrier, Lane, Parcel
+from smc_dp.deploy.release import as_parcels, from_parcels
+from smc_dp.deploy.study import JointStudy
+from support import sites
+
+Change = Callable[[Parcel], Iterable[Parcel]]
+
+
+class HubCarrier:
+    """Brings what somebody made of what came; that it was taken is said of what came."""
+
+    def __init__(self, inner: Carrier, change: Change) -> None:
+        self._inner, self._change = inner, change
+        self._came: list[Parcel] = []
+
+    def send(self, parcels: Sequence[Parcel]) -> None:
+        self._inner.send(parcels)
+
+    def fetch(self, seconds: float) -> list[Parcel]:
+        self._inner.taken(self._came)
+        self._came = self._inner.fetch(seconds)
+        return [made for parcel in self._came for made in self._change(parcel)]
+
+    def taken(self, parcels: Sequence[Parcel]) -> None:
+        """Said with the next look."""
+
+    def last(self, to: str, lane: Lane) -> Parcel | None:
+        return self._inner.last(to, lane)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+@dataclass(frozen=True)
+class At:
+    """One place on the way to a reader."""
+
+    sender: str
+    to: str
+    lane: Lane
+    number: int
+
+    def is_of(self, parcel: Parcel) -> bool:
+        return parcel.key == (self.sender, self.to, self.lane, self.number)
+
+    def becomes(self, make: Callable[[Parcel], Parcel | list[Parcel]]) -> Change:
+        """Only the parcel of this place is another, or several."""
+
+        def change(parcel: Parcel) -> list[Parcel]:
+            made = make(parcel) if self.is_of(parcel) else parcel
+            return made if isinstance(made, list) else [made]
+
+        return change
+
+
+def body(make: Callable[[bytes], bytes]) -> Callable[[Parcel], Parcel]:
+    return lambda parcel: replace(parcel, body=make(parcel.body))
+
+
+def envelope(**other: Any) -> Callable[[Parcel], Parcel]:
+    """The same envelope with other fields."""
+    return body(lambda content: replace(Envelope.decode(content), **other).encode())
+
+
+def flipped(content: bytes, at: int = -1) -> bytes:
+    """One bit of it is another."""
+    changed = bytearray(content)
+    changed[at] ^= 1
+    return bytes(changed)
+
+
+def inside(make: Callable[[bytes], bytes]) -> Callable[[Parcel], Parcel]:
+    """What the envelope holds is another."""
+
+    def made(content: bytes) -> bytes:
+        found = Envelope.decode(content)
+        return replace(found, body=make(found.body)).encode()
+
+    return body(made)
+
+
+def signed_by(other: Identity) -> Callable[[Parcel], Parcel]:
+    """The same greeting, signed under another identity."""
+
+    def made(content: bytes) -> bytes:
+        found = Envelope.decode(content)
+        payload = found.body[:-64]
+        return replace(found, body=payload + other.sign(found.header + payload)).encode()
+
+    return body(made)
+
+
+def besides(*made: Parcel) -> Callable[[Parcel], list[Parcel]]:
+    """These come with it."""
+    return lambda parcel: [parcel, *made]
+
+
+def approved(approval: Approval, number: int = 0, study: str = "") -> Parcel:
+    return Parcel(study or approval.study, approval.name, PUBLIC_NAME, "approval", number, approval.encode())
+
+
+def said(
+    study: JointStudy, sender: str, code: Code, session: bytes, number: int = 7, lane: Lane = "notice",
+    *, by: str = "", head: str | None = None, of: str = "", mark: str = "",
+) -> Parcel:  # fmt: skip
+    """A notice that says it is this sender's, signed by whoever it is `by`."""
+    notice = Notice.made(of or study.digest, session, sender, code, b"", sites.identity(by or sender))
+    if head is not None:
+        unsigned = replace(notice, head=head, signature="")
+        notice = replace(unsigned, signature=sites.identity(by or sender).sign(unsigned._to_sign()).hex())
+    marked = json.loads(notice.encode())
+    marked["marks"] = [{"sender": sender, "kind": mark, "stage": "", "read": 0}] if mark else []
+    content = json.dumps(marked, sort_keys=True, separators=(",", ":")).encode()
+    return Parcel(study.digest, sender, PUBLIC_NAME, lane, number, content)
+
+
+def record(make: Callable[[bytes], bytes]) -> Change:
+    """The record is another; it is in one part in these small studies."""
+
+    def change(parcel: Parcel) -> list[Parcel]:
+        if parcel.lane != "record":
+            return [parcel]
+        content = from_parcels([parcel])
+        assert content is not None
+        return as_parcels(parcel.study, make(content))
+
+    return change
+
+
+def part(number: int, count: object, piece: object) -> Callable[[Parcel], Parcel]:
+    """What comes as a part of the record says of itself that it is this one."""
+    return body(lambda content: cbor2.dumps([number, count, piece]))

@@ -1,0 +1,219 @@
+"""What a study costs each of its sites over a carrier, in processor seconds and bytes: to hold against one process.
+
+All sites are on this machine and take part from their own files: over memory as threads of one process, over
+nats-server (`with_nats`) as processes of their own. Loading the program and drawing up the study do not count.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, redirect_stdout
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from protocols.curator import CURATOR_NAME
+from smc_dp.cli.main import main
+from smc_dp.data.sources import dataset
+from smc_dp.data.tables import Table
+from smc_dp.deploy.carriers import open_carrier
+from smc_dp.deploy.in_memory import InMemoryCarrier
+from smc_dp.deploy.joining import OpenCarrier, SiteFiles, take_part
+from smc_dp.deploy.nats.kit import make_kit, open_study
+from smc_dp.deploy.parcel import Carrier, Lane, Parcel
+from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.study import JointStudy
+from support.relays import free_port, served, wait_for
+
+ROOT = Path(__file__).parents[2]
+BOUNDS = ROOT / "smc_dp" / "data" / "breast_cancer.toml"
+METHODS: Mapping[str, tuple[str, ...]] = {
+    "prr_mean": ("--method", "prr_mean", "--lambda", "0.1"),
+    "newton": ("--method", "newton", "--colluders", "1"),
+}
+
+
+@dataclass(frozen=True)
+class SiteCost:
+    """Of one site in one study. `seconds` are of the processor; bytes are those of parcels."""
+
+    name: str
+    end: str
+    seconds: float
+    sent: int
+    received: int
+    sends: int
+    fetches: int
+
+
+class Counted:
+    """A carrier that counts what goes through it."""
+
+    def __init__(self, carrier: Carrier) -> None:
+        self._carrier = carrier
+        self.sent = self.received = self.sends = self.fetches = 0
+
+    def send(self, parcels: Sequence[Parcel]) -> None:
+        self.sends += bool(parcels)
+        self.sent += sum(len(parcel.encode()) for parcel in parcels)
+        self._carrier.send(parcels)
+
+    def fetch(self, seconds: float) -> list[Parcel]:
+        found = self._carrier.fetch(seconds)
+        self.fetches += 1
+        self.received += sum(len(parcel.encode()) for parcel in found)
+        return found
+
+    def taken(self, parcels: Sequence[Parcel]) -> None:
+        self._carrier.taken(parcels)
+
+    def last(self, to: str, lane: Lane) -> Parcel | None:
+        return self._carrier.last(to, lane)
+
+    def close(self) -> None:
+        self._carrier.close()
+
+
+def drawn_up(folder: Path, method: str, parties: int, relay: str) -> dict[str, SiteFiles]:
+    """A study that all have approved, and each one's files, which nobody else has."""
+    folder.mkdir(parents=True)
+    data = dataset("breast_cancer", parties=parties).as_read
+    names = [f"site-{j}" for j in range(1, parties + 1)]
+    command("identities", "new", str(folder / "ids"), *names)
+    keys = json.loads((folder / "ids" / "identities.json").read_text())
+    chosen = [word for name in names for word in ("--party", f"{name}={keys[name]}")]
+    chosen += ["--curator", keys[CURATOR_NAME], "--bounds", str(BOUNDS), "--relay", relay]
+    study = folder / "study.toml"
+    command("study", "new", "--out", str(study), *chosen, "--title", "T", "--purpose", "research", *METHODS[method])
+    files = {}
+    for name, table in zip((*names, CURATOR_NAME), (*data.values(), None), strict=True):
+        files[name] = at_home(folder / name, study, folder / "ids" / f"{name}.key", table)
+    return files
+
+
+def at_home(home: Path, study: Path, key: Path, table: object) -> SiteFiles:
+    """The folder of a site, with its approval."""
+    home.mkdir()
+    terms = home / "own.toml"
+    terms.write_text("[limits]\nmax_epsilon = 10\nmax_delta = 1e-4\n")
+    own = {"state": home / "state", "counters": home / "counters", "out": home / "run"}
+    if isinstance(table, Table):
+        with (home / "rows.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([table.columns, *zip(*map(table.texts, table.columns), strict=True)])
+        command("ledger", "init", str(home / "own.ledger"), "--budget", "10", "--delta", "1e-3")
+        found = SiteFiles(study, key, terms, home / "rows.csv", home / "own.ledger", **own)
+    else:
+        found = SiteFiles(study, key, **own)
+    command("study", "approve", str(study), "--key", str(key), *(("--terms", str(terms)) if found.terms else ()))
+    return found
+
+
+def command(*words: str) -> None:
+    with redirect_stdout(io.StringIO()):
+        code = main(list(words))
+    if code:
+        raise RuntimeError(f"{' '.join(words)} ended with {code}")
+
+
+def part(files: SiteFiles, carrier: OpenCarrier, clock: Callable[[], float]) -> SiteCost:
+    """One site's whole part, timed by this clock."""
+    opened: list[Counted] = []
+
+    def counted(study: JointStudy, name: str, credentials: Path | None) -> Carrier:
+        opened.append(Counted(carrier(study, name, credentials)))
+        return opened[0]
+
+    start = clock()
+    ended = take_part(files, lambda line: None, counted)
+    (way,) = opened
+    return SiteCost(ended.name, ended.end, clock() - start, way.sent, way.received, way.sends, way.fetches)
+
+
+def over_memory(folder: Path, method: str, parties: int) -> tuple[float, list[SiteCost]]:
+    """Seconds by the clock on the wall, and each site's cost."""
+    files = drawn_up(folder, method, parties, "nats://127.0.0.1:1")
+    relay, found = RelayStore(), list[SiteCost]()
+
+    def carrier(study: JointStudy, name: str, credentials: Path | None) -> Carrier:
+        return InMemoryCarrier(relay, name, everything=name == CURATOR_NAME)
+
+    threads = [
+        threading.Thread(target=lambda f=f: found.append(part(f, carrier, time.thread_time))) for f in files.values()
+    ]
+    start = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    seconds = time.perf_counter() - start
+    relay.close()
+    return seconds, sorted(found, key=lambda cost: list(files).index(cost.name))
+
+
+def over_nats(folder: Path, method: str, parties: int) -> tuple[float, list[SiteCost]]:
+    """As `over_memory`, with a nats-server and a process for each site."""
+    files = drawn_up(folder, method, parties, f"tls://127.0.0.1:{free_port()}")
+    study = JointStudy.read(next(iter(files.values())).study)
+    make_kit(study, folder / "kit")
+    server = served(folder / "kit" / "operator")
+    with ExitStack() as stack:
+        stack.callback(server.wait)
+        stack.callback(server.kill)
+        wait_for(study)
+        open_study(study, folder / "kit")
+        sites = [stack.enter_context(process(name, own, folder / "kit")) for name, own in files.items()]
+        for site in sites:
+            line(site)  # everything is loaded
+        start = time.perf_counter()
+        for site in sites:
+            print("go", file=site.stdin, flush=True)
+        found = [SiteCost(**json.loads(line(site))) for site in sites]
+        return time.perf_counter() - start, found
+
+
+def line(site: subprocess.Popen[str]) -> str:
+    found = "" if site.stdout is None else site.stdout.readline()
+    if not found:
+        raise RuntimeError(f"a site ended with {site.wait()}")
+    return found
+
+
+def process(name: str, files: SiteFiles, kit: Path) -> subprocess.Popen[str]:
+    """A process that has loaded everything and waits for a word."""
+    stated = {k: None if v is None else str(v) for k, v in vars(files).items()}
+    stated["credentials"] = str(kit / "sites" / name)
+    words = [sys.executable, "-m", "support.measured", json.dumps(stated)]
+    paths = os.pathsep.join(map(str, (ROOT, ROOT / "tests")))
+    environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+
+
+def loaded(files: SiteFiles) -> None:
+    """Load what a site loads when it first needs it."""
+    for name in ("dp_accounting.pld", "encodings.idna", "nats", "scipy.stats", "sklearn.linear_model", "ssl"):
+        importlib.import_module(name)
+    if not JointStudy.read(files.study).agreement().statement.plain_words():
+        raise RuntimeError("a study states nothing")
+
+
+def alone(stated: Mapping[str, str | None]) -> None:
+    """What such a process does."""
+    given = {field.name: stated[field.name] for field in fields(SiteFiles)}
+    files = SiteFiles(**{name: None if path is None else Path(path) for name, path in given.items()})  # type: ignore[arg-type]
+    loaded(files)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    cost = part(files, open_carrier, time.process_time)
+    print(json.dumps(asdict(cost)), flush=True)
+
+
+if __name__ == "__main__":
+    alone(json.loads(sys.argv[1]))

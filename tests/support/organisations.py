@@ -1,0 +1,112 @@
+"""Organisations on one machine that share nothing: a folder, a home and an environment of its own for each."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from smc_dp.deploy.store import StoreError, standing
+
+ROOT = Path(__file__).resolve().parents[2]
+_MOST_SECONDS = 120.0
+_LOOKS = 0.005
+_PROGRAM = f"""\
+#!{sys.executable} -P
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from smc_dp.cli.start import main
+sys.exit(main())
+"""
+"""`smc-dp`, which needs no variable of the environment to find this tree."""
+
+
+@dataclass
+class Organisation:
+    """One of them. `started`: its programs that go on by themselves, by the line that started them."""
+
+    folder: Path
+    started: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @classmethod
+    def made(cls, folder: Path) -> Organisation:
+        """A new one; nothing is in its folder but the program."""
+        (folder / "bin").mkdir(parents=True)
+        program = folder / "bin" / "smc-dp"
+        program.write_text(_PROGRAM)
+        program.chmod(0o755)
+        return cls(folder)
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """All that its programs are told; no value is also another organisation's."""
+        return {"HOME": str(self.folder), "PATH": f"{self.folder / 'bin'}:/usr/sbin:/usr/bin:/bin"}
+
+    def run(self, line: str) -> str:
+        """A line for the shell, which has to end well, and what it said."""
+        done = subprocess.run(
+            ["/bin/sh", "-c", line], cwd=self.folder, env=self.environment, capture_output=True, text=True,
+            timeout=_MOST_SECONDS, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{self.name}$ {line}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def start(self, line: str) -> None:
+        """A line for the shell, whose last command goes on in the shell's own process."""
+        before, also, last = line.rpartition("&& ")
+        with (self.folder / "said.txt").open("ab") as said:
+            command = ["/bin/sh", "-c", f"{before}{also}exec {last}"]
+            self.started[line] = subprocess.Popen(
+                command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=said, stderr=said
+            )
+
+    def kill(self, line: str) -> None:
+        """SIGKILL."""
+        self.started[line].kill()
+        self.started[line].wait()
+
+    def ended(self, line: str) -> int:
+        """How the program of this line ended, once it has."""
+        return self.started.pop(line).wait(_MOST_SECONDS)
+
+    @property
+    def said(self) -> str:
+        """What its programs said that were started."""
+        return (self.folder / "said.txt").read_text(encoding="utf-8")
+
+    def stands(self) -> dict[str, Any]:
+        """What its state says of the study, before it has one nothing."""
+        try:
+            return standing(self.folder / f"study.{self.name}.state")
+        except StoreError:
+            return {}
+
+
+@contextmanager
+def organisations(folder: Path, names: tuple[str, ...]) -> Iterator[dict[str, Organisation]]:
+    """These, in a folder each; in the end none of their programs is left."""
+    made = {name: Organisation.made(folder / name) for name in names}
+    try:
+        yield made
+    finally:
+        for one in made.values():
+            for process in one.started.values():
+                process.kill()
+                process.wait()
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    """Look until it has."""
+    end = time.monotonic() + _MOST_SECONDS
+    while not happened():
+        assert time.monotonic() < end, "what was waited for has not happened"
+        time.sleep(_LOOKS)

@@ -1,0 +1,162 @@
+"""A study of three parties and Charlie, and a real nats-server on this machine from the kit that was made for it."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import tomlkit
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
+from protocols.curator import CURATOR_NAME
+from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.documents import parsed
+from smc_dp.deploy.joining import SiteFiles
+from smc_dp.deploy.nats.carrier import NatsCarrier
+from smc_dp.deploy.nats.connection import relay_address
+from smc_dp.deploy.nats.kit import make_kit, open_study, places_of
+from smc_dp.deploy.nats.places import RelayPlaces
+from smc_dp.deploy.study import JointStudy
+from smc_dp.ledger.ledger import Ledger
+from smc_dp.run.approvals import RANDOM_BYTES
+
+PARTIES = ("north", "so.uth", "WEST-3")
+SERVER = "nats-server"
+without_server = pytest.mark.skipif(
+    shutil.which(SERVER) is None, reason="nats-server is not installed (Debian: apt install nats-server)"
+)
+
+
+def identity(name: str) -> Identity:
+    return Identity.generate(Stream.insecure_from_seed(name))
+
+
+def study_text(relay: str, title: str = "Readmission") -> str:
+    found = {
+        **{"title": title, "purpose": "a trial", "relay": relay, "insecure_test_keys": True},
+        "method": {"name": "prr_mean", "lambda": "1/100"},
+        "target": {"epsilon": "1", "noise": "knorm", "calibration": "proven"},
+        "protocol": {"name": "pathak2010", "key_bits": 256, "comparison": "all-pairs", "ring_bits": 64},
+        "deadlines": {"greetings": 60, "letters": 60},
+        "parties": [{"name": name, "key": identity(name).public.hex()} for name in PARTIES],
+        "curator": {"key": identity(CURATOR_NAME).public.hex()},
+        "bounds": {"columns": {"age": [0, 120]}, "label": {"classes": ["no", "yes"], "column": "back"}},
+    }
+    return tomlkit.dumps(found)
+
+
+def joint_study(relay: str, title: str = "Readmission") -> JointStudy:
+    return parsed(JointStudy, study_text(relay, title), "study")
+
+
+def ready(folder: Path, name: str, study: JointStudy) -> SiteFiles:
+    """All that a site has at home when it has approved of the study, in a new folder, but for its credentials."""
+    folder.mkdir(parents=True)
+    key, approval = folder / f"{name}.key", folder / f"study.{name}.approval"
+    (folder / "study.toml").write_text(study_text(study.relay, study.title))
+    key.write_text(f"{identity(name).seed.hex()}\n")
+    key.chmod(0o600)
+    drawn = Stream.from_system().bytes(RANDOM_BYTES)
+    approval.write_bytes(Approval.made(study, name, identity(name), drawn).encode())
+    found = SiteFiles(
+        folder / "study.toml", key, approval=approval, state=folder / f"study.{name}.state",
+        counters=folder / "counters", credentials=folder / "credentials", out=folder / "run",
+    )  # fmt: skip
+    if name == CURATOR_NAME:
+        return found
+    count = 20 + 5 * PARTIES.index(name)
+    cells = (f"{20 + 3 * i % 80},{'yes' if i % 3 else 'no'}" for i in range(count))
+    (folder / "rows.csv").write_text("\n".join(["age,back", *cells]) + "\n")
+    (folder / "own.toml").write_text("[limits]\nmax_epsilon = 9\nmax_delta = 0.5\ninsecure = true\n")
+    Ledger.create(folder / f"{name}.ledger", Fraction(9), Fraction(1, 2)).close()
+    return replace(found, terms=folder / "own.toml", data=folder / "rows.csv", ledger=folder / f"{name}.ledger")
+
+
+def free_port(host: str = "127.0.0.1") -> int:
+    with closing(socket.socket()) as found:
+        found.bind((host, 0))
+        return int(found.getsockname()[1])
+
+
+@dataclass
+class NatsRelay:
+    """A nats-server and the kit that it runs from; `places` says what is where."""
+
+    study: JointStudy
+    kit: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def places(self) -> RelayPlaces:
+        return places_of(self.study)
+
+    @property
+    def operator(self) -> Path:
+        return self.kit / "operator"
+
+    def site(self, name: str) -> Path:
+        return self.kit / "sites" / name
+
+    def carrier(self, name: str, patience: float = 15.0) -> NatsCarrier:
+        return NatsCarrier(self.places, self.study.relay, name, self.site(name), patience=patience)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self.process.kill()
+        self.process.wait()
+
+    def start(self) -> None:
+        self.process = served(self.operator)
+
+
+def served(folder: Path, prefix: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
+    """A nats-server with the configuration in this folder."""
+    with (folder / "log").open("ab") as log:
+        return subprocess.Popen([*prefix, SERVER, "-c", "server.conf"], cwd=folder, stdout=log, stderr=log)
+
+
+@contextmanager
+def relay(
+    folder: Path,
+    title: str = "Readmission",
+    twin: Callable[[RelayPlaces, str], str] | None = None,
+    *,
+    opened: bool = True,
+) -> Iterator[NatsRelay]:
+    """A running one, on a port of its own and open for its study; `twin`: its configuration in place of the kit's."""
+    study = joint_study(f"tls://127.0.0.1:{free_port()}", title)
+    make_kit(study, folder / "kit")
+    if twin is not None:
+        (folder / "kit" / "operator" / "server.conf").write_text(twin(places_of(study), study.relay))
+    running = NatsRelay(study, folder / "kit", served(folder / "kit" / "operator"))
+    try:
+        wait_for(running.study)
+        if opened:
+            open_study(study, running.kit)
+        yield running
+    finally:
+        running.kill()
+
+
+def wait_for(study: JointStudy) -> None:
+    """Until somebody listens at its relay."""
+    for _ in until(10):
+        with suppress(ConnectionRefusedError), socket.create_connection(relay_address(study.relay), 1):
+            return
+        time.sleep(0.02)
+
+
+def until(seconds: float) -> Iterator[float]:
+    """Again and again, what is left."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        yield left
