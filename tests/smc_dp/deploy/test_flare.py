@@ -1,0 +1,254 @@
+"""FLARE's carrier, its relay's desk and its kit, without FLARE: the way between them is a call of a function."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+import tomlkit
+from support import studies
+from support.flare_sites import text_of
+from support.relays import PARTIES, joint_study
+
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.deploy.flare import templates
+from smc_dp.deploy.flare.carrier import FlareCarrier
+from smc_dp.deploy.flare.desk import RelayDesk
+from smc_dp.deploy.flare.kit import flare_address, flare_names, make_flare_kit
+from smc_dp.deploy.flare.local import RelayPlace, site_files
+from smc_dp.deploy.flare.wire import FETCH, HEAP_BYTES, LAST, SEND, written
+from smc_dp.deploy.parcel import CarrierError, Lane, Parcel
+from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.study import JointStudy
+from smc_dp.errors import InputError
+
+NORTH, SOUTH, WEST = PARTIES
+STUDY = "ab" * 32
+SITES = {"site-1": NORTH, "site-2": SOUTH, "site-3": WEST, "site-4": CURATOR_NAME}
+
+
+def parcel(to: str, number: int, body: bytes = b"sealed", lane: Lane = "mail", sender: str = NORTH) -> Parcel:
+    return Parcel(STUDY, sender, to, lane, number, body)
+
+
+@pytest.fixture
+def desk() -> RelayDesk:
+    return RelayDesk(STUDY, RelayStore(), SITES)
+
+
+def carrier(desk: RelayDesk, site: str) -> FlareCarrier:
+    return FlareCarrier(lambda topic, request, seconds: desk.answer(site, topic, request))
+
+
+def test_each_gets_its_own_and_what_is_for_all_and_charlie_all_mail(desk: RelayDesk) -> None:
+    north, south, west, charlie = (carrier(desk, site) for site in SITES)
+    sent = [parcel(SOUTH, 0), parcel(PUBLIC_NAME, 0), parcel(SOUTH, 0, lane="notice"), parcel(CURATOR_NAME, 0)]
+    assert north.last(SOUTH, "mail") is None
+    north.send(sent)
+    north.send(sent)  # repeats do no harm
+    assert south.fetch(0) == sent[:3]
+    assert west.fetch(0) == [sent[1]]
+    assert charlie.fetch(0) == [sent[0], sent[1], sent[3]]
+    assert north.fetch(0) == []
+    assert north.last(SOUTH, "mail") == sent[0]
+    assert south.last(SOUTH, "mail") is None  # what others sent is not asked for here
+    south.taken(sent[:3])
+    assert south.fetch(0) == []
+    assert carrier(desk, "site-2").fetch(0) == sent[:3]  # a new process takes all of it again
+
+
+def test_much_travels_in_heaps_and_nothing_is_lost(desk: RelayDesk) -> None:
+    calls: list[str] = []
+
+    def ask(topic: str, request: bytes, seconds: float) -> bytes:
+        calls.append(topic)
+        return desk.answer("site-1", topic, request)
+
+    sent = [parcel(SOUTH, n, bytes([n]) * (HEAP_BYTES // 2)) for n in range(3)] + [
+        parcel(SOUTH, n) for n in range(3, 60)
+    ]
+    FlareCarrier(ask).send(sent)
+    assert calls == [SEND] * 3
+    south, found = carrier(desk, "site-2"), []
+    while came := south.fetch(0):
+        assert sum(len(p.body) for p in came) <= HEAP_BYTES
+        found += came
+        south.taken(came)
+    assert found == sent
+
+
+def test_a_question_waits_for_mail_and_no_longer_than_the_relay_is_open(desk: RelayDesk) -> None:
+    def sending() -> None:
+        carrier(desk, "site-1").send([parcel(SOUTH, 0)])
+
+    for act, came in ((sending, [parcel(SOUTH, 0)]), (desk.close, [])):
+        south = carrier(desk, "site-2" if came else "site-3")
+        timer = threading.Timer(0.05, act)
+        timer.start()
+        began = time.monotonic()
+        assert south.fetch(60) == came
+        assert time.monotonic() - began < 4
+        timer.join()
+
+
+HOSTILE: dict[str, tuple[str, str, bytes, str]] = {
+    "nobody": ("site-9", FETCH, written([0, 0]), "takes no part"),
+    "another sender": ("site-2", SEND, written([parcel(WEST, 0).encode()]), "another sender"),
+    "another study": (
+        "site-1",
+        SEND,
+        written([Parcel("cd" * 32, NORTH, WEST, "mail", 0, b"").encode()]),
+        "another study",
+    ),
+    "no parcel": ("site-1", SEND, written([b"x"]), "no parcel"),
+    "no bytes": ("site-1", SEND, written(["x"]), "is not what"),
+    "no array": ("site-1", FETCH, b"\xa0", "is not what"),
+    "no CBOR": ("site-1", FETCH, b"\xff\x00", "is not what"),
+    "a long array": ("site-1", FETCH, written([0, 0, 0, 0]), "is not what"),
+    "a short array": ("site-1", LAST, written([]), "is not what"),
+    "true for a number": ("site-1", FETCH, written([True, 0]), "is not what"),
+    "a number too large": ("site-1", FETCH, written([1 << 63, 0]), "is not what"),
+    "a number below 0": ("site-1", FETCH, written([-1, 0]), "is not what"),
+    "no lane": ("site-1", LAST, written([WEST, "air"]), "no lane"),
+    "no topic": ("site-1", "erase", b"", "knows no"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_a_site_may_not_ask_is_refused(desk: RelayDesk, name: str) -> None:
+    site, topic, request, why = HOSTILE[name]
+    with pytest.raises(CarrierError, match=why):
+        desk.answer(site, topic, request)
+    assert carrier(desk, "site-3").fetch(0) == []
+
+
+@pytest.mark.parametrize("answer", [b"", written([1]), written([1, b"x"]), written([b"x", 1])])
+def test_a_relay_that_answers_nonsense_is_a_carrier_error(answer: bytes) -> None:
+    with pytest.raises(CarrierError):
+        FlareCarrier(lambda topic, request, seconds: answer).fetch(0)
+
+
+# The kit, and what its owners fill in.
+
+
+@pytest.fixture(scope="module")
+def study() -> JointStudy:
+    return joint_study("flare://relay.example.org:8102")
+
+
+@pytest.fixture(scope="module")
+def kit(study: JointStudy, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("flare") / "kit"
+    assert make_flare_kit(study, folder) == [folder / site for site in SITES]
+    return folder
+
+
+def test_a_job_holds_the_digest_and_sites_allow_one_class(kit: Path, study: JointStudy) -> None:
+    client = json.loads((kit / "job/app/config/config_fed_client.json").read_text())
+    (executor,) = client["executors"]
+    assert executor["executor"] == {"path": templates.EXECUTOR, "args": {"study": study.digest}}
+    assert json.loads((kit / "job/meta.json").read_text())["min_clients"] == len(SITES)
+    for who, allowed in (*((site, templates.EXECUTOR) for site in SITES), ("relay", templates.CONTROLLER)):
+        resources = json.loads((kit / who / "local/resources.json").read_text())
+        assert (resources["class_list_enforcement_mode"], resources["class_allow_list"]) == ("enforce", [allowed])
+        assert resources.get("allow_log_streaming") is (None if who == "relay" else False)
+        rights = json.loads((kit / who / "local/authorization.json").read_text())["permissions"]
+        assert (
+            {role["byoc"] for role in rights.values()}
+            == {role["shell_commands"] for role in rights.values()}
+            == {"none"}
+        )
+        assert [name for name, role in rights.items() if role["submit_job"] != "none"] == ["lead"]
+    project = json.loads((kit / "project.yml").read_text())
+    assert [p["name"] for p in project["participants"]] == ["relay.example.org", *SITES, templates.LEAD]
+    assert all(study.digest in text and f"site-2    {SOUTH}" in text for text in [(kit / "README.txt").read_text()])
+    with pytest.raises(InputError, match="exists already"):
+        make_flare_kit(study, kit)
+
+
+def test_a_job_starts_without_whom_the_protocol_can_lose_and_never_without_charlie() -> None:
+    sums = studies.SUMS.replace("colluders = 1", "colluders = 0").replace("dropouts = 0", "dropouts = 1")
+    found = studies.study(studies.text(protocol=sums))
+    meta = json.loads(templates.meta(found, flare_names(found)))
+    assert (meta["min_clients"], meta["mandatory_clients"]) == (len(found.names) - 1, ["site-4"])
+
+
+def test_the_classes_that_the_kit_names_are_there() -> None:
+    """By their sources: FLARE, which they need, is not in this environment."""
+    root = Path(__file__).resolve().parents[3]
+    for path in (templates.EXECUTOR, templates.CONTROLLER):
+        module, _, name = path.rpartition(".")
+        assert f"class {name}(" in (root / f"{module.replace('.', '/')}.py").read_text()
+
+
+def test_a_site_and_the_server_read_what_they_wrote(kit: Path, study: JointStudy) -> None:
+    relay = RelayPlace.read(kit / "relay/local", study.digest)
+    assert relay.sites == flare_names(study) == SITES
+    assert relay.rest == 2 * study.deadlines.letters
+    assert relay.parcels == kit / "relay/local/smc_dp" / study.digest / "parcels"
+    own = kit / "site-2/local/smc_dp" / study.digest
+    (own / "study.toml").write_text(tomlkit.dumps(study.model_dump(by_alias=True, exclude_none=True)))
+    files = site_files(kit / "site-2/local", study.digest, "site-2")
+    assert (files.key, files.terms, files.ledger) == (own / f"{SOUTH}.key", own / "own.toml", own / f"{SOUTH}.ledger")
+    charlie = tomllib.loads((kit / f"site-4/local/smc_dp/{study.digest}/site-4.toml").read_text())
+    assert {"terms", "ledger", "data"}.isdisjoint(charlie)
+
+
+def test_a_job_for_another_study_or_site_is_refused(study: JointStudy, tmp_path: Path) -> None:
+    make_flare_kit(study, kit := tmp_path / "kit")
+    local = kit / "site-2/local"
+    own = local / "smc_dp" / study.digest
+    changed = text_of(study, 61)
+    refusals: dict[str, tuple[str, str]] = {
+        "cd" * 32: ("site-2", "is not among"),
+        "../../../etc": ("site-2", "wanted a digest"),
+        study.digest.upper(): ("site-2", "wanted a digest"),
+        study.digest: ("../site-2", "name of FLARE's"),
+    }
+    for digest, (site, why) in refusals.items():
+        with pytest.raises(InputError, match=why):
+            site_files(local, digest, site)
+    with pytest.raises(InputError, match=r"site-1\.toml"):
+        site_files(local, study.digest, "site-1")
+    with pytest.raises(InputError, match=r"study\.toml"):  # not there yet
+        site_files(local, study.digest, "site-2")
+    (own / "study.toml").write_text(changed)
+    with pytest.raises(InputError, match="and the job's is"):
+        site_files(local, study.digest, "site-2")
+    (own / "site-2.toml").write_text('study = "study.toml"\nkey = "k"\nstate = "s"\ncode = "evil"\n')
+    with pytest.raises(InputError, match="unknown key 'code'"):
+        site_files(local, study.digest, "site-2")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('"north"', '"charlie"', "two names"),
+        ("site-1", '"a.b"', "names of FLARE"),
+        ('"28d"', '"soon"', "wanted seconds"),
+        ('folder = "parcels"', "folder = 3", "wanted a text"),
+    ],
+)
+def test_a_relay_file_of_other_things_is_refused(
+    kit: Path, study: JointStudy, tmp_path: Path, old: str, new: str, why: str
+) -> None:
+    own = tmp_path / "smc_dp" / study.digest
+    own.mkdir(parents=True)
+    (own / "relay.toml").write_text(templates.relay_place(study, SITES).replace(old, new))
+    with pytest.raises(InputError, match=why):
+        RelayPlace.read(tmp_path, study.digest)
+
+
+@pytest.mark.parametrize("relay", ["nats://a:1", "flare://", "flare://a:b", "flare://a/b", "flare://u@a", "a:8002"])
+def test_a_relay_that_is_not_flares_makes_no_kit(relay: str) -> None:
+    with pytest.raises(InputError, match="wanted an address such as flare://"):
+        flare_address(relay)
+
+
+def test_an_address_without_a_port_has_flares() -> None:
+    assert flare_address("flare://relay.example.org") == ("relay.example.org", 8002)

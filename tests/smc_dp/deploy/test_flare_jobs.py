@@ -1,0 +1,199 @@
+"""Studies under a real NVIDIA FLARE 2.9: its simulator, and provisioned sites that meet a hostile hub, and deaths."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from support.flare_sites import RELEASED, FlareSites, agreed, environment, provisioned, until
+
+from smc_dp.cli.main import main
+from smc_dp.deploy.flare.kit import make_flare_kit
+from smc_dp.deploy.flare.templates import EXECUTOR
+from smc_dp.ledger.ledger import Ledger
+
+pytestmark = pytest.mark.slow
+RECORD, RELEASE = "transcript.jsonl", "release.json"
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return environment(tmp_path_factory.getbasetemp().parent)
+
+
+@contextmanager
+def running(sites: FlareSites) -> Iterator[FlareSites]:
+    try:
+        yield provisioned(sites)
+    finally:
+        sites.kill_all()
+
+
+@pytest.fixture
+def sites(tmp_path: Path, programs: Path) -> Iterator[FlareSites]:
+    with running(FlareSites(tmp_path, programs, agreed(tmp_path / "own"))) as found:
+        yield found
+
+
+def check_releases(runs: list[Path], ledgers: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """All have the same record and release, an audit accepts them, and each book has one entry, which was released."""
+    for name in (RECORD, RELEASE):
+        assert len({(run / name).read_bytes() for run in runs}) == 1
+    capsys.readouterr()
+    assert main(["audit", str(runs[0])]) == 0
+    for path in ledgers:
+        with Ledger.open(path) as ledger:
+            assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "released"]
+
+
+def test_three_parties_and_charlie_in_the_simulator(
+    tmp_path: Path, programs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The simulator guesses ports: now and then it loses a site, and waits for ever; then the job is run again."""
+    sites = FlareSites(tmp_path, programs, agreed(tmp_path / "own"))
+    make_flare_kit(sites.study, sites.kit)
+    own = [tmp_path / "own" / name for name in sites.study.names]
+    trials = 0
+    while not all((o / "run").exists() for o in own):
+        sites.simulated(60)
+        trials += 1
+        assert trials < 4
+    check_releases([o / "run" for o in own], [o / f"{o.name}.ledger" for o in own[:-1]], capsys)
+
+
+def test_a_dead_job_is_submitted_again_and_everybody_goes_on(
+    sites: FlareSites, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A site's job and the relay's are killed in the middle of the session; who had released nothing, releases."""
+    sites.begin_all()
+    sites.submit(sites.kit / "job")
+    until("a session", lambda: sites.parcels("so.uth") >= 1, 60, look=0.005)
+    killed = [*sites.jobs_of("site-2"), *sites.jobs_of(sites.relay)]
+    until("its middle", lambda: sites.parcels("so.uth") >= 4, 60, look=0.005)
+    for process in killed:
+        os.kill(process, signal.SIGKILL)
+    assert len(killed) == 2
+    until("the job's end", lambda: not any(sites.jobs_of(site) for site in sites.names), 60)
+    assert not any(RELEASED in sites.log(site) for site in sites.names)
+    sites.submit(sites.kit / "job")
+    until("a release at every site", lambda: all(RELEASED in sites.log(site) for site in sites.names), 90)
+    assert sites.under_two_digests() == 0
+    ledgers = [sites.own(site) / f"{name}.ledger" for site, name in sites.names.items() if name != "charlie"]
+    check_releases([sites.own(site) / "run" for site in sites.names], ledgers, capsys)
+
+
+def test_a_site_that_never_returns_is_gone_on_without(
+    tmp_path: Path, programs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its job, and FLARE there, die in a secure sum that can lose a party: the others release, and the job ends."""
+    target = {"epsilon": "1", "delta": "1e-5", "noise": "ddg", "calibration": "proven"}
+    sums = {"name": "secure_sum", "colluders": 0, "dropouts": 1, "most_rows": 10**7, "sizes": "hidden"}
+    study = agreed(
+        tmp_path / "own", letters=5, insecure_test_keys=False, target=target,
+        method={"name": "newton", "adjacency": "replace"},
+        protocol={**sums, "verifiable": False, "output": "curator", "left_out": []},
+    )  # fmt: skip
+    with running(FlareSites(tmp_path, programs, study)) as sites:
+        sites.begin_all()
+        sites.submit(sites.kit / "job")
+        until("a session", lambda: "greetings: " in sites.log("site-2"), 60, look=0.005)
+        doomed = sites.all_of("site-2")
+        until("a sum", lambda: "sum1: " in sites.log("site-2"), 60, look=0.005)  # before, nobody can be lost
+        for process in doomed:
+            os.kill(process, signal.SIGKILL)
+        left = [site for site in sites.names if site != "site-2"]
+        until("a release at the others", lambda: all(RELEASED in sites.log(site) for site in left), 90)
+        until("the job's end", lambda: not sites.jobs_of(sites.relay), 60)
+        ledgers = [sites.own(site) / f"{study.parties[n]}.ledger" for n, site in ((0, "site-1"), (2, "site-3"))]
+        check_releases([sites.own(site) / "run" for site in left], ledgers, capsys)
+        record = map(json.loads, (sites.own("site-1") / "run" / RECORD).read_text().splitlines())
+        assert {line["from"] for line in record if line.get("kind") == "Absent"} == {"so.uth"}
+
+
+# A hub whose own policies let anything through; one site, the twin, lets its jobs do anything too.
+TWIN = "site-4"
+EVIL = """
+import json, os, pathlib
+from nvflare.apis.executor import Executor
+from nvflare.apis.shareable import Shareable
+from nvflare.fuel.f3.cellnet.defs import MessageHeaderKey
+from nvflare.fuel.f3.message import Message
+
+HERE = pathlib.Path(os.environ["HOME"], "was-here")
+
+class Evil(Executor):
+    def execute(self, task_name, shareable, fl_ctx, abort_signal):
+        cell, codes, names = fl_ctx.get_engine().get_cell(), {}, []
+        def forge(message):
+            message.set_header("client_name", names[-1])
+        cell.core_cell.add_outgoing_request_filter("*", "*", forge)
+        for name in ("site-4", "site-1"):
+            names.append(name)
+            asked = cell.send_request(
+                channel="smc_dp", target="server." + fl_ctx.get_job_id(), topic="last", timeout=5.0,
+                request=Message(payload=bytes.fromhex("82656e6f727468646d61696c")),
+            )
+            codes[name] = asked.get_header(MessageHeaderKey.RETURN_CODE)
+        HERE.write_text(json.dumps(codes))
+        names.append("site-4")
+        return Shareable()
+"""
+NOT_LISTED = "nvflare.app_common.np.np_trainer.NPTrainer"
+
+
+def let_anything_through(local: Path) -> None:
+    resources = json.loads((local / "resources.json").read_text())
+    (local / "resources.json").write_text(json.dumps({**resources, "class_allow_list": ["*"]}))
+    rights = json.loads((local / "authorization.json").read_text())
+    rights["permissions"]["lead"]["byoc"] = "any"
+    (local / "authorization.json").write_text(json.dumps(rights))
+
+
+def job(sites: FlareSites, name: str, path: str, study: str) -> Path:
+    """A job like that of the kit, but for the class that sites are to run and the study that it names."""
+    made = shutil.copytree(sites.kit / "job", sites.folder / name)
+    meta = json.loads((made / "meta.json").read_text())
+    (made / "meta.json").write_text(json.dumps({**meta, "name": name, "min_clients": 1}))
+    server, client = (made / "app" / "config" / f"config_fed_{side}.json" for side in ("server", "client"))
+    for file in (server, client):
+        file.write_text(file.read_text().replace(sites.study.digest, study))
+    found = json.loads(client.read_text())
+    if path != EXECUTOR:
+        found["executors"][0]["executor"] = {"path": path}
+    client.write_text(json.dumps(found))
+    return made
+
+
+def test_a_hub_that_sends_code_or_names_another_class_or_study_is_refused(sites: FlareSites) -> None:
+    """And what code could do where it runs, at the twin, does not bring it another site's mail."""
+    for who in (sites.relay, TWIN):
+        let_anything_through(sites.packages / who / "local")
+    strict, other = [site for site in sites.names if site != TWIN], "f" * 64
+    places = sites.packages / sites.relay / "local" / "smc_dp"
+    shutil.copytree(places / sites.study.digest, places / other)
+    code = job(sites, "code", "evil.Evil", sites.study.digest)
+    (code / "app" / "custom").mkdir()
+    (code / "app" / "custom" / "evil.py").write_text(EVIL)
+    sites.begin_all()
+    for hostile in (code, job(sites, "class", NOT_LISTED, sites.study.digest), job(sites, "study", EXECUTOR, other)):
+        sites.submit(hostile)
+    left = sites.packages / TWIN / "was-here"
+    until("code at the twin", left.exists, 60)
+    until("a class refused", lambda: all("is not in allow_list" in sites.log(site) for site in strict), 60)
+    refused = "refused: job: study: 'ffff"
+    until("a study refused", lambda: any(refused in sites.log(site) for site in sites.names), 60)
+    said = [meta.read_text() for meta in (sites.packages / sites.relay / "jobs").glob("*/meta")]
+    assert sum(text.count("BYOC not permitted") for text in said) == len(strict)
+    assert not any((sites.packages / site / "was-here").exists() for site in strict)
+    assert "is not in allow_list" not in sites.log(TWIN)
+    codes = json.loads(left.read_text())
+    assert codes.pop(TWIN) == "ok"
+    assert "ok" not in codes.values()
+    assert "invalid auth token signature" in sites.log(sites.relay)
+    assert sites.parcels("north") == 0

@@ -1,0 +1,196 @@
+"""The carrier over a real nats-server: nothing is lost, repeats do no harm, and faults are one line."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from nats.aio.client import Client
+from support.relays import PARTIES, NatsRelay, free_port, relay, until, without_server
+
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.deploy.nats.carrier import PIECE_BYTES, NatsCarrier
+from smc_dp.deploy.nats.connection import RelayConnection
+from smc_dp.deploy.nats.kit import open_study
+from smc_dp.deploy.nats.places import RelayPlaces
+from smc_dp.deploy.parcel import CarrierError, Lane, Parcel
+from smc_dp.errors import InputError
+
+pytestmark = without_server
+NORTH, SOUTH, WEST = PARTIES
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsRelay]:
+    with relay(tmp_path_factory.mktemp("relay")) as found:
+        yield found
+
+
+def parcel(relay: NatsRelay, to: str, number: int, body: bytes, lane: Lane = "mail", sender: str = NORTH) -> Parcel:
+    return Parcel(relay.study.digest, sender, to, lane, number, body)
+
+
+def brought(carrier: NatsCarrier, most: int, seconds: float = 10.0) -> list[Parcel]:
+    """What comes until so many have, each once, in the order in which they came."""
+    found: dict[bytes, Parcel] = {}
+    for left in until(seconds):
+        found.update((p.digest, p) for p in carrier.fetch(left))
+        if len(found) >= most:
+            break
+    return list(found.values())
+
+
+def test_what_is_sent_comes_in_order_and_outlives_a_killed_server(tmp_path: Path) -> None:
+    with relay(tmp_path) as running, ExitStack() as stack:
+        north, south, charlie = (
+            stack.enter_context(closing(running.carrier(n, 2.0))) for n in (NORTH, SOUTH, CURATOR_NAME)
+        )
+        large = parcel(running, SOUTH, 2, bytes(range(256)) * (5 * PIECE_BYTES // 512))
+        sent = [parcel(running, SOUTH, 0, b"first"), parcel(running, PUBLIC_NAME, 0, b"all"), large]
+        assert north.last(SOUTH, "mail") is None
+        north.send(sent[:2])
+        running.kill()
+        running.start()
+        north.send(sent)  # the first two again, over a connection that was lost
+        open_study(running.study, running.kit)  # again, and nothing changes
+        assert brought(charlie, 3) == sent
+        assert sorted(p.key for p in brought(south, 3)) == sorted(p.key for p in sent)
+        assert north.last(SOUTH, "mail") == large
+        assert north.last(SOUTH, "notice") is None
+        assert north.last(PUBLIC_NAME, "mail") == sent[1]
+        assert north.fetch(0) == []
+        running.kill()
+        south.taken(sent)  # which only the relay needs to know, and it will ask again
+
+
+def test_what_was_taken_is_not_brought_again_and_the_rest_is(running: NatsRelay) -> None:
+    with ExitStack() as stack:
+        north, south = (stack.enter_context(closing(running.carrier(n))) for n in (NORTH, SOUTH))
+        one, two = (parcel(running, SOUTH, n, b"body", "notice") for n in range(2))
+        north.send([one, two, one])
+        assert brought(south, 2) == [one, two]
+        south.taken([one])
+        south.close()
+        again = stack.enter_context(closing(running.carrier(SOUTH)))
+        assert brought(again, 1, 20) == [two]
+        again.taken([two, one])
+        assert again.fetch(0) == []
+
+
+def test_two_parcels_under_one_number_are_both_brought(running: NatsRelay) -> None:
+    with closing(running.carrier(NORTH)) as north, closing(running.carrier(WEST)) as west:
+        for size in (1, PIECE_BYTES + 1):
+            both = [parcel(running, WEST, size, bytes([n]) * size) for n in range(2)]
+            north.send(both)
+            assert brought(west, 2) == both
+            west.taken(both)
+
+
+def test_a_parcel_that_lies_where_its_sender_could_not_put_it_is_left_out(
+    running: NatsRelay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ExitStack() as stack:
+        north, south = (stack.enter_context(closing(running.carrier(n))) for n in (NORTH, SOUTH))
+        forged, true = parcel(running, SOUTH, 7, b"", sender=WEST), parcel(running, SOUTH, 7, b"")
+        subject = running.places.subject(NORTH, SOUTH, "mail")
+        for body in (forged.encode(), b"no parcel", replace(true, study="0" * 64).encode(), true.encode()):
+            north._connection.call(lambda client, body=body: client.jetstream().publish(subject, body))
+        digest = {"Nats-Msg-Id": "0" * 64}
+        for headers in ({"Smc-Pieces": "1"}, {**digest, "Smc-Pieces": "1"}, {**digest, "Smc-Pieces": "9999"}, STATUS):
+            north._connection.call(lambda client, said=headers: client.jetstream().publish(subject, b"", headers=said))
+        assert brought(south, 2, 1.0) == [true]
+        assert waiting(running, SOUTH) == 1  # what was left out is not brought again and again
+        south.taken([true])
+        assert waiting(running, SOUTH) == 0
+        monkeypatch.setattr(RelayPlaces, "fits", lambda *said: True)  # the twin
+        again = replace(forged, number=8)
+        north._connection.call(lambda client: client.jetstream().publish(subject, again.encode()))
+        assert brought(south, 1) == [again]
+        south.taken([again])
+
+
+STATUS = {"Status": "408"}
+"""What the relay's own answers have, on a message of a site."""
+
+
+def waiting(running: NatsRelay, name: str) -> int:
+    """How many messages to a site the relay has brought and would bring again."""
+
+    async def pending(client: Client) -> int:
+        info = await client.jetstream().consumer_info(running.places.stream, running.places.seats[name])
+        return int(info.num_ack_pending or 0)
+
+    with closing(RelayConnection(running.study.relay, running.operator, "_INBOX", 5.0)) as operator:
+        return operator.call(pending)
+
+
+@pytest.mark.slow
+def test_sixty_megabytes_travel(running: NatsRelay) -> None:
+    with closing(running.carrier(WEST)) as west, closing(running.carrier(NORTH)) as north:
+        large = parcel(running, NORTH, 0, bytes(60_000_000), "record", WEST)
+        west.send([large])
+        assert brought(north, 1, 60) == [large]
+        assert west.last(NORTH, "record") == large
+
+
+def test_a_study_that_was_not_opened_is_one_line(tmp_path: Path) -> None:
+    with relay(tmp_path, opened=False) as closed, closing(closed.carrier(NORTH, 0.5)) as north:
+        one = parcel(closed, SOUTH, 0, b"")
+        for ask in (lambda: north.last(SOUTH, "mail"), lambda: north.send([one]), lambda: north.fetch(0)):
+            with pytest.raises(CarrierError, match=r"^relay \S+: cannot be reached: no answer: perhaps"):
+                ask()
+        open_study(closed.study, closed.kit)
+        north.send([one])
+        assert north.last(SOUTH, "mail") == one
+
+
+def test_a_relay_of_another_study_refuses(running: NatsRelay) -> None:
+    other = RelayPlaces("0" * 64, running.study.names)
+    stranger = NatsCarrier(other, running.study.relay, NORTH, running.site(NORTH), patience=0.5)
+    refused = rf"^relay {running.study.relay}: refused: these credentials are another site's, .*permissions violation"
+    with closing(stranger), pytest.raises(CarrierError, match=refused):
+        stranger.last(SOUTH, "mail")
+
+
+def test_a_relay_that_is_away_is_one_line_that_names_it(running: NatsRelay) -> None:
+    address = f"tls://127.0.0.1:{free_port()}"
+    carrier = NatsCarrier(running.places, address, NORTH, running.site(NORTH), patience=0.5)
+    with closing(carrier), pytest.raises(CarrierError, match=f"^relay {address}: cannot be reached: .*refused"):
+        carrier.fetch(0)
+    for wrong in ("http://x", "tls://", "nats://a:b", "tls://user@host", "tls://host/path", "host:4222"):
+        with pytest.raises(InputError, match="relay: wanted an address such as"):
+            NatsCarrier(running.places, wrong, NORTH, running.site(NORTH))
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        NatsCarrier(running.places, address, NORTH, running.kit)
+    with pytest.raises(InputError, match="does not take part"):
+        NatsCarrier(running.places, address, "stranger", running.site(NORTH))
+
+
+def test_what_the_library_logs_is_not_for_a_person(running: NatsRelay, caplog: pytest.LogCaptureFixture) -> None:
+    """It writes a traceback when a call is broken off, as by Ctrl-C; afterwards others may hear it again."""
+    library = logging.getLogger("nats.aio.client")
+
+    async def broken_off(client: Client) -> None:
+        library.error("nats: encountered error")
+        raise InputError("broken off")
+
+    with closing(RelayConnection(running.study.relay, running.operator, "_INBOX", 5.0)) as operator:
+        with pytest.raises(InputError, match="broken off"):
+            operator.call(broken_off)
+        assert caplog.messages == []
+    library.error("heard")
+    assert caplog.messages == ["heard"]
+
+
+def test_without_the_library_one_line_says_what_to_install(running: NatsRelay, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "nats", None)
+    with pytest.raises(
+        InputError, match=r"^relay: a NATS server needs the library nats-py: pip install 'smc-dp\[nats\]'$"
+    ):
+        running.carrier(NORTH)

@@ -1,0 +1,359 @@
+"""What a site may do at a relay from the kit; at twins that allow too much the same attempts succeed."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from nats.aio.client import Client
+from nats.errors import Error
+from nats.js import api
+from nats.js.errors import NotFoundError
+from support.relays import PARTIES, NatsRelay, relay, until, without_server
+
+from smc_dp.deploy.nats.certificates import Certified, authority, client
+from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE, RelayConnection
+from smc_dp.deploy.nats.kit import make_kit
+from smc_dp.deploy.nats.places import RelayPlaces
+from smc_dp.deploy.nats.server import configuration
+from smc_dp.deploy.parcel import CarrierError, Parcel
+
+pytestmark = without_server
+NORTH, SOUTH, WEST = PARTIES
+SHORT = 0.2
+
+
+def users(places: RelayPlaces, permissions: Callable[[str], str]) -> str:
+    """Everybody in the relay's own account."""
+    names = [f'{{user: "CN={places.certificate_name(n)}"{permissions(n)}}}' for n in places.names]
+    everybody = [f'{{user: "CN={places.stream}-operator"}}', *names]
+    return f"accounts {{ RELAY: {{ jetstream: enabled, users: [{', '.join(everybody)}] }} }}"
+
+
+def broad(places: RelayPlaces, address: str) -> str:
+    """A twin without any permissions."""
+    return head(places, address) + users(places, lambda name: "")
+
+
+def one_account(places: RelayPlaces, address: str) -> str:
+    """A twin with the permissions of the kit, but without accounts."""
+
+    def permissions(name: str) -> str:
+        allowed = [*places.posting(name), *places.asked(name), *places.acknowledged(name)]
+        publish = ", ".join(f'"{subject}"' for subject in allowed)
+        return f', permissions: {{publish: [{publish}], subscribe: ["{places.inbox(name)}.>"]}}'
+
+    return head(places, address) + users(places, permissions)
+
+
+def head(places: RelayPlaces, address: str) -> str:
+    text, cut, _ = configuration(places, address).partition("accounts {")
+    assert cut
+    return text
+
+
+def with_mail(running: NatsRelay) -> NatsRelay:
+    """With a letter from WEST to NORTH, one from SOUTH to himself as it were, and one that SOUTH posted to WEST."""
+    for sender, to in ((WEST, NORTH), (SOUTH, WEST)):
+        with closing(running.carrier(sender)) as carrier:
+            carrier.send([Parcel(running.study.digest, sender, to, "mail", 0, b"sealed")])
+    return running
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsRelay]:
+    with relay(tmp_path_factory.mktemp("strict")) as found:
+        yield with_mail(found)
+
+
+@pytest.fixture(scope="module")
+def loose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsRelay]:
+    with relay(tmp_path_factory.mktemp("loose"), twin=broad) as found:
+        yield with_mail(found)
+
+
+# Each attempt is SOUTH's, over a connection of his own, and says whether it succeeded.
+
+Attempt = Callable[[Client, RelayPlaces], Awaitable[bool]]
+
+
+async def _heard(client: Client, subject: str, doing: Callable[[], Awaitable[object]]) -> bool:
+    subscription = await client.subscribe(subject)
+    await client.flush()
+    with suppress(Error):
+        await doing()
+    with suppress(Error):
+        return bool(await subscription.next_msg(SHORT))
+    return False
+
+
+async def _post_to_north(client: Client, places: RelayPlaces) -> None:
+    await client.publish(places.subject(SOUTH, NORTH, "mail"), b"sealed, to NORTH")
+
+
+async def reads_mail_as_it_passes(client: Client, places: RelayPlaces) -> bool:
+    return await _heard(client, f"{places.stream}.>", lambda: _post_to_north(client, places))
+
+
+async def reads_an_inbox(client: Client, places: RelayPlaces) -> bool:
+    return await _heard(client, "_INBOX_p0.>", lambda: client.publish("_INBOX_p0.x", b"for NORTH"))
+
+
+async def makes_a_consumer(client: Client, places: RelayPlaces) -> bool:
+    manager = client.jetstream(timeout=SHORT)
+    return bool(await manager.add_consumer(places.stream, api.ConsumerConfig(filter_subject=f"{places.stream}.>")))
+
+
+async def gets_a_message(client: Client, places: RelayPlaces) -> bool:
+    return bool((await client.jetstream(timeout=SHORT).get_msg(places.stream, 1)).data)
+
+
+async def looks_at_a_subject(client: Client, places: RelayPlaces) -> bool:
+    subject = places.subject(WEST, NORTH, "mail")
+    return bool((await client.jetstream(timeout=SHORT).get_msg(places.stream, subject=subject, direct=True)).data)
+
+
+async def looks_at_a_number(client: Client, places: RelayPlaces) -> bool:
+    return bool((await client.jetstream(timeout=SHORT).get_msg(places.stream, 1, direct=True)).data)
+
+
+async def takes_from_a_consumer(client: Client, places: RelayPlaces) -> bool:
+    own = f"{places.inbox(SOUTH)}.taken"
+    asking = places.asking(next(iter(places.consumers(NORTH))))
+    return await _heard(client, own, lambda: client.publish(asking, b'{"batch": 1, "no_wait": true}', own))
+
+
+async def lists_consumers(client: Client, places: RelayPlaces) -> bool:
+    return bool(await client.jetstream(timeout=SHORT).consumers_info(places.stream))
+
+
+async def changes_a_consumer(client: Client, places: RelayPlaces) -> bool:
+    changed = api.ConsumerConfig(durable_name="p0", ack_policy=api.AckPolicy.EXPLICIT, ack_wait=3600, max_ack_pending=1)
+    changed.filter_subject = places.consumers(NORTH)["p0"]
+    return bool(await client.jetstream(timeout=SHORT).add_consumer(places.stream, changed))
+
+
+async def deletes_a_consumer(client: Client, places: RelayPlaces) -> bool:
+    return bool(await client.jetstream(timeout=SHORT).delete_consumer(places.stream, "p2"))
+
+
+async def deletes_the_own_consumer(client: Client, places: RelayPlaces) -> bool:
+    return bool(await client.jetstream(timeout=SHORT).delete_consumer(places.stream, "p1"))
+
+
+async def reads_about_the_stream(client: Client, places: RelayPlaces) -> bool:
+    return bool(await client.jetstream(timeout=SHORT).stream_info(places.stream))
+
+
+async def makes_a_stream(client: Client, places: RelayPlaces) -> bool:
+    return bool(await client.jetstream(timeout=SHORT).add_stream(name="mine", subjects=["mine.>"]))
+
+
+async def changes_the_stream(client: Client, places: RelayPlaces) -> bool:
+    changed = api.StreamConfig(name=places.stream, subjects=[f"{places.stream}.>"], max_msgs=1)
+    changed.allow_direct = changed.deny_delete = changed.deny_purge = True
+    return bool(await client.jetstream(timeout=SHORT).update_stream(changed))
+
+
+async def posts_as_another(client: Client, places: RelayPlaces) -> bool:
+    subject = places.subject(NORTH, WEST, "mail")
+    return bool(await client.jetstream(timeout=SHORT).publish(subject, b"forged", stream=places.stream))
+
+
+async def deletes_the_stream(client: Client, places: RelayPlaces) -> bool:
+    return bool(await client.jetstream(timeout=SHORT).delete_stream(places.stream))
+
+
+ATTEMPTS: tuple[Attempt, ...] = (
+    *(reads_mail_as_it_passes, reads_an_inbox, makes_a_consumer, gets_a_message, looks_at_a_subject, looks_at_a_number),
+    *(takes_from_a_consumer, lists_consumers, changes_a_consumer, deletes_a_consumer, deletes_the_own_consumer),
+    *(reads_about_the_stream, makes_a_stream, posts_as_another, changes_the_stream, deletes_the_stream),
+)
+
+
+def succeeded(running: NatsRelay, attempt: Attempt) -> bool:
+    async def tried(client: Client) -> bool:
+        try:
+            return await attempt(client, running.places)
+        except (Error, TimeoutError):
+            return False
+
+    with closing(connection(running, SOUTH)) as found:
+        return found.call(tried)
+
+
+def connection(running: NatsRelay, name: str, folder: Path | None = None) -> RelayConnection:
+    return RelayConnection(running.study.relay, folder or running.site(name), running.places.inbox(name), 0.3)
+
+
+def test_a_site_reaches_nothing_of_another_and_changes_nothing(strict: NatsRelay) -> None:
+    assert [attempt.__name__ for attempt in ATTEMPTS if succeeded(strict, attempt)] == []
+
+
+def test_without_permissions_every_attempt_succeeds(loose: NatsRelay) -> None:
+    assert [attempt.__name__ for attempt in ATTEMPTS if not succeeded(loose, attempt)] == []
+
+
+def forged_by_an_answer(running: NatsRelay) -> bool:
+    """Whether SOUTH can have his own bytes stored as NORTH's, by asking for them to be sent there."""
+    places = running.places
+    own, of_north = places.subject(SOUTH, WEST, "mail"), places.subject(NORTH, WEST, "mail")
+
+    async def ask(client: Client) -> None:
+        await client.publish(places.looking(own), b"", of_north)
+        await client.publish(own, b"another", of_north)  # its receipt
+        await client.publish(places.asking("p1"), b'{"batch": 1, "no_wait": true}', of_north)
+        await client.flush()
+        await asyncio.sleep(SHORT)
+
+    async def stored(client: Client) -> bool:
+        with suppress(NotFoundError):
+            return bool(await client.jetstream().get_msg(places.stream, subject=of_north))
+        return False
+
+    with (
+        closing(connection(running, SOUTH)) as south,
+        closing(connection(running, NORTH, running.operator)) as operator,
+    ):
+        south.call(ask)
+        return operator.call(stored)
+
+
+def test_no_answer_can_be_stored_as_the_post_of_another(strict: NatsRelay, tmp_path: Path) -> None:
+    assert not forged_by_an_answer(strict)
+    with relay(tmp_path, twin=one_account) as twin:
+        assert forged_by_an_answer(with_mail(twin))
+
+
+def taken_for_another(running: NatsRelay) -> bool:
+    """Whether SOUTH can say that NORTH took his mail, so that it is not brought again."""
+
+    async def waiting(client: Client) -> int:
+        info = await client.jetstream().consumer_info(running.places.stream, "p0")
+        return int(info.num_ack_pending or 0)
+
+    async def acknowledge(client: Client) -> None:
+        for n in range(1, 30):
+            await client.publish(f"{running.places.acknowledging('p0')}1.{n}.1.1.0", b"+ACK")
+        await client.flush()
+
+    with closing(running.carrier(NORTH)) as north, closing(connection(running, SOUTH)) as south:
+        for left in until(10):
+            if north.fetch(left):
+                break
+        with closing(connection(running, NORTH, running.operator)) as operator:
+            before = operator.call(waiting)
+            south.call(acknowledge)
+            for _ in until(SHORT):
+                pass
+            return operator.call(waiting) < before
+
+
+def test_nobody_takes_the_mail_of_another(strict: NatsRelay, tmp_path: Path) -> None:
+    assert not taken_for_another(strict)
+    with relay(tmp_path, twin=broad) as twin:
+        assert taken_for_another(with_mail(twin))
+
+
+def test_only_certificates_of_the_kit_connect(strict: NatsRelay, tmp_path: Path) -> None:
+    make_kit(strict.study, tmp_path / "other")  # the same names, vouched for by another authority
+    stranger = connection(strict, SOUTH, tmp_path / "other" / "sites" / SOUTH)
+    refused = rf"^relay {strict.study.relay}: its certificate and ours do not fit: CERT"
+    with closing(stranger), pytest.raises(CarrierError, match=refused):
+        stranger.call(lambda client: client.flush())
+    for folder, said in (
+        (unknown_to_the_relay(strict, tmp_path), "does not know our certificate$"),
+        (vouched_for_by_another(strict, tmp_path), r"(do not fit|cannot be reached): "),
+    ):
+        with closing(connection(strict, SOUTH, folder)) as unknown, pytest.raises(CarrierError, match=said):
+            unknown.call(lambda client: client.flush())
+    assert not anonymous(strict)
+    with relay(tmp_path / "twin", twin=open_to_all, opened=False) as twin:
+        assert anonymous(twin)
+
+
+def unknown_to_the_relay(running: NatsRelay, folder: Path) -> Path:
+    """Credentials that the authority of the kit made out to somebody whom the study does not know."""
+    key = serialization.load_pem_private_key((running.operator / "ca.key").read_bytes(), None)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
+    by = Certified(x509.load_pem_x509_certificate((running.operator / CA_FILE).read_bytes()), key)
+    return credentials(folder / "unknown", by, client(by, f"{running.places.stream}-p9"))
+
+
+def vouched_for_by_another(running: NatsRelay, folder: Path) -> Path:
+    """Credentials with the true authority, and a certificate with the right name that another authority made."""
+    true = Certified(x509.load_pem_x509_certificate((running.operator / CA_FILE).read_bytes()), authority("x").key)
+    return credentials(folder / "forged", true, client(authority("x"), running.places.certificate_name(SOUTH)))
+
+
+def credentials(folder: Path, by: Certified, one: Certified) -> Path:
+    folder.mkdir()
+    (folder / CA_FILE).write_bytes(by.certificate_pem)
+    (folder / CERTIFICATE_FILE).write_bytes(one.certificate_pem)
+    (folder / KEY_FILE).write_bytes(one.key_pem)
+    return folder
+
+
+def open_to_all(places: RelayPlaces, address: str) -> str:
+    return head(places, address).replace("verify_and_map: true", "verify: false")
+
+
+def anonymous(running: NatsRelay) -> bool:
+    """Whether somebody without a certificate gets in."""
+
+    async def connected() -> bool:
+        client = Client()
+        tls = ssl.create_default_context(cafile=running.operator / CA_FILE)
+        attempts = {"allow_reconnect": False, "max_reconnect_attempts": 1, "reconnect_time_wait": 0}
+        try:
+            await client.connect(running.study.relay, tls=tls, error_cb=_ignore, **attempts)
+            await asyncio.wait_for(client.flush(), 1)
+            return client.is_connected
+        except (Error, OSError, TimeoutError):
+            return False
+        finally:
+            await client.close()
+
+    return asyncio.run(connected())
+
+
+async def _ignore(error: Exception) -> None:
+    pass
+
+
+def test_a_relay_without_tls_is_refused(tmp_path: Path) -> None:
+    def plain(places: RelayPlaces, address: str) -> str:
+        return re.sub(r"tls \{.*?\n\}\n", "", head(places, address), flags=re.DOTALL)
+
+    refused = "its certificate and ours do not fit: it offers no TLS"
+    with (
+        relay(tmp_path, twin=plain, opened=False) as clear,
+        closing(clear.carrier(NORTH, 0.5)) as north,
+        pytest.raises(CarrierError, match=refused),
+    ):
+        north.fetch(0)
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
+    def small(places: RelayPlaces, address: str) -> str:
+        return configuration(places, address).replace('"store"', '"store", max_file_store: 100KB')
+
+    with relay(tmp_path, twin=small) as full, closing(full.carrier(NORTH)) as north:
+        sent = [Parcel(full.study.digest, NORTH, SOUTH, "mail", n, bytes(40_000)) for n in range(4)]
+        with pytest.raises(CarrierError, match=r"^relay \S+: .*(insufficient|exceeded)"):
+            north.send(sent)
+        last = north.last(SOUTH, "mail")
+        with closing(full.carrier(SOUTH)) as south:
+            kept: list[Parcel] = []
+            while last not in kept:
+                kept += south.fetch(5)
+        assert 1 < len(kept) < 4
+        assert kept == sent[: len(kept)]

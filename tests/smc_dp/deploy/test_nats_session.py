@@ -1,0 +1,174 @@
+"""A whole study over a real nats-server: three parties and Charlie, with short test keys."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+from nats.aio.client import Client
+from support.namespaces import RELAY_HOST, Networks, networks, without_namespaces
+from support.organisations import organisations, wait_until
+from support.relays import PARTIES, NatsRelay, joint_study, ready, relay, served, study_text, without_server
+
+from protocols.curator import CURATOR_NAME
+from smc_dp.audit.run.checks import audit_run
+from smc_dp.deploy.joining import Part, take_part
+from smc_dp.deploy.nats.connection import RelayConnection
+from smc_dp.deploy.nats.kit import make_kit
+from smc_dp.deploy.study import JointStudy
+from smc_dp.ledger.ledger import Ledger
+
+pytestmark = without_server
+SITES = (*PARTIES, CURATOR_NAME)
+NORTH, SOUTH = PARTIES[:2]
+
+
+def play(running: NatsRelay, folder: Path, meanwhile: Callable[[], None] = lambda: None) -> list[Part]:
+    """Everybody takes part, in a thread each, while something else happens."""
+    with ThreadPoolExecutor(len(SITES)) as pool:
+        files = {name: ready(folder / name, name, running.study) for name in SITES}
+        for name in SITES:
+            shutil.copytree(running.site(name), folder / name / "credentials")
+        found = pool.map(lambda name: take_part(files[name], lambda line: None), SITES)
+        meanwhile()
+        return list(found)
+
+
+def test_every_site_makes_the_same_release_and_settles_its_own_book(tmp_path: Path) -> None:
+    with relay(tmp_path) as running:
+        parts = play(running, tmp_path)
+    assert [(part.name, part.end, part.why) for part in parts] == [(name, "released", "") for name in SITES]
+    for file in ("release.json", "transcript.jsonl"):
+        assert len({(part.out / file).read_bytes() for part in parts}) == 1
+    for name in PARTIES:
+        with Ledger.open(tmp_path / name / f"{name}.ledger") as ledger:
+            assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "released"]
+
+
+@pytest.mark.slow
+def test_a_relay_that_is_killed_again_and_again_only_delays_it(tmp_path: Path) -> None:
+    with relay(tmp_path) as running:
+        died: list[int] = []
+
+        def die() -> None:
+            """Whenever some more of the session has gone over it."""
+            while len(died) < 3:
+                count = messages_at(running)
+                if count >= 20 * len(died) + 10:
+                    running.kill()
+                    time.sleep(0.3)
+                    running.start()
+                    died.append(count)
+
+        parts = play(running, tmp_path, die)
+        messages_in_all = messages_at(running)
+    assert died[-1] < messages_in_all
+    assert [(part.end, part.why) for part in parts] == [("released", "")] * len(SITES)
+    assert len({(part.out / "transcript.jsonl").read_bytes() for part in parts}) == 1
+
+
+def messages_at(running: NatsRelay) -> int:
+    """How many messages the relay has of its study."""
+
+    async def count(client: Client) -> int:
+        return (await client.jetstream().stream_info(running.places.stream)).state.messages
+
+    with closing(RelayConnection(running.study.relay, running.operator, "_INBOX", 10.0)) as operator:
+        return operator.call(count)
+
+
+# Each site in a network of its own, from which only the relay can be reached.
+
+LISTENER = "import socket; s = socket.create_server(('0.0.0.0', 7777)); print(flush=True); s.accept()"
+CALLER = "import socket, sys; socket.create_connection((sys.argv[1], 7777), 1)"
+LISTENS = "0A"
+JOIN = "smc-dp join study.toml --key {0}.key --ledger {0}.ledger --terms own.toml --data rows.csv --out run"
+SERVE = "smc-dp serve study.toml --key charlie.key --out run"
+AT_HOME = " --credentials credentials --counters counters"
+
+
+def reaches(found: Networks, one: str, other: str | None) -> bool:
+    """Whether a program at one place can connect to one at another, a site or the relay."""
+    host = RELAY_HOST if other is None else found.host(other)
+    with subprocess.Popen([*found.inside(other), sys.executable, "-c", LISTENER], stdout=subprocess.PIPE) as listener:
+        assert listener.stdout is not None
+        listener.stdout.readline()
+        call = [*found.inside(one), sys.executable, "-c", CALLER, host]
+        done = subprocess.run(call, capture_output=True, check=False)
+        listener.kill()
+    return done.returncode == 0
+
+
+def listening(process: int) -> set[str]:
+    """The sockets that wait for connections in the network of a process, once it has one of its own."""
+    place = Path(f"/proc/{process}")
+    with suppress(OSError):  # it is over
+        if (place / "ns" / "net").readlink() == Path("/proc/self/ns/net").readlink():
+            return set()
+        tables = ((place / "net" / kind).read_text().splitlines()[1:] for kind in ("tcp", "tcp6"))
+        return {line.split()[1] for table in tables for line in table if line.split()[3] == LISTENS}
+    return set()
+
+
+@without_namespaces
+@pytest.mark.slow
+def test_sites_cannot_reach_each_other_and_a_bridge_that_hands_on_would_let_them() -> None:
+    with networks(SITES[:2]) as found:
+        assert [reaches(found, NORTH, None), reaches(found, NORTH, SOUTH), reaches(found, SOUTH, NORTH)] == [
+            *(True, False, False)
+        ]
+    with networks(SITES[:2], isolated=False) as twin:
+        assert reaches(twin, NORTH, SOUTH)
+
+
+@without_namespaces
+@pytest.mark.slow
+def test_a_study_needs_no_other_way_than_each_sites_own_to_the_relay(tmp_path: Path) -> None:
+    study = joint_study(f"tls://{RELAY_HOST}:4222")
+    make_kit(study, tmp_path / "kit")
+    with networks(SITES) as found, organisations(tmp_path / "sites", (*SITES, "relay")) as places:
+        server = served(tmp_path / "kit" / "operator", found.inside(None))
+        places["relay"].started["relay"] = server
+        opening = f"smc-dp study open study.toml --kit {tmp_path / 'kit'}"
+        (places["relay"].folder / "study.toml").write_text(study_text(study.relay))
+        places["relay"].run(f"{' '.join(found.inside(None))} {opening}")
+        lines = {name: line_of(found, name) for name in SITES}
+        for name, line in lines.items():
+            put(places[name].folder, name, study, tmp_path / "kit" / "sites" / name)
+            places[name].start(line)
+        running = [places[name].started[line] for name, line in lines.items()]
+        heard: set[str] = set()
+
+        def over() -> bool:
+            heard.update(*(listening(site.pid) for site in running))
+            return all(site.poll() is not None for site in running)
+
+        wait_until(over)
+        assert heard == set()
+        assert listening(server.pid) != set()
+        ends = {name: places[name].ended(line) for name, line in lines.items()}
+        assert ends == dict.fromkeys(SITES, 0), [places[name].said for name in SITES]
+    runs = [tmp_path / "sites" / name / "run" for name in SITES]
+    assert len({(run / "transcript.jsonl").read_bytes() for run in runs}) == 1
+    report = audit_run(runs[0])
+    assert [finding for finding in report.findings if finding.outcome.status == "failed"] == []
+
+
+def line_of(found: Networks, name: str) -> str:
+    """How this site takes part, in its own network."""
+    return f"{' '.join(found.inside(name))} {(SERVE if name == CURATOR_NAME else JOIN.format(name)) + AT_HOME}"
+
+
+def put(folder: Path, name: str, study: JointStudy, credentials: Path) -> None:
+    """What the site has at home, in the folder of its programs."""
+    ready(folder / "made", name, study)
+    for path in (folder / "made").iterdir():
+        path.rename(folder / path.name)
+    shutil.copytree(credentials, folder / "credentials")
