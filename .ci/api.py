@@ -12,9 +12,12 @@ import pdoc
 
 import smc_dp
 from smc_dp import estimators
+from smc_dp.deploy import flare
 from smc_dp.estimators.base import FederatedClassifier
 
 OUT = Path(__file__).resolve().parents[1] / "build" / "api"
+
+FOR_FLARE = ("relay", "site")  # what FLARE itself loads: it is in an environment of its own
 
 # In code, which is matched to be left alone, or in a formula: a power, the angle of an inner product <V, T>.
 _CODE_OR_FORMULA = re.compile(r"`[^`]*`|^ {4}.*$|^ *>>> .*$|(?<=[\w)\]|'])\*\*(?=[\w(|-])|<(?=\w+, \w+>)", re.MULTILINE)
@@ -27,6 +30,8 @@ def unfold() -> None:
         setattr(smc_dp, name, getattr(smc_dp, name))
     for package in (smc_dp, estimators):
         package.__all__ += [file.name for file in pkgutil.iter_modules(package.__path__)]
+    files = (file.name for file in pkgutil.iter_modules(flare.__path__))
+    flare.__all__ = [name for name in files if name not in FOR_FLARE]
 
 
 def hide_requests() -> None:
@@ -49,7 +54,7 @@ def build() -> None:
     pdoc.render.configure(docformat="numpy")
     to_html = pdoc.render.env.filters["to_html"]
     pdoc.render.env.filters["to_html"] = lambda text: to_html(with_formulas(text))
-    pdoc.pdoc("protocols", "smc_dp", output_directory=OUT)
+    pdoc.pdoc("protocols", "smc_dp", *(f"!{flare.__name__}.{name}" for name in FOR_FLARE), output_directory=OUT)
 
 
 if __name__ == "__main__":
