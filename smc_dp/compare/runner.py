@@ -2,7 +2,7 @@
 
 The folder: plan.json (plan, digest, our version), cells/ (a table and the statements of every finished cell),
 results.csv, statements.json, failures.json. Only the process that calls writes, so that workers may be anywhere:
-under `joblib.parallel_config("dask")`, or Ray's, the same grid spreads over a cluster.
+inside `smc_dp.compare.cluster.connected`, or under another backend of joblib, the same grid spreads over a cluster.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import joblib
-import numpy as np
 from joblib.parallel import BACKENDS, get_active_backend
 
 from smc_dp import __version__
@@ -23,7 +22,7 @@ from smc_dp.compare.plan import GridCell, GridPlan, plain
 from smc_dp.compare.preflight import refuse_hopeless
 from smc_dp.compare.results import Trial
 from smc_dp.compare.task import TaskOutcome, group, reason, work
-from smc_dp.data.pool import Points, Pool, load_pool
+from smc_dp.data.pool import Pool, load_pool
 from smc_dp.errors import InputError
 from smc_dp.files.reading import items, read_file
 
@@ -181,15 +180,9 @@ def _last_line(error: BaseException) -> str:
 
 def _workers(pool: Pool, jobs: int | None) -> int:
     """As many as asked for, or cores, as long as their copies of the rows fit: the dealt ones, and their arithmetic."""
-    size = _size(pool.train) + (0 if pool.test is None else _size(pool.test))
+    size = pool.train.nbytes + (0 if pool.test is None else pool.test.nbytes)
     cores = int(joblib.cpu_count()) if jobs is None else jobs
     return max(1, min(cores, (MEMORY - 2 * size) // (2 * size)))
-
-
-def _size(points: Points) -> int:
-    """Bytes of the rows, dense or sparse."""
-    X = points.X
-    return X.nbytes if isinstance(X, np.ndarray) else int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
 
 
 def _parts(groups: Sequence[list[GridCell]], size: int = 64) -> Iterator[Sequence[list[GridCell]]]:
