@@ -11,14 +11,20 @@ from pathlib import Path
 
 import pytest
 from support.pathak import trial
+from support.relays import without_server
 
 from protocols.runtime.diagram import arrows, mermaid
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMOS = sorted(path.name for path in (ROOT / "demos").glob("*.py"))
-SLOW = {"audit_a_run.py", "epsilon_curve.py", "learn_from_sums.py", "read_a_transcript.py", "three_hospitals.py"}
+SLOW = {
+    *{"audit_a_run.py", "epsilon_curve.py", "federation_on_one_machine.py", "learn_from_sums.py"},
+    *{"read_a_transcript.py", "three_hospitals.py"},
+}
 NEEDS_A9A = {"epsilon_curve.py"}
-LONG = {"separate_processes.py": 131}  # a site of one's own takes more lines than a simulation
+NEEDS_NATS = {"federation_on_one_machine.py"}
+# A site of one's own takes more lines than a simulation.
+LONG = {"federation_on_one_machine.py": 170, "separate_processes.py": 131}
 HAS_A9A = (Path(os.environ.get("SMC_DP_DATA", "/nowhere")) / "a9a" / "a9a.gz").is_file()
 
 
@@ -32,12 +38,13 @@ def run(folder: Path, demo: str, *options: str, **environment: str) -> subproces
 
 def marked(demo: str) -> object:
     needed = pytest.mark.skipif(not HAS_A9A, reason="a9a is not there: SMC_DP_DATA names no folder with a9a/a9a.gz")
-    marks = [mark for mark, demos in ((pytest.mark.slow, SLOW), (needed, NEEDS_A9A)) if demo in demos]
+    found = ((pytest.mark.slow, SLOW), (needed, NEEDS_A9A), (without_server, NEEDS_NATS))
+    marks = [mark for mark, demos in found if demo in demos]
     return pytest.param(demo, marks=marks)
 
 
 def test_the_lists_above_name_demos_that_exist():
-    assert set(DEMOS) >= SLOW | NEEDS_A9A
+    assert set(DEMOS) >= SLOW | NEEDS_A9A | NEEDS_NATS | set(LONG)
     assert len(DEMOS) >= 4
 
 
@@ -63,6 +70,13 @@ def test_without_a9a_the_curve_says_where_it_comes_from(tmp_path):
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
     assert "a9a/a9a.gz" in done.stderr
     assert "LIBSVM" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_server_the_federation_says_what_to_install(tmp_path):
+    done = run(tmp_path, "federation_on_one_machine.py", PATH=str(tmp_path))
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert "apt install nats-server" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -18,6 +18,7 @@ import typer
 from smc_dp.attacks import ATTACKS
 from smc_dp.cli.main import app
 from smc_dp.data.bounds import read_bounds
+from smc_dp.deploy.terms import OwnTerms
 from smc_dp.methods.registry import METHODS
 
 ROOT = Path(__file__).parents[1]
@@ -39,6 +40,7 @@ KNOWN_LINES = (
     r"\.venv/bin/python [\w./]+\.py",
     r"\.venv/bin/smc-dp .+",
     r"\.ci/run",
+    r"cd kit/operator && nats-server -c server\.conf",
 )
 
 
@@ -165,7 +167,7 @@ WITH_PYTHON = [page for page in PAGES if python_of(page.read_text(encoding="utf-
 
 def test_the_pages_are_there() -> None:
     wanted = {"README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md", "demos/README.md", "tests/README.md"}
-    wanted |= {f"smc_dp{room}/README.md" for room in ("", "/audit", "/data", "/methods", "/reproduce")}
+    wanted |= {f"smc_dp{room}/README.md" for room in ("", "/audit", "/data", "/deploy", "/methods", "/reproduce")}
     assert wanted | {"protocols/README.md", "protocols/pathak2010/NOTES.md"} <= {name_of(page) for page in PAGES}
     assert {FRONT, ROOT / "smc_dp/README.md", ROOT / "protocols/README.md"} <= set(WITH_PYTHON)
 
@@ -182,11 +184,12 @@ def test_every_command_is_one(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_block_of_bounds_is_read(page: Path, tmp_path: Path) -> None:
+def test_every_block_of_bounds_or_terms_is_read(page: Path, tmp_path: Path) -> None:
     for block in blocks(page.read_text(encoding="utf-8")):
         if block.of("toml"):
-            (tmp_path / "bounds.toml").write_text(block.text, encoding="utf-8")
-            assert read_bounds(tmp_path / "bounds.toml").dimension > 1
+            path = tmp_path / (block.words[1] if len(block.words) > 1 else "bounds.toml")
+            path.write_text(block.text, encoding="utf-8")
+            assert OwnTerms.read(path).limits if path.name == "own.toml" else read_bounds(path).dimension > 1
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
