@@ -53,8 +53,7 @@ class Member:
     @property
     def ends_for_all(self) -> frozenset[str]:
         """Whose word ends the session for everybody: Charlie's, where parties may vanish, and else anybody's."""
-        agreement = self.study.agreement(self.auxiliary)
-        if CURATOR_NAME in self.study.names and agreement.terms.can_lose_parties:
+        if self.study.agreement(self.auxiliary).terms.can_lose_parties:
             return frozenset({CURATOR_NAME})
         return frozenset(self.study.names)
 
