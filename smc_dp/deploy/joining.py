@@ -20,6 +20,7 @@ from smc_dp.deploy.notice import Notice
 from smc_dp.deploy.parcel import Carrier, CarrierError, Parcel
 from smc_dp.deploy.participation import Business, Hear, Member, Participation
 from smc_dp.deploy.party import PartyBusiness
+from smc_dp.deploy.site import charge_in
 from smc_dp.deploy.store import DATABASE, StoreError
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
@@ -106,7 +107,7 @@ def take_part(files: SiteFiles, hear: Hear, carrier: OpenCarrier = open_carrier)
                     _say_refused(study, name, signer, way, hear)
                 raise
             facts = store.facts()
-    charged = bool(facts.get("left")) and set(facts["left"]) != set(facts.get("taken back", ()))
+    charged = bool(charge_in(facts).standing)
     return Part(name, study.digest, end, facts.get("why", ""), charged, out)
 
 

@@ -214,8 +214,8 @@ class Participation:
         """What the relay has of us and we do not: our state is an old one, which may not go on. What the relay lacks, a
         relay that lost it in a power cut for one, it gets again.
         """
-        have = {parcel.key: parcel.digest for parcel in self._store.outgoing()}
-        own = self._own_approval()
+        outgoing, own = self._store.outgoing(), self._own_approval()
+        have = {parcel.key: parcel.digest for parcel in outgoing}
         have[own.key] = own.digest
         for to, lane in self._own_places():
             last = self._reached(partial(self._carrier.last, to, lane))
@@ -225,7 +225,7 @@ class Participation:
                     "another approval needs a relay that was opened anew"
                 )
             newest = -1 if last is None else last.number
-            lost = [p for p in self._store.outgoing() if (p.to, p.lane) == (to, lane) and p.number > newest]
+            lost = [p for p in outgoing if (p.to, p.lane) == (to, lane) and p.number > newest]
             if lost:
                 self._reached(partial(self._carrier.send, lost))
 
