@@ -17,9 +17,9 @@ from smc_dp.deploy.release import (
     as_parcels,
     from_parcels,
     published_in,
+    released_from,
     value_in,
     write_own_view,
-    write_release,
 )
 from smc_dp.deploy.site import Site
 from smc_dp.run.agreement import Agreement
@@ -55,11 +55,8 @@ class KeeperBusiness:
             content = b"".join(self._record(site, approvals, notices).chunks())
             site.store.commit(sending=as_parcels(site.study, content))
         found = read(content, site.session)
-        said, agreement = as_documents(self.member.study, approvals), self._agreement
-        record = record_of(site.session, found.envelopes.values(), found.marks, said, agreement.marks)
-        gone = sorted({absent.sender for _, absent in found.marks})
-        published = published_in(site, found.envelopes.values())
-        write_release(self.out, site, agreement, record, published, gone, self.member.study.content)
+        study = self.member.study
+        released_from(found, self.out, site, self._agreement, as_documents(study, approvals), study.content)
         if self.views is not None:
             write_own_view(self.views, site, self.member.signer, found)
 

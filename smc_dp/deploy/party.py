@@ -13,14 +13,13 @@ from smc_dp.data.tables import Table
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.notice import Notice
 from smc_dp.deploy.participation import Member
-from smc_dp.deploy.record import OwnLog, check_record, record_of
+from smc_dp.deploy.record import OwnLog, check_record
 from smc_dp.deploy.release import (
     NoReleaseError,
     as_documents,
     from_parcels,
-    published_in,
+    released_from,
     write_own_view,
-    write_release,
 )
 from smc_dp.deploy.site import Site
 from smc_dp.errors import InputError
@@ -80,10 +79,7 @@ class PartyBusiness:
             found = check_record(content, site.session, own_log(site), said, self._agreement.marks)
         except InputError as error:
             raise NoReleaseError(str(error)) from None
-        record = record_of(site.session, found.envelopes.values(), found.marks, said, self._agreement.marks)
-        gone = sorted({absent.sender for _, absent in found.marks})
-        published = published_in(site, found.envelopes.values())
-        members = write_release(self.out, site, self._agreement, record, published, gone, self.member.study.content)
+        members = released_from(found, self.out, site, self._agreement, said, self.member.study.content)
         if self.views is not None:
             write_own_view(self.views, site, self.member.signer, found)
         member = self.member.name in members

@@ -20,7 +20,7 @@ from smc_dp import aggregation
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.own_view import own_view
 from smc_dp.deploy.parcel import Parcel
-from smc_dp.deploy.record import Recorded
+from smc_dp.deploy.record import Recorded, record_of
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.study import JointStudy
 from smc_dp.errors import InputError
@@ -107,6 +107,21 @@ def write_release(
     else:
         run_folder.write(folder, release, outcome.execution, study)
     return outcome.execution.members
+
+
+def released_from(
+    found: Recorded,
+    folder: Path,
+    site: Site,
+    agreement: Agreement,
+    approvals: Sequence[Mapping[str, str]],
+    study: bytes,
+) -> tuple[str, ...]:
+    """As `write_release`, of a record that was read and checked; `approvals` as it has them."""
+    record = record_of(site.session, found.envelopes.values(), found.marks, approvals, agreement.marks)
+    gone = sorted({absent.sender for _, absent in found.marks})
+    published = published_in(site, found.envelopes.values())
+    return write_release(folder, site, agreement, record, published, gone, study)
 
 
 def write_own_view(folder: Path, site: Site, signer: Signer, record: Recorded) -> None:

@@ -89,51 +89,6 @@ class Store(Protocol):
         ...
 
 
-class MemoryStore:
-    """A store for a process that nobody resumes: a simulation has nothing to keep on a disk."""
-
-    def __init__(self) -> None:
-        self._facts: dict[str, Any] = {}
-        self._received: list[Parcel] = []
-        self._outgoing: dict[tuple[str, str, str, int], Parcel] = {}
-        self._sent: set[bytes] = set()
-        self.evidence: list[Parcel] = []
-
-    def facts(self) -> dict[str, Any]:
-        """As `Store`."""
-        return dict(self._facts)
-
-    def newest(self) -> KeptState | None:
-        """As `Store`: none."""
-        return None
-
-    def received(self) -> list[Parcel]:
-        """As `Store`."""
-        return list(self._received)
-
-    def outgoing(self, *, unsent: bool = False) -> list[Parcel]:
-        """As `Store`."""
-        return [p for p in self._outgoing.values() if not (unsent and p.digest in self._sent)]
-
-    def commit(
-        self,
-        taken: Sequence[Parcel] = (),
-        sending: Sequence[Parcel] = (),
-        state: Callable[[], KeptState] | None = None,
-        facts: Mapping[str, Any] | None = None,
-        evidence: Sequence[Parcel] = (),
-    ) -> None:
-        """As `Store`; a state is not made, for nobody will ask for it."""
-        self._received += taken
-        self._outgoing.update((parcel.key, parcel) for parcel in sending)
-        self._facts.update(facts or {})
-        self.evidence += evidence
-
-    def sent(self, parcels: Sequence[Parcel]) -> None:
-        """As `Store`."""
-        self._sent.update(parcel.digest for parcel in parcels)
-
-
 class SiteStore:
     """A folder with one SQLite file, mode 0600, and the number of its newest state in a file of another folder.
 
