@@ -7,9 +7,8 @@ scope, and README says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
-from itertools import compress
-from math import gcd
+from dataclasses import dataclass
+from functools import lru_cache
 
 import gmpy2
 
@@ -34,9 +33,31 @@ def multiply(x: int, y: int, modulus: int) -> int:
     return int(gmpy2.f_mod(gmpy2.mpz(x) * y, modulus))
 
 
+def product_of_powers(bases: Sequence[int], exponents: Sequence[int], modulus: int) -> int:
+    """The product of `base ** exponent mod modulus` over all pairs, for exponents >= 0, with one chain of squarings."""
+    if any(e < 0 for e in exponents):
+        raise ValueError("exponents must not be negative")
+    pairs = [(gmpy2.mpz(base), e) for base, e in zip(bases, exponents, strict=True)]
+    result = gmpy2.mpz(1) % modulus
+    for i in reversed(range(max((e.bit_length() for e in exponents), default=0))):
+        result = result * result % modulus
+        for base, e in pairs:
+            if e >> i & 1:
+                result = result * base % modulus
+    return int(result)
+
+
+def horner(bases: Sequence[int], shift: int, modulus: int) -> int:
+    """The product of `base_i ** 2**(shift * i) mod modulus`."""
+    result = gmpy2.mpz(1) % modulus
+    for base in reversed(bases):
+        result = gmpy2.powmod(result, 1 << shift, modulus) * base % modulus
+    return int(result)
+
+
 def is_unit(x: int, modulus: int) -> bool:
     """Whether 0 < x < modulus and gcd(x, modulus) = 1."""
-    return 0 < x < modulus and gcd(x, modulus) == 1
+    return 0 < x < modulus and gmpy2.gcd(x, modulus) == 1
 
 
 def jacobi(x: int, n: int) -> int:
@@ -45,30 +66,56 @@ def jacobi(x: int, n: int) -> int:
 
 
 def is_prime(x: int) -> bool:
-    """Whether x is prime, as far as the Baillie-PSW test and some rounds of Miller-Rabin can tell.
+    """Whether a number that somebody else chose, or that was stepped to, is prime, as far as the Baillie-PSW test and
+    some rounds of Miller-Rabin can tell.
 
-    A random odd number that passed one round is composite with probability below 2**-75 from 600 bits on, and one of
-    250 bits or more that passed ten, below 2**-79 (Damgard, Landrock, Pomerance 1993, table 2); the bits that
-    `random_prime` fixes make it four times that. Of a prime stepped to, as in DGK, or received, this says nothing, and
-    GMP's bases can be foretold, so more rounds would not help against whoever chose it: no composite that passes
-    Baillie-PSW is known, and none is proved not to exist.
+    GMP's bases can be foretold, so more rounds would not help against whoever chose the number: no composite that
+    passes Baillie-PSW is known, and none is proved not to exist. Of numbers drawn at random `random_prime` says more.
     """
     rounds = 1 if x.bit_length() >= 600 else 16
-    unsieved = all(small_factors(x, bound) in (1, x) for bound in _SIEVES)
-    return unsieved and bool(gmpy2.is_prime(x, _BAILLIE_PSW + rounds))
+    return _is_unsieved(x) and bool(gmpy2.is_prime(x, _BAILLIE_PSW + rounds))
 
 
 def random_prime(bits: int, rng: Stream, *, residue: int = 1, modulus: int = 2, apart: int = 1) -> int:
     """A random prime x of exactly `bits` bits, its two top bits set, = `residue` mod `modulus`, gcd(x-1, apart) = 1.
 
-    With both top bits set, the product of two such primes has exactly twice as many bits.
+    With both top bits set, the product of two such primes has exactly twice as many bits. For lengths of 224 bits and
+    more the result is composite with probability below 2**-128, if `modulus` is at most 4; see `rounds`.
     """
-    top = 3 << (bits - 2)
+    top, bases = 3 << (bits - 2), rng.fork("bases")
     while True:
         candidate = top | rng.bits(bits - 2)
         candidate += (residue - candidate) % modulus
-        if candidate.bit_length() == bits and gcd(candidate - 1, apart) == 1 and is_prime(candidate):
+        fits = candidate.bit_length() == bits and gmpy2.gcd(candidate - 1, apart) == 1
+        if fits and _is_unsieved(candidate) and _passes(candidate, bases):
             return candidate
+
+
+_ROUNDS = ((3072, 2), (2048, 3), (1536, 4), (1024, 6), (512, 13), (224, 32))
+
+
+def rounds(bits: int) -> int:
+    """How many rounds of Miller-Rabin, with bases of our own, a random odd number of so many bits has to pass.
+
+    Damgard, Landrock, Pomerance (1993): an odd number of k bits, uniform, that passed t rounds is composite with
+    probability p(k, t) below k**(3/2) 2**t t**(-1/2) 4**(2 - sqrt(t k)) for t = 2 and 3 <= t <= k/9 (k from 88), and
+    below 7/20 k 2**(-5t) + 1/7 k**(15/4) 2**(-k/2 - 2t) + 12 k 2**(-k/4 - 3t) for k/9 <= t <= k/4. The numbers here
+    make that less than 2**-133. The bits that `random_prime` fixes leave one number of four, and its condition on x - 1
+    more than one prime of eight, whatever x - 1 is to be apart from: 2**-128 (sieves only remove composites). Below 224
+    bits, where keys protect nobody, 64 rounds: each composite fails one of them with probability 3/4 (Rabin 1980).
+    """
+    return next((t for least, t in _ROUNDS if bits >= least), 64)
+
+
+def _passes(x: int, bases: Stream) -> bool:
+    # A first round to the base 2 costs less than others, and nearly no composite gets beyond it.
+    return bool(gmpy2.is_strong_prp(x, 2)) and all(
+        gmpy2.is_strong_prp(x, 2 + bases.below(x - 3)) for _ in range(rounds(x.bit_length()))
+    )
+
+
+def _is_unsieved(x: int) -> bool:
+    return all(small_factors(x, bound) in (1, x) for bound in _SIEVES)
 
 
 def next_prime(x: int) -> int:
@@ -78,7 +125,18 @@ def next_prime(x: int) -> int:
 
 def crt(x_p: int, x_q: int, p: int, q: int) -> int:
     """The x mod p*q with x = x_p mod p and x = x_q mod q."""
-    return x_q + q * ((x_p - x_q) * invert(q, p) % p)
+    return Remainders(p, q).joined(x_p, x_q)
+
+
+class Remainders:
+    """Chinese remainders for two moduli that stay, which may be secret: the object holds their inverse."""
+
+    def __init__(self, p: int, q: int) -> None:
+        self._p, self._q, self._inverse = gmpy2.mpz(p), gmpy2.mpz(q), gmpy2.invert(q, p)
+
+    def joined(self, x_p: int, x_q: int) -> int:
+        """The x mod p*q with x = x_p mod p and x = x_q mod q."""
+        return int(x_q + self._q * ((x_p - x_q) * self._inverse % self._p))
 
 
 def small_factors(x: int, bound: int) -> int:
@@ -91,47 +149,107 @@ def _primorial(bound: int) -> gmpy2.mpz:
     return gmpy2.primorial(bound)
 
 
-class FixedBase:
-    """Powers of one base by table: no squarings, one product per window of the exponent.
+MAX_TABLE = 1 << 24  # bytes that the entries of one table may take
 
-    Entry (i, j) is base**(j * 2**(window * i)). Brickell, Gordon, McCurley, Wilson (1992), without the final folding.
-    The first `plain` powers are made without the table, for bases that may not be used often enough to pay for one.
+
+@dataclass(frozen=True)
+class Comb:
+    """The shape of a table: an exponent is written as `teeth` rows of `width` * `blocks` bits, one below the other.
+
+    Lim and Lee (1994). A block has an entry for each of the 2**teeth columns of bits; a power takes one product for
+    each column, and `width` - 1 squarings in all.
     """
 
-    def __init__(self, base: int, modulus: int, exponent_bits: int, window: int = 4, plain: int = 0) -> None:
-        self._base, self._modulus = gmpy2.mpz(base) % modulus, gmpy2.mpz(modulus)
-        self._window, self._bits = window, exponent_bits
-        self._plain = plain
+    teeth: int
+    blocks: int
+    width: int
 
-    @cached_property
-    def _rows(self) -> list[list[gmpy2.mpz]]:
-        rows, step = [], self._base
-        for _ in range(-(-self._bits // self._window)):
-            row = [gmpy2.mpz(1)]
-            for _ in range((1 << self._window) - 1):
-                row.append(row[-1] * step % self._modulus)
-            rows.append(row)
-            step = row[-1] * step % self._modulus
-        return rows
+    @property
+    def columns(self) -> int:
+        """The length of a row."""
+        return self.blocks * self.width
+
+    @classmethod
+    @lru_cache(maxsize=256)  # of this process: shapes hold nothing of a key
+    def for_uses(cls, bits: int, uses: int, entries: int) -> Comb:
+        """The shape of at most so many entries, for exponents of `bits` bits, by which making the table and `uses`
+        powers take least products.
+        """
+        shapes = (
+            cls(teeth, -(-bits // (teeth * width)), width)
+            for teeth in range(1, min(bits, 13) + 1)
+            for width in range(1, -(-bits // teeth) + 1)
+        )
+        fits = (shape for shape in shapes if shape.blocks << shape.teeth <= max(2, entries))
+        return min(fits, key=lambda c: (c.blocks << c.teeth) + uses * (c.columns + c.width))
+
+
+class FixedBase:
+    """Powers of one base by a table that grows with its use.
+
+    The first power is made without a table, for that may be all; the second, and each one whose number is a power of
+    eight, makes the table that suits seven times as many more.
+    """
+
+    def __init__(self, base: int, modulus: int, exponent_bits: int) -> None:
+        self._base, self._modulus = gmpy2.mpz(base) % modulus, gmpy2.mpz(modulus)
+        self._bits, self._uses = exponent_bits, 0
+        self._shape, self._blocks = Comb(1, 1, 1), list[list[gmpy2.mpz]]()
 
     def power(self, exponent: int) -> int:
         """`base ** exponent`, for 0 <= exponent < 2**exponent_bits."""
         if exponent < 0 or exponent.bit_length() > self._bits:
             raise ValueError(f"exponent must be in [0, 2**{self._bits}), got {exponent.bit_length()} bits")
-        if self._plain:
-            self._plain -= 1
+        self._uses += 1
+        if self._uses == 1:
             return int(gmpy2.powmod(self._base, exponent, self._modulus))
-        result, mask = gmpy2.mpz(1), (1 << self._window) - 1
-        for row in self._rows:
-            digit = exponent & mask
-            if digit:
-                result = result * row[digit] % self._modulus
-            exponent >>= self._window
+        if self._uses == 2 or _is_power_of_eight(self._uses):
+            self._grow(Comb.for_uses(self._bits, 7 * self._uses, 8 * MAX_TABLE // self._modulus.bit_length()))
+        return self._combed(exponent)
+
+    def _grow(self, shape: Comb) -> None:
+        if self._blocks and shape == self._shape:
+            return
+        square, tips = self._base, {}  # base ** 2**i for each place i where a tooth of a block stands
+        wanted = {t * shape.columns + b * shape.width for t in range(shape.teeth) for b in range(shape.blocks)}
+        for i in range(max(wanted) + 1):
+            if i in wanted:
+                tips[i] = square
+            square = square * square % self._modulus
+        self._shape = shape
+        self._blocks = [
+            self._block([tips[t * shape.columns + b * shape.width] for t in range(shape.teeth)])
+            for b in range(shape.blocks)
+        ]
+
+    def _block(self, teeth: list[gmpy2.mpz]) -> list[gmpy2.mpz]:
+        entries = [gmpy2.mpz(1) % self._modulus]
+        for tooth in teeth:
+            entries += [entry * tooth % self._modulus for entry in entries]
+        return entries
+
+    def _combed(self, exponent: int) -> int:
+        shape, modulus = self._shape, self._modulus
+        rows = f"{exponent:0{shape.teeth * shape.columns}b}"  # highest bit first
+        result = gmpy2.mpz(1) % modulus
+        for place in reversed(range(shape.width)):
+            if place + 1 < shape.width:
+                result = result * result % modulus
+            for b, block in enumerate(self._blocks):
+                column = int(rows[shape.columns - 1 - b * shape.width - place :: shape.columns], 2)
+                if column:
+                    result = result * block[column] % modulus
         return int(result)
 
 
+def _is_power_of_eight(x: int) -> bool:
+    return x.bit_count() == 1 and x.bit_length() % 3 == 1
+
+
 # Of this process, so for public bases and moduli only; whoever has secret ones keeps its tables beside them.
-public_base = lru_cache(maxsize=24)(FixedBase)
+public_base = lru_cache(maxsize=8)(FixedBase)
+
+_BLOCK = 8  # exponents that share buckets
 
 
 def powers(base: int, exponents: Sequence[int], modulus: int) -> list[int]:
@@ -139,24 +257,56 @@ def powers(base: int, exponents: Sequence[int], modulus: int) -> list[int]:
 
     One pass over the bits multiplies base**(2**i) into the bucket of the column of bits that the exponents have at
     position i; each exponent then collects the buckets that contain it (Yao's bucket method). Blocks of at most
-    eight exponents keep the buckets few. Raises ValueError for a negative exponent.
+    eight exponents keep the buckets few, and all blocks take their squares from one pass. Where exponents are few, each
+    is dealt out to several, bit by bit in turn, which makes columns fewer. Raises ValueError for a negative exponent.
     """
     if any(e < 0 for e in exponents):
         raise ValueError("exponents must not be negative")
-    block = 8
-    if len(exponents) > block:
-        return powers(base, exponents[:block], modulus) + powers(base, exponents[block:], modulus)
-    buckets = [gmpy2.mpz(1)] * (1 << len(exponents))
-    square = gmpy2.mpz(base)
-    for i in range(max((e.bit_length() for e in exponents), default=0)):
-        column = sum(((e >> i) & 1) << k for k, e in enumerate(exponents))
-        if column:
-            buckets[column] = buckets[column] * square % modulus
-        square = square * square % modulus
-    results = []
-    for k in range(len(exponents)):
-        result = gmpy2.mpz(1)
-        for bucket in compress(buckets, [(column >> k) & 1 for column in range(len(buckets))]):
-            result = result * bucket % modulus
-        results.append(int(result))
-    return results
+    if len(exponents) < 2:
+        return [power(base, e, modulus) for e in exponents]
+    deal = max(1, _BLOCK // len(exponents))
+    length = max(1, -(-max(e.bit_length() for e in exponents) // deal))
+    rows = [f"{e:0{deal * length}b}"[k::deal] for e in exponents for k in reversed(range(deal))]
+    size = -(-len(rows) // -(-len(rows) // _BLOCK))
+    found = _row_products(base, [rows[i : i + size] for i in range(0, len(rows), size)], deal, modulus)
+    return [horner(found[i : i + deal], 1, modulus) for i in range(0, len(found), deal)]
+
+
+def _row_products(base: int, blocks: Sequence[Sequence[str]], step: int, modulus: int) -> list[int]:
+    """For each row of bits, lowest last, the product of base**(2**(step * i)) over the places i of its ones."""
+    buckets: list[list[gmpy2.mpz | None]] = [[None] * (1 << len(block)) for block in blocks]
+    square = gmpy2.mpz(base) % modulus
+    for column in zip(*(_columns(block) for block in blocks), strict=True):
+        for full, place in zip(buckets, column, strict=True):
+            if place:
+                there = full[place]
+                full[place] = square if there is None else there * square % modulus
+        for _ in range(step):
+            square = square * square % modulus
+    return [product for full in buckets for product in _collected(full, modulus)]
+
+
+def _columns(block: Sequence[str]) -> list[int]:
+    """For each place, lowest first, the bits that the rows have there, that of the first row lowest."""
+    return [int("".join(column), 2) for column in zip(*reversed(block), strict=True)][::-1]
+
+
+def _collected(buckets: list[gmpy2.mpz | None], modulus: int) -> list[int]:
+    """For each bit, lowest first, the product of all buckets whose number has it; halves the buckets bit by bit."""
+    found = []
+    while len(buckets) > 1:
+        half = len(buckets) // 2
+        low, high = buckets[:half], buckets[half:]
+        result = gmpy2.mpz(1) % modulus
+        for bucket in high:
+            if bucket is not None:
+                result = result * bucket % modulus
+        found.append(int(result))
+        buckets = [_times(x, y, modulus) for x, y in zip(low, high, strict=True)]
+    return found[::-1]
+
+
+def _times(x: gmpy2.mpz | None, y: gmpy2.mpz | None, modulus: int) -> gmpy2.mpz | None:
+    if x is None or y is None:
+        return y if x is None else x
+    return x * y % modulus

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeVar
 
 from protocols.arithmetic.rng import Stream
 
 T = TypeVar("T")
+_WORD = 16  # bytes
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,3 +49,17 @@ class Permutation:
             j = rng.below(i + 1)
             images[i], images[j] = images[j], images[i]
         return cls(tuple(images))
+
+
+def drawn(seed: bytes, size: int) -> tuple[int, ...]:
+    """The order of `size` things that everybody draws from these bytes: each gets a word of SHAKE-256, the smallest
+    comes first. Uniform but for `bias`, with SHAKE-256 as a random oracle.
+    """
+    raw = hashlib.shake_256(b"smc-dp order\0" + seed).digest(_WORD * size)
+    words = [raw[i : i + _WORD] for i in range(0, len(raw), _WORD)]
+    return tuple(sorted(range(size), key=words.__getitem__))
+
+
+def bias(size: int) -> Fraction:
+    """The statistical distance of `drawn` from uniform is at most this: the probability that two words are equal."""
+    return Fraction(size * (size - 1), 2 << 8 * _WORD)

@@ -11,7 +11,9 @@ import hashlib
 import hmac
 import secrets
 
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
+from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms
+
+from protocols.arithmetic import words
 
 KEY_BYTES = 32
 _BLOCK = 4096
@@ -26,7 +28,7 @@ class Stream:
         if len(key) != KEY_BYTES:
             raise ValueError(f"a stream key has {KEY_BYTES} bytes, got {len(key)}")
         self._key = key
-        self._generator = Cipher(algorithms.ChaCha20(key, bytes(16)), mode=None).encryptor()
+        self._generator: CipherContext | None = None  # most streams are only forked
         self._buffer = b""
         self.insecure = insecure
 
@@ -50,7 +52,7 @@ class Stream:
 
     def fork(self, label: str) -> Stream:
         """An independent stream determined by this stream's key and the label, whatever was drawn so far."""
-        key = hmac.new(self._key, b"fork:" + label.encode(), hashlib.sha256).digest()
+        key = hmac.digest(self._key, b"fork:" + label.encode(), "sha256")
         return Stream(key, insecure=self.insecure)
 
     def spawn(self) -> Stream:
@@ -59,6 +61,8 @@ class Stream:
 
     def bytes(self, n: int) -> bytes:
         """The next n bytes, uniform."""
+        if self._generator is None:
+            self._generator = Cipher(algorithms.ChaCha20(self._key, bytes(16)), mode=None).encryptor()
         while len(self._buffer) < n:
             self._buffer += self._generator.update(bytes(max(_BLOCK, n - len(self._buffer))))
         taken, self._buffer = self._buffer[:n], self._buffer[n:]
@@ -70,6 +74,14 @@ class Stream:
             raise ValueError(f"a number of bits is not negative, got {k}")
         n = (k + 7) // 8
         return int.from_bytes(self.bytes(n), "big") >> (8 * n - k)
+
+    def numbers(self, count: int, k: int) -> tuple[int, ...]:
+        """So many integers uniform on [0, 2**k): the same as from `bits`, one after the other."""
+        if k < 1:
+            return tuple(self.bits(k) for _ in range(count))
+        width = (k + 7) // 8
+        drawn, spare = words.from_bytes(self.bytes(count * width), width), 8 * width - k
+        return tuple([x >> spare for x in drawn]) if spare else drawn
 
     def below(self, n: int) -> int:
         """An integer uniform on [0, n), by rejection."""

@@ -61,15 +61,8 @@ def verify(key: PublicKey, bits: int, proof: Sequence[int], context: bytes, rng:
 
 def _batch_holds(roots: Sequence[int], points: Sequence[int], n: int, rng: Stream) -> bool:
     exponents = [rng.below(SMALL_FACTOR_BOUND) for _ in points]
-    root, point = (_product(side, exponents, n) for side in (roots, points))
+    root, point = (modular.product_of_powers(side, exponents, n) for side in (roots, points))
     return root != point and modular.power(root, n, n) == point
-
-
-def _product(bases: Sequence[int], exponents: Sequence[int], n: int) -> int:
-    product = 1
-    for base, exponent in zip(bases, exponents, strict=True):
-        product = modular.multiply(product, modular.power(base, exponent, n), n)
-    return product
 
 
 def _points(key: PublicKey, context: bytes) -> list[int]:

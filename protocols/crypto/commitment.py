@@ -15,18 +15,19 @@ COMMITMENT_BYTES = 32
 def commit(context: bytes, value: bytes, rng: Stream) -> tuple[bytes, bytes]:
     """(commitment, opening) to a value; the context says who commits to what in which session."""
     opening = rng.bytes(OPENING_BYTES)
-    return _digest(context, value, opening), opening
+    return made(context, value, opening), opening
+
+
+def made(context: bytes, value: bytes, opening: bytes) -> bytes:
+    """The commitment that this opening opens to this value."""
+    return hmac.new(opening, hashlib.sha256(context).digest() + value, hashlib.sha256).digest()
 
 
 def opens(commitment: bytes, context: bytes, value: bytes, opening: bytes) -> bool:
     """Whether value and opening are what was committed to."""
-    return hmac.compare_digest(commitment, _digest(context, value, opening))
+    return hmac.compare_digest(commitment, made(context, value, opening))
 
 
 def canonical(numbers: Sequence[int]) -> bytes:
     """The bytes by which numbers are committed to: others for any other numbers."""
     return ",".join(map(str, numbers)).encode()
-
-
-def _digest(context: bytes, value: bytes, opening: bytes) -> bytes:
-    return hmac.new(opening, hashlib.sha256(context).digest() + value, hashlib.sha256).digest()

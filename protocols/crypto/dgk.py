@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
@@ -32,6 +32,11 @@ class FreshBit(BitCiphertext):
 
     Its exponent always makes it uniform (`DgkPublicKey.exponent_bits`), so it can go back to the owner of the key too.
     """
+
+
+@lru_cache(maxsize=1024)  # of this process: public numbers, a few of which every comparison takes
+def _power_of_g(g: int, m: int, n: int) -> int:
+    return modular.power(g, m, n)
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,13 +64,13 @@ class DgkPublicKey:
 
     def blind(self, c: BitCiphertext, factor: int, rng: Stream) -> FreshBit:
         """A fresh ciphertext of D(c) * factor mod u."""
-        table = modular.public_base(self.h, self.n, self.exponent_bits, 6)
+        table = modular.public_base(self.h, self.n, self.exponent_bits)
         product = modular.power(self._mine(c), factor, self.n)
         return FreshBit(self.n, modular.multiply(product, table.power(rng.bits(self.exponent_bits)), self.n))
 
     def constant(self, m: int) -> BitCiphertext:
         """g**m: a public constant, not hidden from anybody."""
-        return BitCiphertext(self.n, modular.power(self.g, m % self.u, self.n))
+        return BitCiphertext(self.n, _power_of_g(self.g, m % self.u, self.n))
 
     def add(self, *ciphertexts: BitCiphertext) -> BitCiphertext:
         """A ciphertext of the sum mod u."""
@@ -104,7 +109,11 @@ class DgkPrivateKey:
     def _tables(self) -> tuple[modular.FixedBase, ...]:
         # Secret, so they are this object's and go with it; a cache of the process would keep p and q.
         h, t = self.public.h, self.public.t
-        return tuple(modular.FixedBase(h % prime, prime, t, 6) for prime in (self.p, self.q))
+        return tuple(modular.FixedBase(h % prime, prime, t) for prime in (self.p, self.q))
+
+    @cached_property
+    def _remainders(self) -> modular.Remainders:
+        return modular.Remainders(self.p, self.q)
 
     def is_zero(self, c: BitCiphertext) -> bool:
         """Whether D(c) = 0."""
@@ -128,19 +137,13 @@ class DgkPrivateKey:
     def encrypt(self, m: int, rng: Stream) -> FreshBit:
         """The ciphertext that the public key would make of the same randomness, by Chinese remainders."""
         public, r = self.public, rng.bits(self.public.exponent_bits)
-        halves = []
-        for prime, order, table in zip((self.p, self.q), (self.v_p, self.v_q), self._tables, strict=True):
-            halves.append(multiply_power(table.power(r % order), public.g, m % public.u, prime))
-        return FreshBit(public.n, modular.crt(halves[0], halves[1], self.p, self.q))
+        halves = [table.power(r % order) for table, order in zip(self._tables, (self.v_p, self.v_q), strict=True)]
+        randomiser = self._remainders.joined(halves[0], halves[1])
+        return FreshBit(public.n, modular.multiply(randomiser, public.constant(m).value, public.n))
 
     def encrypt_all(self, values: Sequence[int], rng: Stream) -> list[FreshBit]:
         """Encryptions of all values."""
         return [self.encrypt(m, rng) for m in values]
-
-
-def multiply_power(x: int, base: int, exponent: int, modulus: int) -> int:
-    """The product x * base**exponent mod modulus."""
-    return modular.multiply(x, modular.power(base, exponent, modulus), modulus)
 
 
 def order_bits(key_bits: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from cryptography.exceptions import InvalidSignature
@@ -57,7 +58,7 @@ class Identity:
         """A signature of 64 bytes."""
         return self._key.sign(message)
 
-    @property
+    @cached_property
     def _key(self) -> Ed25519PrivateKey:
         return Ed25519PrivateKey.from_private_bytes(self.seed)
 

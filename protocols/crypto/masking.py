@@ -1,8 +1,9 @@
 """Masks that cancel: words that two participants make of a key they agree on, or one of its own seed.
 
-Assumptions: gap Diffie-Hellman on curve25519, SHA-256 and SHAKE-256 as random oracles. A seed may be opened after the
-masked vector was sent and before it is decided which, so the expansion has to be a random oracle: the proof of
-`protocols/secure_sum` programs it, and there is no such proof for a stream cipher.
+Assumptions: gap Diffie-Hellman on curve25519, SHA-256 and SHAKE-256 as random oracles, ChaCha20 as a pseudo-random
+generator. A seed may be opened after the masked vector was sent and before it is decided which, so its expansion has to
+be a random oracle: the proof of `protocols/secure_sum` programs it, and there is no such proof for a stream cipher.
+What is closed is of other types than what may be opened, and the stream cipher is for closed pairs alone.
 
 A word is a whole number of bytes wide, so that it is exactly uniform in the ring.
 """
@@ -11,16 +12,40 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
 from protocols.arithmetic.ring import Vector
+from protocols.arithmetic.words import from_bytes, to_bytes
 from protocols.crypto import sealing
 from protocols.errors import DecodeError
 
 SECRET_BYTES = KEY_BYTES = DIGEST_BYTES = 32
 _INDEX_BYTES = 2
-_PROBE = hashlib.sha256(b"smc-dp mask key probe").digest()
+_NONCE = bytes(16)
+_MACHINE_BYTES = (1, 2, 4, 8)  # of machine words, which wrap by themselves
+_PROBE = X25519PrivateKey.from_private_bytes(hashlib.sha256(b"smc-dp mask key probe").digest())
+
+
+@dataclass(frozen=True, repr=False)
+class ClosedSecret:
+    """A secret mask key that its owner keeps from everybody: no bytes, so it cannot be dealt."""
+
+    secret: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class ClosedPairs:
+    """What the party at this place has in common with each party, in their order, under a closed secret, for one sum.
+
+    None stands for a key of small order; what stands at its own place is of no use.
+    """
+
+    index: int
+    agreed: tuple[bytes | None, ...]
 
 
 def public_key(secret: bytes) -> bytes:
@@ -30,10 +55,16 @@ def public_key(secret: bytes) -> bytes:
 
 def agree(secret: bytes, peer: bytes) -> bytes:
     """What the holders of two mask keys have in common; raises `DecodeError` for a key of small order."""
-    try:
-        return X25519PrivateKey.from_private_bytes(secret).exchange(X25519PublicKey.from_public_bytes(peer))
-    except ValueError:
-        raise DecodeError("a mask key is not usable") from None
+    return agree_with_all(secret, (peer,))[0]
+
+
+def agree_with_all(secret: bytes, peers: Sequence[bytes]) -> tuple[bytes, ...]:
+    """The same with each of these; half of the work of an agreement is to read the own secret."""
+    own = X25519PrivateKey.from_private_bytes(secret)
+    found = [_exchanged(own, peer) for peer in peers]
+    if None in found:
+        raise DecodeError("a mask key is not usable")
+    return tuple(agreed for agreed in found if agreed is not None)
 
 
 def agreeing(key: bytes) -> bytes | None:
@@ -43,10 +74,27 @@ def agreeing(key: bytes) -> bytes | None:
     The keys' own bytes will not do: the top bit, the prime, and a point of small order can be added to a key, and all
     agree on the same with it as before.
     """
-    try:
-        return agree(_PROBE, key)
-    except DecodeError:
-        return None
+    return _exchanged(_PROBE, key)
+
+
+def closed_key(secret: ClosedSecret) -> bytes:
+    """The mask key that belongs to a closed secret."""
+    return public_key(secret.secret)
+
+
+def closed_pairs(secret: ClosedSecret, index: int, keys: Sequence[bytes]) -> ClosedPairs:
+    """What the owner of this secret, the party at this place, has in common with the owners of these keys.
+
+    It is the same for two keys if and only if `agreeing` is: whoever has a secret of its own needs no other probe.
+    """
+    own = X25519PrivateKey.from_private_bytes(secret.secret)
+    return ClosedPairs(index, tuple([_exchanged(own, key) for key in keys]))
+
+
+def closed_after(pairs: ClosedPairs) -> ClosedPairs:
+    """What the same parties have in common for the next sum: nobody can go back from it."""
+    after = [agreed and hashlib.sha256(b"smc-dp sum after\0" + agreed).digest() for agreed in pairs.agreed]
+    return replace(pairs, agreed=tuple(after))
 
 
 def self_mask(context: bytes, index: int, seed: bytes, length: int, width: int) -> bytes:
@@ -59,20 +107,63 @@ def pair_mask(context: bytes, one: int, other: int, agreed: bytes, length: int, 
 
     Both places stand in it, in their order: a key that is a copy of another, or its reflection, gives another mask.
     """
-    low, high = sorted((one, other))
-    return _stretched(b"smc-dp sum pair\0" + context + _place(low) + _place(high) + agreed, length, width)
+    return _stretched(_of_pair(b"smc-dp sum pair\0", context, one, other, agreed), length, width)
 
 
-def combined(plus: Sequence[bytes], minus: Sequence[bytes], length: int, width: int) -> Vector:
+def closed_mask(context: bytes, pairs: ClosedPairs, other: int, length: int, width: int) -> bytes:
+    """The mask of two participants with closed secrets, one of whom owns these pairs; the key is used for it alone."""
+    agreed = pairs.agreed[other]
+    if agreed is None or other == pairs.index:
+        raise DecodeError("a mask key is not usable")
+    label = _of_pair(b"smc-dp sum closed\0", context, pairs.index, other, agreed)
+    return expand(hashlib.sha256(label).digest(), length, width)
+
+
+def expand(key: bytes, length: int, width: int) -> bytes:
+    """`length` words of `width` bytes from a key of 32 bytes that nobody ever opens, by ChaCha20 with nonce 0.
+
+    Every key is used once. It takes a fraction of what SHAKE-256 takes, and is no random oracle: no proof covers it
+    where a key may be opened after its words were sent.
+    """
+    return Cipher(algorithms.ChaCha20(key, _NONCE), mode=None).encryptor().update(bytes(length * width))
+
+
+def combined(plus: Iterable[bytes], minus: Iterable[bytes], length: int, width: int) -> Vector:
     """The words of all masks in `plus` less those in `minus`, place by place mod 2**(8 width)."""
+    if width in _MACHINE_BYTES:
+        return _combined_words(plus, minus, length, width)
     bits = 8 * width
     added, taken = _added(plus, length, bits), _added(minus, length, bits)
-    return tuple((a - b) % (1 << bits) for a, b in zip(added, taken, strict=True))
+    return tuple([(a - b) % (1 << bits) for a, b in zip(added, taken, strict=True)])
+
+
+def covered(context: bytes, dealer: int, holder: int, agreed: bytes, strings: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Strings of one length each under a pad that only dealer and holder can make, and covered ones without it; a pad
+    is used once.
+    """
+    length = len(strings[0])
+    label = b"smc-dp sum cover\0" + context + _place(dealer) + _place(holder) + agreed
+    pad = hashlib.shake_256(label).digest(length * len(strings))
+    whole = int.from_bytes(b"".join(strings), "big") ^ int.from_bytes(pad, "big")
+    raw = whole.to_bytes(length * len(strings), "big")
+    return tuple(raw[i : i + length] for i in range(0, len(raw), length))
 
 
 def digest(vector: Vector, width: int) -> bytes:
     """SHA-256 of a vector of words of `width` bytes."""
-    return hashlib.sha256(b"".join(x.to_bytes(width, "big") for x in vector)).digest()
+    return hashlib.sha256(to_bytes(vector, width)).digest()
+
+
+def _exchanged(secret: X25519PrivateKey, key: bytes) -> bytes | None:
+    try:
+        return secret.exchange(X25519PublicKey.from_public_bytes(key))
+    except ValueError:
+        return None
+
+
+def _of_pair(kind: bytes, context: bytes, one: int, other: int, agreed: bytes) -> bytes:
+    low, high = (one, other) if one < other else (other, one)
+    return kind + context + _place(low) + _place(high) + agreed
 
 
 def _place(index: int) -> bytes:
@@ -81,6 +172,16 @@ def _place(index: int) -> bytes:
 
 def _stretched(label: bytes, length: int, width: int) -> bytes:
     return hashlib.shake_256(label).digest(length * width)
+
+
+def _combined_words(plus: Iterable[bytes], minus: Iterable[bytes], length: int, width: int) -> Vector:
+    sent = np.dtype(f">u{width}")
+    total = np.zeros(length, dtype=f"=u{width}")  # wraps as the ring does
+    for mask in plus:
+        total += np.frombuffer(mask, sent, length)
+    for mask in minus:
+        total -= np.frombuffer(mask, sent, length)
+    return tuple(total.tolist())
 
 
 def _added(masks: Iterable[bytes], length: int, bits: int) -> Vector:
@@ -95,5 +196,4 @@ def _added(masks: Iterable[bytes], length: int, bits: int) -> Vector:
         odd = (odd + (words >> bits & lanes)) & lanes
     whole = even | odd << bits
     raw = (whole % (1 << length * bits)).to_bytes(length * bits // 8, "big")
-    width = bits // 8
-    return tuple(int.from_bytes(raw[i : i + width], "big") for i in range(0, len(raw), width))
+    return from_bytes(raw, bits // 8)

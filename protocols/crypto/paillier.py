@@ -4,9 +4,13 @@ Assumption: decisional composite residuosity, and a random oracle. A key is n = 
 gcd(p-1, q-1) = 2. Everybody derives h = -x**2 mod n from it, x being a hash of n, and h_s = h**n mod n**2. So the
 holder cannot choose an h that generates a small group, under which others could open what is locked for the holder.
 
-A ciphertext of m is (1 + m n) h_s**r mod n**2 with r uniform of |n| + 64 bits, i.e. within 2**-64 of uniform over the
-group that h_s generates. The exponent is long everywhere, so no short-exponent assumption enters (Damgard, Jurik,
-Nielsen 2010, use |n|/2 bits).
+A ciphertext of m is (1 + m n) h_s**r mod n**2. A key says how long the exponents r are that this side draws. `full`:
+uniform of |n| + 64 bits, i.e. h_s**r is within 2**-64 of uniform over the group that h_s generates, and no further
+assumption enters. `short`: uniform of 256 bits, and it is assumed besides that nobody without p and q can tell h_s**r
+for such an r from a uniform power of h_s. The best attack known is that on discrete logarithms of 256 bits, of 2**128
+steps. (In groups of known order that is all there is: Koshiba and Kurosawa 2004. Modulo n, a proof from factoring is
+known for |n|/2 bits, which Damgard, Jurik and Nielsen 2010 use.) Either way it is a ciphertext like any other to its
+reader.
 
 The holder of the secret key need not stay in that group: it reads in which coset a ciphertext lies, and no power of
 h_s moves it to another. There are many cosets if p and q are not as above (both 1 mod 4, or with a large common factor
@@ -19,7 +23,8 @@ Keys are phe's key objects around our own primes: what is encrypted here opens t
 Three types keep rules that nobody should have to remember. `Ciphertext` is what came from a peer or out of a product;
 `Fresh` carries randomness that nobody has seen; that of `Uniform` is perfectly uniform besides. A message holds
 `Fresh`, so what is passed on or computed must go through `refresh` or `blind` first. A field that returns to whoever
-has the secret key holds `Uniform`, so it must go through `blind`: semantic security says nothing against the owner.
+has the secret key holds `Uniform`, so it must go through `blind`: semantic security says nothing against the owner, and
+an assumption about exponents says nothing either. So no type tells short exponents from full ones: `blind` has none.
 """
 
 from __future__ import annotations
@@ -37,8 +42,11 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.hashed import residues
 from protocols.errors import DecodeError, LocalError
 
-PLAIN_POWERS = 7  # the owner of a key encrypts seldom, and at half size a table pays from about the eighth time on
-RANDOMISER_SLACK = 64  # bits by which r exceeds n: the statistical distance from uniform is 2**-64
+RANDOMISER_SLACK = 64  # bits by which a full r exceeds n: the statistical distance from uniform is 2**-64
+SHORT_BITS = 256  # of a short r: twice the security level against the discrete logarithm
+EXPONENTS = ("short", "full")
+OPENING_SLACK = 64  # bits of the factors by which `decrypt_narrow` checks what it took apart
+NARROW_PAYS = 4  # ciphertexts: below, opening them together costs as much as opening each
 
 
 @dataclass(frozen=True)
@@ -64,11 +72,17 @@ def _h_s(h: int, n: int) -> int:
 
 @dataclass(frozen=True, repr=False)
 class PublicKey:
-    """The modulus n, all that a holder has to announce; `crypto.admission` checks the proof that comes with it."""
+    """The modulus n, all that a holder has to announce; `crypto.admission` checks the proof that comes with it.
+
+    `exponents` is how long the exponents are that this side draws.
+    """
 
     n: int
+    exponents: str = field(default="full", compare=False)
 
     def __post_init__(self) -> None:
+        if self.exponents not in EXPONENTS:
+            raise ValueError(f"exponents must be one of {', '.join(EXPONENTS)}, got {self.exponents}")
         # Two primes 3 mod 4 make such an n, and -1 has Jacobi symbol +1 then, as every h and every ciphertext.
         if self.n < 5 or self.n % 4 != 1:
             raise ValueError("n must be 1 mod 4 and more than 1")
@@ -104,10 +118,16 @@ class PublicKey:
         """h**n mod n**2."""
         return _h_s(self.h, self.n)
 
+    @property
+    def exponent_bits(self) -> int:
+        """The length of r; short exponents are never longer than full ones."""
+        full = self.bits + RANDOMISER_SLACK
+        return full if self.exponents == "full" else min(full, SHORT_BITS)
+
     def randomiser(self, rng: Stream) -> int:
-        """h_s**r for a new r of full length, within 2**-64 of uniform over the group of h_s: an encryption of zero."""
-        table = modular.public_base(self.h_s, self.n_square, self.bits + RANDOMISER_SLACK)
-        return table.power(rng.bits(self.bits + RANDOMISER_SLACK))
+        """h_s**r for a new r: an encryption of zero, for everybody but the holder of the secret key."""
+        table = modular.public_base(self.h_s, self.n_square, self.exponent_bits)
+        return table.power(rng.bits(self.exponent_bits))
 
     def encrypt(self, m: int, rng: Stream) -> Fresh:
         """An encryption of m mod n."""
@@ -143,11 +163,11 @@ class PublicKey:
 
     def admit(self, value: int) -> Ciphertext:
         """The received value as a ciphertext; raises `DecodeError` unless it is a unit of symbol +1, as ours are."""
-        if not (
-            0 < value < self.n_square and modular.is_unit(value % self.n, self.n)
-        ):  # n has the prime factors of n**2
+        # n has the prime factors of n**2, and the symbol of what has one in common with n is 0.
+        symbol = modular.jacobi(value % self.n, self.n) if 0 < value < self.n_square else 0
+        if symbol == 0:
             raise DecodeError("not a unit mod n**2")
-        if modular.jacobi(value % self.n, self.n) != 1:
+        if symbol != 1:
             raise DecodeError("Jacobi symbol -1: not randomised by this key's h")
         return Ciphertext(self.n, value)
 
@@ -181,26 +201,71 @@ class PrivateKey:
         return phe.PaillierPrivateKey(self.public.phe, self.p, self.q)
 
     @cached_property
+    def _squares(self) -> tuple[int, int]:
+        return self.p * self.p, self.q * self.q
+
+    @cached_property
     def _tables(self) -> tuple[modular.FixedBase, ...]:
         # Secret, so they are this object's and go with it; a cache of the process would keep p and q.
-        squares = (self.p * self.p, self.q * self.q)
-        bits, h_s = self.public.bits // 2, self.public.h_s
-        return tuple(modular.FixedBase(h_s % square, square, bits, 4, PLAIN_POWERS) for square in squares)
+        bits, h_s = min(self.public.bits // 2, self.public.exponent_bits), self.public.h_s
+        return tuple(modular.FixedBase(h_s % square, square, bits) for square in self._squares)
+
+    @cached_property
+    def _remainders(self) -> modular.Remainders:
+        return modular.Remainders(*self._squares)
+
+    @cached_property
+    def _inverses(self) -> tuple[int, int]:
+        # (1 + n)**(p - 1) is 1 + n (p - 1) = 1 - n mod p**2, so L of it is -q mod p.
+        return modular.invert(-self.q, self.p), modular.invert(-self.p, self.q)
 
     def decrypt(self, c: Ciphertext) -> int:
         """The plaintext in [0, n)."""
-        return int(self.phe.raw_decrypt(self.public._mine(c)))
+        value = self.public._mine(c)
+        p_square, q_square = self._squares
+        return self._opened(value % p_square, value % q_square)
+
+    def _opened(self, c_p: int, c_q: int) -> int:
+        """The plaintext, from the ciphertext mod p**2 and mod q**2 (Paillier 1999, section 7)."""
+        halves = []
+        for c, prime, square, inverse in zip((c_p, c_q), (self.p, self.q), self._squares, self._inverses, strict=True):
+            halves.append((modular.power(c, prime - 1, square) - 1) // prime * inverse % prime)
+        return modular.crt(halves[0], halves[1], self.p, self.q)
 
     def decrypt_all(self, ciphertexts: Sequence[Ciphertext]) -> list[int]:
         """The plaintexts in [0, n)."""
         return [self.decrypt(c) for c in ciphertexts]
 
+    def decrypt_narrow(self, ciphertexts: Sequence[Ciphertext], bits: int, rng: Stream) -> list[int]:
+        """The plaintexts in [0, n); where all are below 2**bits, many are opened at once.
+
+        As many ciphertexts as have room below n are packed into one by Horner's rule. A plaintext that is longer than
+        its maker should have made it would run into its neighbours', so what was taken apart is checked: the sum of all
+        numbers under random factors of 64 bits has to be the plaintext of the same product of ciphertexts. Where it is
+        not, each is opened alone. If one number is wrong, at most one value of its factor lets the check pass: whatever
+        came, all numbers are those of `decrypt` but with probability 2**-64.
+        """
+        slots = (self.public.bits - 1) // bits
+        if len(ciphertexts) < NARROW_PAYS or slots < 2:
+            return self.decrypt_all(ciphertexts)
+        values = [self.public._mine(c) for c in ciphertexts]
+        found: list[int] = []
+        for i in range(0, len(values), slots):
+            block = values[i : i + slots]
+            packed = self._opened(*(modular.horner(block, bits, square) for square in self._squares))
+            found += [(packed >> (bits * k)) & ((1 << bits) - 1) for k in range(len(block))]
+        factors = [rng.bits(OPENING_SLACK) for _ in values]
+        product = self._opened(*(modular.product_of_powers(values, factors, square) for square in self._squares))
+        if product == sum(k * x for k, x in zip(factors, found, strict=True)) % self.public.n:
+            return found
+        return self.decrypt_all(ciphertexts)
+
     def encrypt(self, m: int, rng: Stream) -> Fresh:
         """The ciphertext that the public key would make of the same randomness, by Chinese remainders."""
-        public, r = self.public, rng.bits(self.public.bits + RANDOMISER_SLACK)
+        public, r = self.public, rng.bits(self.public.exponent_bits)
         # h_s is an n-th power, so its order mod p**2 divides p - 1.
         halves = [table.power(r % (prime - 1)) for table, prime in zip(self._tables, (self.p, self.q), strict=True)]
-        randomiser = modular.crt(halves[0], halves[1], self.p * self.p, self.q * self.q)
+        randomiser = self._remainders.joined(halves[0], halves[1])
         return Fresh(public.n, modular.multiply(1 + m % public.n * public.n, randomiser, public.n_square))
 
     def encrypt_all(self, values: Sequence[int], rng: Stream) -> list[Fresh]:
@@ -208,7 +273,7 @@ class PrivateKey:
         return [self.encrypt(m, rng) for m in values]
 
 
-def generate(bits: int, rng: Stream) -> PrivateKey:
+def generate(bits: int, rng: Stream, exponents: str = "full") -> PrivateKey:
     """A new key with n of exactly `bits` bits (even)."""
     if bits % 2 or bits < 256:
         raise ValueError(f"key length must be even and at least 256 bits, got {bits}")
@@ -216,10 +281,10 @@ def generate(bits: int, rng: Stream) -> PrivateKey:
     # gcd(p-1, q-1) = 2, so q is not p. Both have their top bits set, so neither divides the other less one:
     # gcd(n, phi(n)) = 1 makes x -> x**n a permutation, which `crypto.admission` proves.
     q = modular.random_prime(bits // 2, rng, residue=3, modulus=4, apart=(p - 1) // 2)
-    return PrivateKey(PublicKey(p * q), p, q)
+    return PrivateKey(PublicKey(p * q, exponents), p, q)
 
 
-def assemble(p: int, q: int, bits: int) -> PrivateKey:
+def assemble(p: int, q: int, bits: int, exponents: str = "full") -> PrivateKey:
     """The private key from received primes; raises `ValueError` naming what `generate` would not have made."""
     if not all(x % 4 == 3 and x.bit_length() == bits // 2 and modular.is_prime(x) for x in (p, q)):
         raise ValueError(f"p and q must be primes of {bits // 2} bits, 3 mod 4")
@@ -227,4 +292,4 @@ def assemble(p: int, q: int, bits: int) -> PrivateKey:
         raise ValueError(f"p q must have {bits} bits, got {(p * q).bit_length()}")
     if p == q or gcd(p - 1, q - 1) != 2 or gcd(p * q, (p - 1) * (q - 1)) != 1:
         raise ValueError("gcd(p-1, q-1) must be 2 and gcd(n, phi(n)) must be 1")
-    return PrivateKey(PublicKey(p * q), p, q)
+    return PrivateKey(PublicKey(p * q, exponents), p, q)

@@ -21,9 +21,28 @@ OVERHEAD_BYTES = 16  # the authentication tag
 _NONCE_BYTES = 12
 
 
+class LinkSecret:
+    """A participant's X25519 secret of one session, of 32 bytes, for all its links: its public key is made once."""
+
+    __slots__ = ("_key", "raw")
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+        self._key = X25519PrivateKey.from_private_bytes(raw)
+
+    @property
+    def public(self) -> bytes:
+        """The public key."""
+        return self._key.public_key().public_bytes_raw()
+
+    def agree(self, peer: bytes) -> bytes:
+        """What the holders of two keys have in common; raises ValueError for a key that cannot be used."""
+        return self._key.exchange(X25519PublicKey.from_public_bytes(peer))
+
+
 def public_key(secret: bytes) -> bytes:
     """The X25519 public key of a 32-byte secret."""
-    return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+    return LinkSecret(secret).public
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,13 +53,13 @@ class LinkKeys:
     incoming: bytes
 
 
-def link_keys(secret: bytes, peer: bytes, session: bytes, me: str, other: str) -> LinkKeys:
+def link_keys(secret: bytes | LinkSecret, peer: bytes, session: bytes, me: str, other: str) -> LinkKeys:
     """Both directions of the link between two participants in this session, by one agreement; both ends have the same.
 
     Raises `DecodeError` when the peer's key is none, or a point of small order.
     """
     try:
-        shared = X25519PrivateKey.from_private_bytes(secret).exchange(X25519PublicKey.from_public_bytes(peer))
+        shared = (LinkSecret(secret) if isinstance(secret, bytes) else secret).agree(peer)
     except ValueError as error:
         raise DecodeError("the peer's X25519 key is not usable") from error
     first, second = sorted((me, other))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import gcd, prod
+from math import gcd, log2, prod, sqrt
 
 import gmpy2
 import pytest
@@ -79,13 +79,45 @@ def test_random_primes_less_one_share_nothing_with_what_they_are_to_be_apart_fro
 
 
 @pytest.mark.parametrize(("bits", "rounds"), [(256, 40), (599, 40), (600, 25), (1536, 25)])
-def test_long_candidates_need_one_round_beyond_baillie_psw_and_short_ones_many(
+def test_received_numbers_need_one_round_beyond_baillie_psw_and_short_ones_many(
     bits: int, rounds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked, real = [], gmpy2.is_prime
-    monkeypatch.setattr(modular.gmpy2, "is_prime", lambda x, n: (asked.append((x.bit_length(), n)), real(x, n))[1])
-    modular.random_prime(bits, Stream.insecure_from_seed(f"rounds {bits}"))
-    assert set(asked) == {(bits, rounds)}
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(modular.gmpy2, "is_prime", lambda x, n: asked.append((x.bit_length(), n)))
+    modular.is_prime(modular.next_prime(1 << (bits - 1)))
+    assert asked == [(bits, rounds)]
+
+
+def composite_below(k: int, t: int) -> float:
+    """log2 of the bound of Damgard, Landrock and Pomerance on p(k, t), by the formula for this range."""
+    if t == 2 or 3 <= t <= k / 9:
+        return 1.5 * log2(k) + t - log2(t) / 2 + 2 * (2 - sqrt(t * k))
+    assert k / 9 <= t <= k / 4
+    return log2(7 / 20 * k * 2 ** (-5 * t) + k**3.75 / 7 * 2 ** (-k / 2 - 2 * t) + 12 * k * 2 ** (-k / 4 - 3 * t))
+
+
+def test_random_primes_pass_as_many_rounds_as_the_cited_bound_asks_for() -> None:
+    """A twin with a round less, at the lengths of real keys, has no such bound."""
+    assert all(composite_below(bits, modular.rounds(bits)) < -133 for bits in range(224, 4097))
+    assert all(composite_below(bits, modular.rounds(bits) - 1) > -133 for bits in (512, 1024, 1536, 2048))
+    assert modular.rounds(223) * 2 == 128  # Rabin: 4**-64 for each composite
+
+
+def test_random_primes_pass_their_rounds_with_bases_that_their_stream_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, real = [], gmpy2.is_strong_prp
+    monkeypatch.setattr(modular.gmpy2, "is_strong_prp", lambda x, a: (asked.append((x, a)), real(x, a))[1])
+    bases = []
+    for seed in range(2):
+        prime = modular.random_prime(1024, Stream.insecure_from_seed(seed))
+        bases += [a for x, a in asked if x == prime]
+        assert sum(x == prime for x, _ in asked) == 1 + modular.rounds(1024)
+    assert len(set(bases)) == len(bases) - 1  # but for the 2 that both begin with
+
+
+def test_strong_pseudoprimes_to_small_bases_do_not_pass_drawn_ones() -> None:
+    for composite in (3215031751, 3825123056546413051, 318665857834031151167461):  # to 2 ... 7, to 23, to 37
+        assert gmpy2.is_strong_prp(composite, 2)
+        assert not modular._passes(composite, Stream.insecure_from_seed(composite))
 
 
 def test_a_composite_with_a_small_factor_costs_no_power(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,11 +145,20 @@ def test_chinese_remainders(a: int, b: int) -> None:
     assert (x % p, x % q) == (a, b)
 
 
-@given(NUMBERS, MODULI, st.integers(1, 130), st.integers(1, 7), st.data())
-def test_fixed_base_against_pow(base: int, n: int, bits: int, window: int, data: st.DataObject) -> None:
-    table = modular.FixedBase(base, n, bits, window)
-    for e in (0, 1, (1 << bits) - 1, data.draw(st.integers(0, (1 << bits) - 1))):
+@given(NUMBERS, MODULI, st.integers(1, 130), st.data())
+def test_fixed_base_against_pow_before_and_after_its_tables(base: int, n: int, bits: int, data: st.DataObject) -> None:
+    table = modular.FixedBase(base, n, bits)
+    drawn = data.draw(st.lists(st.integers(0, (1 << bits) - 1), min_size=4, max_size=4))
+    for e in (0, 1, (1 << bits) - 1, *drawn, *drawn):  # the second and the eighth use make a table
         assert table.power(e) == pow(base, e, n)
+
+
+@pytest.mark.parametrize(("bits", "uses"), [(1, 14), (20, 14), (256, 1), (256, 3584), (640, 56), (3136, 448)])
+@pytest.mark.parametrize("entries", [0, 64, 1 << 14])
+def test_a_comb_covers_its_exponents_within_its_entries(bits: int, uses: int, entries: int) -> None:
+    shape = modular.Comb.for_uses(bits, uses, entries)
+    assert shape.teeth * shape.columns >= bits
+    assert shape.blocks << shape.teeth <= max(2, entries)
 
 
 @pytest.mark.parametrize("exponent", [-1, 1 << 20, 1 << 300])
@@ -136,7 +177,14 @@ def test_powers_refuse_a_negative_exponent() -> None:
         modular.powers(3, [1, -1], 1009)
 
 
-@given(st.integers(0, 2**64 - 1), st.integers(2, 2**64), st.integers(0, 3))
-def test_fixed_base_is_pow_before_and_after_its_table(exponent: int, base: int, plain: int) -> None:
-    table = modular.FixedBase(base, 2**89 - 1, 64, 4, plain)
-    assert {table.power(exponent) for _ in range(5)} == {pow(base, exponent, 2**89 - 1)}
+@given(st.lists(st.tuples(NUMBERS, st.integers(0, 2**90) | st.integers(0, 2)), max_size=8), MODULI, st.integers(1, 40))
+def test_products_of_powers_and_horner_against_pow(pairs: list[tuple[int, int]], n: int, shift: int) -> None:
+    bases, exponents = [base for base, _ in pairs], [e for _, e in pairs]
+    assert modular.product_of_powers(bases, exponents, n) == prod(pow(b, e, n) for b, e in pairs) % n
+    packed = prod(pow(b, 1 << (shift * i), n) for i, b in enumerate(bases)) % n
+    assert modular.horner(bases, shift, n) == packed
+
+
+def test_products_of_powers_refuse_a_negative_exponent() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        modular.product_of_powers([3], [-1], 1009)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import combinations
 
 import numpy as np
@@ -45,6 +46,27 @@ def test_a_ring_of_other_width() -> None:
         assert ring.modulus == 2**bits
         assert ring.reduce(-1) == 2**bits - 1 == ring.subtract(0, 1)
         assert ring.add(ring.modulus - 1, 1) == 0
+
+
+@given(st.data(), st.integers(1, 90), st.integers(1, 6), st.integers(0, 9))
+def test_whole_vectors_are_what_each_place_gives(data: st.DataObject, bits: int, count: int, length: int) -> None:
+    """By the operations on single elements, the largest and the smallest among them."""
+    ring = Ring(bits)
+    element = st.integers(0, ring.modulus - 1) | st.sampled_from([0, ring.modulus - 1, ring.modulus // 2])
+    vectors = [tuple(data.draw(st.lists(element, min_size=length, max_size=length))) for _ in range(count)]
+    assert ring.add_vectors(*vectors) == tuple(reduce(ring.add, column) for column in zip(*vectors, strict=True))
+    x, y = vectors[0], vectors[-1]
+    assert ring.subtract_vectors(x, y) == tuple(ring.subtract(a, b) for a, b in zip(x, y, strict=True))
+    near = ring.nearest(x)
+    assert ring.vector(near) == x
+    assert all(-ring.modulus <= 2 * n < ring.modulus for n in near)
+    far = [a + data.draw(st.integers(-3, 3)) * ring.modulus for a in x]
+    assert ring.vector(far) == x
+    one, same = Stream.insecure_from_seed(f"{bits} {length}"), Stream.insecure_from_seed(f"{bits} {length}")
+    assert ring.random_vector(length, one) == tuple(ring.random(same) for _ in range(length))
+    shares = ring.split_vector(x, count, one)
+    drawn = [ring.random_vector(length, same) for _ in range(count - 1)]
+    assert shares == [*drawn, reduce(ring.subtract_vectors, drawn, x)]
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 1000))

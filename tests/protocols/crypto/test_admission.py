@@ -158,8 +158,7 @@ def test_verifying_takes_one_full_power_a_batch(monkeypatch: pytest.MonkeyPatch)
     lengths, real = [], modular.power
     monkeypatch.setattr(modular, "power", lambda x, e, n: (lengths.append(e.bit_length()), real(x, e, n))[1])
     assert verify(KEY.public, 512, PROOF) is None
-    assert [length for length in lengths if length > 22] == [512] * admission.BATCHES
-    assert len(lengths) == admission.BATCHES * (1 + 2 * admission.POINTS)
+    assert lengths == [512] * admission.BATCHES  # the small powers of a side share one chain of squarings
 
 
 def test_every_reader_does_the_work_itself(monkeypatch: pytest.MonkeyPatch) -> None:

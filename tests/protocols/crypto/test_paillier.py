@@ -260,6 +260,98 @@ def test_a_value_beyond_the_square_is_not_admitted_although_it_would_decrypt() -
         PUBLIC.admit(c.value + N * N)
 
 
+# Short exponents.
+
+
+class Counted(Stream):
+    """A stream that remembers how many bits it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(bytes(32), insecure=True)
+        self.asked: list[int] = []
+
+    def bits(self, k: int) -> int:
+        self.asked.append(k)
+        return super().bits(k)
+
+
+@pytest.mark.parametrize(("exponents", "bits"), [("short", 256), ("full", 512 + 64)])
+def test_a_key_draws_exponents_of_the_length_that_it_says_and_blinds_without_any(exponents: str, bits: int) -> None:
+    key = paillier.assemble(KEY.p, KEY.q, 512, exponents)
+    rng = Counted()
+    c = key.public.encrypt(5, rng)
+    made = [c, key.encrypt(6, rng), key.public.refresh(c, rng)]
+    assert rng.asked == [bits] * 3
+    assert KEY.decrypt_all(made) == [5, 6, 5]
+    assert all(PUBLIC.admit(x.value) == Ciphertext(N, x.value) for x in made)
+    rng.asked.clear()
+    assert KEY.decrypt(key.public.blind(c, 1, rng)) == 6
+    assert {length for length in rng.asked} == {N.bit_length()}  # those of y below n
+
+
+@given(PLAINTEXTS, st.integers(0, 2**64))
+def test_the_owner_makes_the_same_ciphertext_with_short_exponents(m: int, seed: int) -> None:
+    short = paillier.assemble(KEY.p, KEY.q, 512, "short")
+    r = Stream.insecure_from_seed(seed).bits(256)
+    made = [key.encrypt(m, Stream.insecure_from_seed(seed)).value for key in (short, short.public)]
+    assert made == [pow(1 + N, m, N * N) * pow(PUBLIC.h_s, r, N * N) % (N * N)] * 2
+
+
+def test_exponents_have_one_of_two_lengths_and_short_ones_are_never_the_longer() -> None:
+    with pytest.raises(ValueError, match="exponents must be one of short, full, got long"):
+        PublicKey(N, "long")
+    assert [PublicKey(13, exponents).exponent_bits for exponents in paillier.EXPONENTS] == [4 + 64] * 2
+    assert PublicKey(N, "short") == PublicKey(N, "full")  # one key, whoever draws how
+
+
+@pytest.mark.parametrize(("blind", "linked"), [(PublicKey.blind, False), (twins.blind_by_a_power_of_h, True)])
+def test_a_short_exponent_on_what_returns_would_show_its_owner_where_it_came_from(
+    blind: Blind, linked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With exponents so short that the holder can try them all, it finds pi_2 unless blinding has none."""
+    monkeypatch.setattr(paillier, "SHORT_BITS", 5)
+    public, rng = PublicKey(N, "short"), Stream.insecure_from_seed("short exponents")
+    sent = [randomiser(KEY, public.encrypt(rng.bits(40), rng).value) for _ in range(4)]
+    tried = {pow(public.h, r, N) for r in range(32)}
+    returned = randomiser(KEY, blind(public, Ciphertext(N, pow(sent[2], N, N * N)), rng.bits(60), rng).value)
+    found = [i for i, r in enumerate(sent) if returned * pow(r, -1, N) % N in tried]
+    assert (2 in found) == linked
+
+
+# Many narrow plaintexts under one decryption.
+
+
+@pytest.mark.parametrize("bits", [1, 40, 85, 170, 255, 510])
+@pytest.mark.parametrize("count", [0, 1, 4, 13])
+def test_narrow_plaintexts_are_those_of_decryption(bits: int, count: int) -> None:
+    rng = Stream.insecure_from_seed(f"narrow {bits} {count}")
+    values = [((1 << bits) - 1, 0, rng.bits(bits))[i % 3] for i in range(count)]
+    sent = KEY.encrypt_all(values, rng)
+    assert KEY.decrypt_narrow(sent, bits, rng) == values
+
+
+@pytest.mark.parametrize("wrong", [1 << 40, (1 << 40) * 7 + 5, 1 << 200, N - 1, N // 3])
+@pytest.mark.parametrize("place", [0, 3, 12])
+def test_a_plaintext_longer_than_its_slot_changes_no_other(wrong: int, place: int) -> None:
+    """What a peer should not have sent; a twin that does not check what it took apart gets its neighbours wrong."""
+    rng = Stream.insecure_from_seed(f"long {wrong} {place}")
+    values = [rng.bits(40) for _ in range(13)]
+    values[place] = wrong
+    sent = KEY.encrypt_all(values, rng)
+    assert KEY.decrypt_narrow(sent, 40, rng) == KEY.decrypt_all(sent) == values
+    assert twins.decrypt_narrow_unchecked(KEY, sent[:12], 40) != values[:12] or place == 12
+
+
+def test_a_slot_one_bit_too_narrow_is_noticed_and_each_is_opened_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, opened, real = Stream.insecure_from_seed("too narrow"), [], paillier.PrivateKey.decrypt
+    monkeypatch.setattr(paillier.PrivateKey, "decrypt", lambda key, c: (opened.append(c), real(key, c))[1])
+    values = [(1 << 39) + i for i in range(8)]
+    sent = KEY.encrypt_all(values, rng)
+    assert (KEY.decrypt_narrow(sent, 40, rng), opened) == (values, [])
+    assert (KEY.decrypt_narrow(sent, 39, rng), opened) == (values, sent)
+    assert twins.decrypt_narrow_unchecked(KEY, sent, 40) == values != twins.decrypt_narrow_unchecked(KEY, sent, 39)
+
+
 # Keys.
 
 

@@ -1,0 +1,64 @@
+"""A key for somebody who has announced a public one, with nothing in it that tells who made it.
+
+Assumption: computational Diffie-Hellman on curve25519, and HKDF-SHA256 as a random oracle. Whoever encapsulates takes a
+new secret each time, so what is sent is a public key that was never seen before, whoever sends it.
+"""
+
+from __future__ import annotations
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto import sealing
+from protocols.errors import DecodeError
+
+KEY_BYTES = 32
+_PROBE = X25519PrivateKey.from_private_bytes(bytes(range(KEY_BYTES)))  # no secret: any multiple of the cofactor will do
+
+
+def secret(rng: Stream) -> bytes:
+    """The secret of a new box key."""
+    return rng.bytes(KEY_BYTES)
+
+
+def public_key(secret: bytes) -> bytes:
+    """The box key that belongs to it."""
+    return sealing.public_key(secret)
+
+
+def encapsulate(box: bytes, session: bytes, rng: Stream) -> tuple[bytes, bytes]:
+    """(epk, kappa): what the owner of the box key makes kappa of, and kappa, 32 bytes; used once.
+
+    Raises `DecodeError` for a box key that cannot be used.
+    """
+    ephemeral = X25519PrivateKey.from_private_bytes(rng.bytes(KEY_BYTES))
+    epk = ephemeral.public_key().public_bytes_raw()
+    return epk, _derived(_agreed(ephemeral, box), session, epk, box)
+
+
+def opened(secret: bytes, epk: bytes, session: bytes) -> bytes:
+    """kappa, from the secret of the box key and epk; raises `DecodeError` for an epk that cannot be used."""
+    return _derived(_agreed(X25519PrivateKey.from_private_bytes(secret), epk), session, epk, public_key(secret))
+
+
+def is_usable(key: bytes) -> bool:
+    """Whether this is a key with which anybody agrees on something: not of small order."""
+    try:
+        _agreed(_PROBE, key)
+    except DecodeError:
+        return False
+    return True
+
+
+def _agreed(secret: X25519PrivateKey, peer: bytes) -> bytes:
+    try:
+        return secret.exchange(X25519PublicKey.from_public_bytes(peer))
+    except ValueError:
+        raise DecodeError("an X25519 key is not usable") from None
+
+
+def _derived(agreed: bytes, session: bytes, epk: bytes, box: bytes) -> bytes:
+    info = b"smc-dp row\x00" + epk + box
+    return HKDF(SHA256(), KEY_BYTES, salt=session, info=info).derive(agreed)
