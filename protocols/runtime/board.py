@@ -30,7 +30,7 @@ class Board:
         Its sender is blamed for what it signed, and for nothing else.
         """
         sender = envelope.sender
-        if sender not in self.session.names:
+        if sender not in self.session.participants:
             raise PeerError("somebody", f"posted what it says is of {sender[:80]!r}, who takes no part")
         wanted = self.received.get(sender, 0)
         due = envelope.due(self.session.id, PUBLIC_NAME, wanted)

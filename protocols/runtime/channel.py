@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import sealing
 from protocols.crypto.identity import Signer
-from protocols.crypto.sealing import LinkKeys
+from protocols.crypto.sealing import LinkKeys, LinkSecret
 from protocols.errors import DecodeError, LocalError, PeerError, somebody_between
 from protocols.runtime.envelope import HELLO, MAX_ROUNDS, START, Envelope, is_signed, signed_payload
 from protocols.runtime.session import PUBLIC_NAME, Session
@@ -48,6 +48,7 @@ class Channel:
         self.session, self.name, self._me, self._board = session, name, me, board
         self.peers = frozenset(session.peers(name))
         self.secret = rng.fork("x25519").bytes(sealing.KEY_BYTES)
+        self._own: LinkSecret | None = None  # the same, once it was used
         self.counters = Counters()
         self.greetings: dict[str, Envelope] = {}  # those whose signature was checked here
         self._links: dict[str, LinkKeys] = {}
@@ -65,7 +66,7 @@ class Channel:
         kept = self.peers.difference(peers)
         if kept != self.peers:
             self._links = {peer: self.link(peer) for peer in sorted(kept)}
-            self.peers, self.secret = kept, b""
+            self.peers, self.secret, self._own = kept, b"", None
 
     @property
     def left(self) -> Mapping[str, LinkKeys]:
@@ -74,7 +75,7 @@ class Channel:
 
     def greet(self, said: bytes) -> Envelope:
         """The greeting: this session's X25519 key and what the program says, signed by the long-term identity."""
-        hello = self.sign(HELLO, GREETING, sealing.public_key(self.secret) + said)
+        hello = self.sign(HELLO, GREETING, self._secret.public + said)
         self.counters.round = hello.round  # whoever sends anything else has read greetings of that round
         return hello
 
@@ -129,10 +130,16 @@ class Channel:
         if peer not in self._links:
             try:
                 theirs = self.greeting(peer)[: sealing.KEY_BYTES]
-                self._links[peer] = sealing.link_keys(self.secret, theirs, self.session.id, self.name, peer)
+                self._links[peer] = sealing.link_keys(self._secret, theirs, self.session.id, self.name, peer)
             except DecodeError as error:
                 raise PeerError(peer, f"{HELLO} (public): {error}", [0]) from None
         return self._links[peer]
+
+    @property
+    def _secret(self) -> LinkSecret:
+        if self._own is None or self._own.raw != self.secret:
+            self._own = LinkSecret(self.secret)
+        return self._own
 
     def has_read(self, number: int) -> None:
         """The role has read mail of this round; a peer cannot make it state one that others refuse."""

@@ -21,12 +21,15 @@ Readings = dict[str, list[int]]
 
 @dataclass(frozen=True)
 class View:
-    """All that one role saw: its inputs, what its stages left, its opened mail with the senders. Secret."""
+    """All that one role saw: its inputs, what its stages left, its opened mail with the senders. Secret; `session` is
+    the public id of the session.
+    """
 
     name: str
     inputs: tuple[Any, ...] = field(repr=False)
     results: tuple[Any, ...] = field(repr=False)
     mail: tuple[tuple[str, Message], ...] = field(repr=False)
+    session: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -207,27 +210,38 @@ class Trials:
 
     `claimed(p, names)`: whether the claim is about this coalition. `simulation(p, rng)` is one simulated execution,
     made by the simulators of the claim: it maps the names of a claimed coalition to the coalition's readings.
-    `small(p)`: a small session of the same kind as p. `worlds(p)`: two sets of everybody's inputs, as different as can
-    be, for which the ideal functionality gives the same. `condensed(p, readings)` puts long vectors of rare events into
-    a few numbers. `lengths(p)`: the small session with each of some lengths of keys; every execution takes one of them
-    by lot, so all have the same messages. `leaving` is there where somebody may vanish: then that is tried.
+    `small(p)`: a small session of the same kind as p. `worlds(p)`: two sets of everybody's inputs or more, as different
+    as can be, for which the ideal functionality gives the same. `condensed(p, readings)` puts long vectors of rare
+    events into a few numbers. `lengths(p)`: the small session with each of some lengths of keys; every execution takes
+    one of them by lot, so all have the same messages. `leaving` is there where somebody may vanish: then that is tried.
+
+    Where the functionality tells some coalitions more, `told(p, inputs, names)` is all that it may tell this one in
+    that world. Only worlds in which it tells the same for sure are held against each other, and against a simulation
+    that is told that as well: it is then asked for `(names, told)`. `besides(p, views)`: what the members of a
+    coalition can make of what they read, and what they read of the public fields; a part of their readings.
     """
 
     claimed: Callable[[Any, tuple[str, ...]], bool]
-    simulation: Callable[[Any, Stream], Callable[[tuple[str, ...]], Readings]]
+    simulation: Callable[[Any, Stream], Callable[..., Readings]]
     small: Callable[[Any], Any]
-    worlds: Callable[[Any], tuple[Inputs, Inputs]]
+    worlds: Callable[[Any], tuple[Inputs, ...]]
     condensed: Callable[[Any, Readings], Readings]
     lengths: Callable[[Any], tuple[Any, ...]] = lambda p: (p,)
     leaving: Leaving | None = None
+    told: Callable[[Any, Inputs, tuple[str, ...]], tuple[str, ...]] | None = None
+    besides: Callable[[Any, tuple[View, ...]], Readings] = lambda p, views: {}
 
     def vanishing(self, p: Any) -> Mapping[str, int]:
         """Who vanishes in the executions in which the claim is tried."""
         return self.leaving.who(p) if self.leaving else {}
 
-    def simulated(self, p: Any, rng: Stream) -> Callable[[tuple[str, ...]], Readings]:
+    def simulated(self, p: Any, rng: Stream) -> Callable[..., Readings]:
         """One simulated execution of that kind."""
         return self.leaving.simulation(p, rng) if self.leaving and self.vanishing(p) else self.simulation(p, rng)
+
+    def read(self, p: Any, views: tuple[View, ...]) -> Readings:
+        """What the owners of these views read together."""
+        return {**readings(*views), **self.besides(p, views)}
 
 
 @dataclass(frozen=True)
@@ -238,14 +252,21 @@ class Claim:
     readings from public parameters and what the ideal functionality gives the coalition, for it is given nothing
     else. `trials` is None for a claim about a step inside of other protocols. `not_claimed`: the worst first.
     `distance(p)`: the total statistical distance between the readings and what the simulators make; what comes on top
-    rests on `assumptions`, a list in words that completes "it assumes".
+    rests on `assumptions`, a list in words that completes "it assumes"; under parameters p it is that of `assumed(p)`.
+    `strength(p)`: how much of them is left under these parameters, a sentence, where that is less than one would think.
+    `simulated_from`: what the simulators are given, in words, where that is more than the release and one's own inputs.
+    `keeps(p)`: whether whoever it is about has to keep to the protocol, where under other parameters they may deviate.
     """
 
     simulators: Mapping[str, Callable[..., Readings]]
     not_claimed: tuple[Unclaimed, ...]
     trials: Trials | None = None
-    distance: Callable[[Any], Fraction] | None = None
+    distance: Callable[[Any], Fraction | None] | None = None
     assumptions: str = ""
+    assumed: Callable[[Any], str] | None = None
+    keeps: Callable[[Any], bool] | None = None
+    strength: Callable[[Any], str] = lambda p: ""
+    simulated_from: str = "the release"
 
     def why_not(self, p: Any, names: tuple[str, ...]) -> list[str]:
         """The sentences about a coalition that is not claimed: those about it, or about a part of it that is not."""

@@ -16,6 +16,7 @@ from protocols.crypto.identity import Signer
 from protocols.errors import LocalError, ReplayError
 from protocols.runtime import message as messages
 from protocols.runtime.channel import Channel
+from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import STAGE_END, Envelope
 from protocols.runtime.mailbox import Absent, Mail, Mailbox, Note
 from protocols.runtime.message import Key, Message
@@ -59,6 +60,10 @@ class Observer(Protocol):
 
     def started(self, name: str) -> None:
         """A role has the greetings that it needs."""
+        ...
+
+    def waits(self, name: str, want: Want) -> None:
+        """A role waits for this, be it there or not."""
         ...
 
     def consumed(self, receiver: str, mail: Mail) -> None:

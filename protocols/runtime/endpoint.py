@@ -23,12 +23,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Want:
-    """What a waiting role waits for: one message of this kind of each sender, or of each who is not absent."""
+    """What a waiting role waits for: one message of this kind of each sender, or of each who is not absent.
+
+    `of`: of these alone it wants to read the greetings that it waits for; None for all.
+    """
 
     senders: tuple[str, ...]
     kind: type[Any]
     all: bool = True
     greetings: bool = False
+    of: tuple[str, ...] | None = None
+
+    def wants(self, sender: str) -> bool:
+        """Whether it reads what this sender says, and does not just wait for it."""
+        return self.of is None or sender in self.of
 
 
 @dataclass(frozen=True)
@@ -106,6 +114,7 @@ class Endpoint:
         self.session_id = session.id
         self.name = name
         self.parties = session.parties
+        self._index = session.index.get(name)
         self._curator = session.curator
         self._names = session.names
         self._greeters = session.greeters
@@ -122,7 +131,9 @@ class Endpoint:
     @property
     def index(self) -> int:
         """The j of P_j, counted from 0; only a party has one."""
-        return self.parties.index(self.name)
+        if self._index is None:
+            raise LocalError(f"{self.name} is no party")
+        return self._index
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -177,12 +188,14 @@ class Endpoint:
         got: dict[str, M] = await self._wait(Want(tuple(senders), kind, all=False))
         return got
 
-    async def greetings(self, kind: type[M]) -> Mapping[str, Greeted[M]]:
-        """What everybody who says something in its greeting said, this participant included, by name.
+    async def greetings(self, kind: type[M], of: Iterable[str] | None = None) -> Mapping[str, Greeted[M]]:
+        """What everybody who says something in its greeting said, this participant included, or these did; by name.
 
-        Waits for all and checks every signature; `StoppedError` when somebody has not greeted.
+        Waits for all and checks the signature of every greeting that it gives; `StoppedError` when somebody has not
+        greeted.
         """
-        got: dict[str, Greeted[M]] = await self._wait(Want(self._greeters, kind, greetings=True))
+        asked = None if of is None else tuple(of)
+        got: dict[str, Greeted[M]] = await self._wait(Want(self._greeters, kind, greetings=True, of=asked))
         return got
 
     async def stage(

@@ -58,7 +58,7 @@ class Envelope:
     @cached_property
     def size(self) -> int:
         """Bytes on the wire."""
-        return len(self.header) + len(_head(len(self.body))) + len(self.body)
+        return size(len(self.header), len(self.body))
 
     @property
     def is_public(self) -> bool:
@@ -109,6 +109,11 @@ def first_greetings(envelopes: Iterable[Envelope]) -> dict[str, Envelope]:
         if e.kind == HELLO and e.is_public:
             greetings.setdefault(e.sender, e)
     return greetings
+
+
+def size(header: int, body: int) -> int:
+    """Bytes on the wire, of a header and a body of so many bytes."""
+    return header + len(_head(body)) + body
 
 
 def _head(length: int) -> bytes:

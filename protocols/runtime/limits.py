@@ -30,7 +30,7 @@ class Limits:
     """Figures beyond which working with a record would take all day, so that it is no run of anybody's.
 
     `largest` maps each integer that line 0 states and the rest follows from to the most that it may be; the least is 1,
-    or 0 for those that `may_be_zero`.
+    or 0 for those that `may_be_zero`; a record may leave out those that `may_be_absent`.
     `parties`: how many may take part, the curator apart. `keys` is None for a protocol without any.
     """
 
@@ -38,6 +38,7 @@ class Limits:
     parties: int
     keys: KeyLimits | None
     may_be_zero: frozenset[str] = frozenset()
+    may_be_absent: frozenset[str] = frozenset()
 
     def are_test_keys(self, p: Any) -> bool:
         """Whether there are keys under these parameters, too short to protect anything."""

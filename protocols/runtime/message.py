@@ -13,23 +13,22 @@ writer may put there follows from the protection: `Fresh` for `under`, `Uniform`
 A protection also names a width, which the protocol's parameters turn into bytes (its *layout*), so that the size of a
 message is a function of public parameters and of nothing else. On the wire a message is a CBOR array of byte strings
 (RFC 8949, deterministic), one per field, an array of them for a vector. Decoding cuts the bytes where the layout
-says, builds the message and demands that encoding it gives the same bytes: no parser, so no tags, no trailing bytes,
-no second form.
+says, and demands in every place the one head that is due there: no parser, so no tags, no trailing bytes, no second
+form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import UnionType
 from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
-
-import cbor2
 
 from protocols.crypto.dgk import BitCiphertext, DgkPublicKey, FreshBit
 from protocols.crypto.paillier import Ciphertext, Fresh, Uniform
 from protocols.crypto.paillier import PublicKey as PaillierPublicKey
 from protocols.errors import DecodeError, LocalError
+from protocols.runtime import bulk
 
 Key = PaillierPublicKey | DgkPublicKey
 Layout = Mapping[str, int]
@@ -186,28 +185,28 @@ def _slot(cls: type, name: str) -> Slot:
 
 def size(kind: type[Message], layout: Layout) -> int:
     """The length in bytes of every message of this kind under this layout."""
-    total = _head(len(kind.slots))
+    total = len(bulk.array(len(kind.slots)))
     for slot in kind.slots:
-        item = _head(layout[slot.protection.width]) + layout[slot.protection.width]
-        total += item if slot.count is None else _head(layout[slot.count]) + layout[slot.count] * item
+        item = bulk.item_bytes(layout[slot.protection.width])
+        total += item if slot.count is None else len(bulk.array(layout[slot.count])) + layout[slot.count] * item
     return total
 
 
 def encode(message: Message, layout: Layout, keys: Keys) -> bytes:
     """The canonical bytes; raises `LocalError` for a value of the wrong width, a stale ciphertext, or a wrong key."""
-    items: list[bytes | list[bytes]] = []
+    parts = [bulk.array(len(message.slots))]
     for slot in message.slots:
         value = getattr(message, slot.name)
         try:
             if slot.count is None:
-                items.append(_pack(value, slot, layout, keys, message.as_printed))
+                parts.append(bulk.strings([_pack(value, slot, layout, keys, message.as_printed)]))
             else:
                 if len(value) != layout[slot.count]:
                     raise LocalError(f"wanted {layout[slot.count]} values, got {len(value)}")
-                items.append([_pack(v, slot, layout, keys, message.as_printed) for v in value])
+                parts += bulk.array(len(value)), _pack_all(value, slot, layout, keys, message.as_printed)
         except LocalError as error:
             raise LocalError(f"{type(message).__name__}.{slot.name}: {error}") from None
-    return cbor2.dumps(items, canonical=True)
+    return b"".join(parts)
 
 
 def decode(kind: type[M], data: bytes, layout: Layout, keys: Keys) -> M:
@@ -216,32 +215,39 @@ def decode(kind: type[M], data: bytes, layout: Layout, keys: Keys) -> M:
     if len(data) != wanted:
         raise DecodeError(f"wanted {wanted} bytes, got {len(data)}")
     values: dict[str, Any] = {}
-    raw: list[bytes | list[bytes]] = []
-    at = _head(len(kind.slots))
+    # Strings of one width have one encoding: it is canonical when every head is the one that is due in its place.
+    head = bulk.array(len(kind.slots))
+    at, exact = len(head), data.startswith(head)
     for slot in kind.slots:
-        width = layout[slot.protection.width]
-        count = 1 if slot.count is None else layout[slot.count]
-        at += 0 if slot.count is None else _head(count)
-        head = _head(width)
-        item = head + width
-        cut = [data[i : i + width] for i in range(at + head, at + head + count * item, item)]
-        at += count * item
-        raw.append(cut[0] if slot.count is None else cut)
+        width, count = layout[slot.protection.width], 1
+        if slot.count is not None:
+            count = layout[slot.count]
+            head = bulk.array(count)
+            exact, at = exact and data.startswith(head, at), at + len(head)
+        end = at + count * bulk.item_bytes(width)
+        exact = exact and bulk.are_strings(data, at, end, width)
         try:
-            read = [_unpack(piece, slot, keys) for piece in cut]
+            read = _unpack_all(data, at, end, width, slot, keys)
         except DecodeError as error:
             raise DecodeError(f"{slot.name}: {error}") from None
-        values[slot.name] = read[0] if slot.count is None else tuple(read)
-    if cbor2.dumps(raw, canonical=True) != data:
+        values[slot.name], at = read[0] if slot.count is None else read, end
+    if not exact:
         raise DecodeError("not the canonical encoding")
     return kind(**values)
 
 
-def _head(length: int) -> int:
-    """The length of the CBOR head of an array or byte string."""
-    if length < 24:
-        return 1
-    return 2 if length < 1 << 8 else 3 if length < 1 << 16 else 5 if length < 1 << 32 else 9
+def _pack_all(values: Sequence[Any], slot: Slot, layout: Layout, keys: Keys, as_printed: bool) -> bytes:
+    """The items of a vector; plain integers, of which there may be many, in bulk."""
+    if slot.type is int:
+        return bulk.integers(values, layout[slot.protection.width])
+    return bulk.strings([_pack(value, slot, layout, keys, as_printed) for value in values])
+
+
+def _unpack_all(data: bytes, at: int, end: int, width: int, slot: Slot, keys: Keys) -> tuple[Any, ...]:
+    if slot.type is int:
+        return bulk.read_integers(data, at, end, width)
+    pieces = bulk.read_strings(data, at, end, width)
+    return pieces if slot.type is bytes else tuple([_unpack(piece, slot, keys) for piece in pieces])
 
 
 def _pack(value: Any, slot: Slot, layout: Layout, keys: Keys, as_printed: bool) -> bytes:
@@ -267,9 +273,7 @@ def _pack(value: Any, slot: Slot, layout: Layout, keys: Keys, as_printed: bool) 
         if value.n != key.n:
             raise LocalError(f"the ciphertext is not under the key {slot.protection.width}")
         number = value.value
-    if not isinstance(number, int) or number < 0 or number.bit_length() > 8 * width:
-        raise LocalError(f"wanted an integer in [0, 2**{8 * width})")
-    return number.to_bytes(width, "big")
+    return bulk.integer(number, width)
 
 
 def is_fresh(c: Ciphertext | BitCiphertext, slot: Slot) -> bool:
@@ -280,14 +284,12 @@ def is_fresh(c: Ciphertext | BitCiphertext, slot: Slot) -> bool:
 def _unpack(piece: bytes, slot: Slot, keys: Keys) -> Any:
     if slot.optional and not any(piece):
         return None
-    if slot.type is bytes:
-        return piece
     number = int.from_bytes(piece, "big")
     if slot.type is bool:
         if number > 1:
             raise DecodeError(f"wanted a bit, got {number}")
         return number
-    return number if slot.type is int else _key(slot, keys).admit(number)
+    return _key(slot, keys).admit(number)
 
 
 def _key(slot: Slot, keys: Keys) -> Key:

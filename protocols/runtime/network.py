@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from protocols.errors import LocalError
@@ -62,29 +62,44 @@ class Traffic:
     rounds: int = 0
 
 
-def traffic(envelopes: Iterable[Envelope], session: Session, link: Link, topology: str) -> dict[str, Traffic]:
-    """What the stages cost, as the envelopes of a record show it; relayed mail travels twice.
+class Tally:
+    """What the `stages` cost, in the order of their last envelopes, counted from these; relayed mail travels twice.
 
     A stage's rounds are those by which it is deeper than all before. Publications and marks at the end of a stage
     follow the last round, and greetings are one.
     """
-    stages: dict[str, Traffic] = {}
-    deepest = 0
-    for envelope in envelopes:
-        found = stages.setdefault(envelope.stage, Traffic())
-        hops = 2 if is_relayed(topology, session, envelope) else 1
+
+    def __init__(self, session: Session, link: Link, topology: str) -> None:
+        self.stages: dict[str, Traffic] = {}
+        self._session, self._link, self._topology = session, link, topology
+        self._deepest = 0
+
+    def add(self, envelope: Envelope) -> None:
+        """Count the next envelope."""
+        found = self.stages[envelope.stage] = self.stages.pop(envelope.stage, Traffic())
+        hops = 2 if is_relayed(self._topology, self._session, envelope) else 1
         found.messages += hops
-        found.bytes += hops * (envelope.size + link.overhead)
-        if envelope.round > deepest and (not envelope.is_public or envelope.kind == HELLO):
-            found.rounds += envelope.round - deepest
-            deepest = envelope.round
-    return stages
+        found.bytes += hops * (envelope.size + self._link.overhead)
+        if envelope.round > self._deepest and (not envelope.is_public or envelope.kind == HELLO):
+            found.rounds += envelope.round - self._deepest
+            self._deepest = envelope.round
+
+
+def traffic(envelopes: Iterable[Envelope], session: Session, link: Link, topology: str) -> dict[str, Traffic]:
+    """What the stages cost, as the envelopes of a record show it."""
+    tally = Tally(session, link, topology)
+    for envelope in envelopes:
+        tally.add(envelope)
+    return tally.stages
 
 
 class Clock:
-    """Observes a simulated run: processor seconds by stage and role, and each role's place on the virtual clock."""
+    """Observes a simulated run: processor seconds by stage and role, and each role's place on the virtual clock.
 
-    def __init__(self, session: Session, link: Link, topology: str) -> None:
+    `read` says how much processor time whoever runs the roles has used; without it, this process does.
+    """
+
+    def __init__(self, session: Session, link: Link, topology: str, read: Callable[[], float] | None = None) -> None:
         self.seconds: dict[str, dict[str, float]] = {}
         self.finished: dict[str, float] = {}  # when the last role left a stage
         self.now = dict.fromkeys(session.names, 0.0)
@@ -95,10 +110,11 @@ class Clock:
         self._greeted: dict[str, float] = {}
         self._running: str | None = None
         self._mark = 0.0
+        self._told = read
 
     def start(self, name: str) -> None:
         """This role computes from now on."""
-        self._running, self._mark = name, time.process_time()
+        self._running, self._mark = name, self._read()
 
     def stop(self) -> None:
         """Nobody computes."""
@@ -140,8 +156,11 @@ class Clock:
         stage = self._stage[name]
         self.finished[stage] = max(self.finished.get(stage, 0.0), self.now[name])
 
+    def _read(self) -> float:
+        return time.process_time() if self._told is None else self._told()
+
     def _lap(self) -> None:
-        now = time.process_time()
+        now = self._read()
         if self._running is not None:
             name = self._running
             by_role = self.seconds.setdefault(self._stage[name], {})

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from protocols.crypto import sealing
-from protocols.crypto.sealing import KEY_BYTES, LinkKeys
+from protocols.crypto.sealing import KEY_BYTES, LinkKeys, LinkSecret
 from protocols.errors import DecodeError, LocalError
 from protocols.runtime import message as messages
 from protocols.runtime.envelope import Envelope, first_greetings
@@ -41,14 +41,14 @@ class Links:
     """
 
     def __init__(self, session: Session, name: str, secret: bytes, record: Mapping[int, Envelope]) -> None:
-        self._session, self.name, self._secret = session, name, secret
+        self._session, self.name, self._secret = session, name, LinkSecret(secret)
         self._record = record
         self._links: dict[str, LinkKeys] = {}
 
     @property
     def public(self) -> bytes:
         """The key that its own greetings must carry."""
-        return sealing.public_key(self._secret)
+        return self._secret.public
 
     @cached_property
     def greetings(self) -> Mapping[str, bytes]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, Protocol
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
@@ -24,12 +24,12 @@ from protocols.crypto.sealing import KEY_BYTES
 from protocols.errors import DecodeError, LocalError, PeerError, StoppedError, UnansweredError, shown, somebody_between
 from protocols.runtime import message as messages
 from protocols.runtime.channel import GREETING, Channel
-from protocols.runtime.desk import Desk, Observer
+from protocols.runtime.desk import KEYS, Desk, Observer
 from protocols.runtime.endpoint import Endpoint, Greeted, Want
 from protocols.runtime.envelope import HELLO, MAX_ROUNDS, Envelope
 from protocols.runtime.mailbox import Absent, EarlyMail, Mail, Note
 from protocols.runtime.message import Message
-from protocols.runtime.session import Session
+from protocols.runtime.session import PUBLIC_NAME, Session
 
 MAX_HELD_BYTES = 1 << 26  # of mail whose senders have not greeted
 End = Literal["done", "stopped", "gone"]
@@ -37,6 +37,89 @@ Greetings = Mapping[str, Envelope]
 Home = Callable[..., Any]
 """A participant's own program, which answers what its role asks."""
 NOBODY: Mapping[str, Home] = MappingProxyType({})
+
+
+class Moved(Protocol):
+    """What a driver moves: a `Process`, or what stands for one that another process has."""
+
+    @property
+    def name(self) -> str:
+        """Whose role it is."""
+        ...
+
+    @property
+    def end(self) -> End | None:
+        """How it ended."""
+        ...
+
+    @property
+    def why(self) -> str:
+        """Why it was stopped."""
+        ...
+
+    @property
+    def result(self) -> Any:
+        """What the role returned."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Whether the role has returned."""
+        ...
+
+    @property
+    def publishes(self) -> bool:
+        """Whether the role has something to publish."""
+        ...
+
+    @property
+    def signed(self) -> int:
+        """How many envelopes it has signed for everybody."""
+        ...
+
+    @property
+    def marks(self) -> frozenset[Absent]:
+        """Who was absent when."""
+        ...
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was left out of account."""
+        ...
+
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """Those without whom the role cannot go on."""
+        ...
+
+    @property
+    def waiting(self) -> str | None:
+        """What it waits for, in words."""
+        ...
+
+    def deliver(self, envelope: Envelope) -> None:
+        """Keep a letter for the role."""
+        ...
+
+    def advance(self) -> list[Envelope]:
+        """Let the role run."""
+        ...
+
+    def release(self) -> list[Envelope]:
+        """Publish."""
+        ...
+
+    def miss(self, *senders: str) -> list[Absent]:
+        """Go on without these."""
+        ...
+
+    def vanish(self) -> None:
+        """Nothing more comes of it."""
+        ...
+
+    def close(self) -> None:
+        """Give up the role."""
+        ...
 
 
 class Process:
@@ -82,6 +165,16 @@ class Process:
     def done(self) -> bool:
         """Whether the role has returned."""
         return self.end == "done"
+
+    @property
+    def publishes(self) -> bool:
+        """Whether the role has something to publish."""
+        return bool(self.desk.progress.unpublished)
+
+    @property
+    def signed(self) -> int:
+        """How many envelopes it has signed for everybody."""
+        return self.channel.counters.sent.get(PUBLIC_NAME, 0)
 
     @property
     def marks(self) -> frozenset[Absent]:
@@ -232,7 +325,7 @@ class Process:
 
     def _is_to_come(self, absent: Absent) -> bool:
         mailbox, stage = self.desk.mailbox, self.desk.stage
-        if self.end is not None or absent.sender not in self.session.names:
+        if self.end is not None or absent.sender not in self.session.participants:
             return False
         if absent.kind == HELLO:
             asked = self._want is not None and self._want.greetings and absent.sender not in self.board
@@ -248,8 +341,14 @@ class Process:
         greeting = self.session.says(self.name)
         if greeting is None:
             return b""
+        self._measure(KEYS)
         made = greeting.make(self.session.parameters, self.name, self.desk.seed.fork("greeting"))
+        self._measure(GREETING)
         return messages.encode(made, self.session.layout, {})
+
+    def _measure(self, stage: str) -> None:
+        if self._observer:
+            self._observer.stage(self.name, stage)
 
     def _has_greetings(self) -> bool:
         if self._started:
@@ -274,7 +373,9 @@ class Process:
         try:
             while (found := self._answer()) is not None:
                 self._want = self._resumed(self._role, found)
-                if unknown := [name for name in self._want.senders if name not in self.session.names]:
+                if self._observer:
+                    self._observer.waits(self.name, self._want)
+                if unknown := [name for name in self._want.senders if name not in self.session.participants]:
                     raise LocalError(f"{self.name}: nobody is called {unknown[0]}")
         except StopIteration as stop:
             self.end, self.result, self._want = "done", stop.value, None
@@ -288,7 +389,10 @@ class Process:
         want = self._want
         if want is None:
             return {}
-        found = {sender: self._found(want, sender) for sender in want.senders}
+        asked = want.senders
+        if want.of is not None and not self.desk.mailbox.marks and all(map(self.board.__contains__, asked)):
+            asked = want.of  # all have greeted, and no more is to be read
+        found = {sender: self._found(want, sender) for sender in asked}
         there = {sender: answer for sender, answer in found.items() if answer is not None}
         return there if len(there) == len(found) or _is_given_up(want, there.values()) else None
 
@@ -306,7 +410,7 @@ class Process:
         got = {
             sender: self._take(want, answer) if isinstance(answer, Mail) else self._greeting(want, sender)
             for sender, answer in found.items()
-            if not isinstance(answer, Absent)
+            if not isinstance(answer, Absent) and want.wants(sender)
         }
         following: Want = role.send(got)
         return following
@@ -332,8 +436,10 @@ class Process:
     def _found(self, want: Want, sender: str) -> Mail | Envelope | Absent | None:
         if not want.greetings:
             return self.desk.mailbox.look(sender, want.kind.__name__, self.desk.stage or "")
-        mark = Absent(sender, HELLO, GREETING)
-        return mark if mark in self.desk.mailbox.marks else self.board.get(sender)
+        marks = self.desk.mailbox.marks
+        if marks and (mark := Absent(sender, HELLO, GREETING)) in marks:
+            return mark
+        return self.board.get(sender)
 
     def _take(self, want: Want, mail: Mail) -> Message:
         sender = mail.sender
@@ -387,7 +493,7 @@ def _is_given_up(want: Want, found: Iterable[Mail | Envelope | Absent | None]) -
     return want.all and any(isinstance(answer, Absent) for answer in found)
 
 
-def overdue(roles: Mapping[str, Process]) -> dict[str, list[str]]:
+def overdue(roles: Mapping[str, Moved]) -> dict[str, list[str]]:
     """For each reader the senders of whom nothing more will come: what a driver marks when nobody can move."""
     over = {name for name, role in roles.items() if role.end in ("gone", "stopped")}
     found = {name: [sender for sender in role.awaited if sender in over] for name, role in roles.items()}
@@ -404,10 +510,11 @@ def processes(
     charge: Callable[[str, str], None] | None = None,
     voided: Callable[[str, str], None] | None = None,
     home: Mapping[str, Home] = NOBODY,
+    names: Iterable[str] | None = None,
 ) -> dict[str, Process]:
     """One process for each participant; `charge(name, label)` is told what each spends, `voided` what cost nothing.
 
-    `home`: who answers what the role of a participant asks, by name.
+    `home`: who answers what the role of a participant asks, by name. `names`: whose processes to make, if not all.
     """
     return {
         name: Process(
@@ -422,11 +529,11 @@ def processes(
             voided=partial(voided, name) if voided else None,
             home=home.get(name),
         )
-        for name in session.names
+        for name in (session.names if names is None else names)
     }
 
 
-def hold_to_their_word(session: Session, roles: Iterable[Process], published: Mapping[str, Any]) -> None:
+def hold_to_their_word(session: Session, roles: Iterable[Moved], published: Mapping[str, Any]) -> None:
     """Raises `PeerError`, without evidence: what somebody was told came sealed, and convinces nobody else."""
     kept = session.program.kept
     for role in roles:

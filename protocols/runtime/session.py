@@ -121,6 +121,11 @@ class Session:
         return tuple(name for name, kind in self.participants.items() if kind == PARTY)
 
     @cached_property
+    def index(self) -> Mapping[str, int]:
+        """The j of each P_j, counted from 0."""
+        return {name: j for j, name in enumerate(self.parties)}
+
+    @cached_property
     def curator(self) -> str | None:
         """The one curator's name, if the program has one."""
         return next((name for name, kind in self.participants.items() if kind == CURATOR), None)
@@ -158,11 +163,24 @@ class Session:
 
     def peers(self, name: str) -> tuple[str, ...]:
         """With whom this participant shares a link, in the order of `names`."""
+        if name not in self._peers:
+            self._peers[name] = self._linked_with(name)
+        return self._peers[name]
+
+    @cached_property
+    def _peers(self) -> dict[str, tuple[str, ...]]:
+        return {}
+
+    def _linked_with(self, name: str) -> tuple[str, ...]:
         if self.program.peers is not None:
-            declared = frozenset(self.program.peers(self.parameters, name))
-            return tuple(peer for peer in self.names if peer in declared)
+            declared = {peer for peer in self.program.peers(self.parameters, name) if peer in self._places}
+            return tuple(sorted(declared, key=self._places.__getitem__))
         linked = self._linked[self.kind(name)]
         return tuple(peer for peer in linked if peer != name) if name in linked else tuple(linked)
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
 
     @cached_property
     def _linked(self) -> Mapping[Kind, Mapping[str, Kind]]:

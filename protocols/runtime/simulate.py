@@ -20,15 +20,17 @@ from protocols.errors import StallError
 from protocols.runtime.board import Board
 from protocols.runtime.claims import View
 from protocols.runtime.desk import Observer
+from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.mailbox import Absent, Mail, Note
 from protocols.runtime.message import Message
-from protocols.runtime.network import LINKS, Clock, check_topology, is_relayed
+from protocols.runtime.network import LINKS, Clock, Tally, Traffic, check_topology, is_relayed
 from protocols.runtime.process import (
     NOBODY,
     End,
     Greetings,
     Home,
+    Moved,
     Process,
     hold_to_their_word,
     overdue,
@@ -37,10 +39,11 @@ from protocols.runtime.process import (
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView, view_of
+from protocols.runtime.workers import NotHeldError, Workers, can_work, hired
 
 ToldOfCharge = Callable[[str, str], None] | None
-MakeProcesses = Callable[[Greetings, Observer, ToldOfCharge, ToldOfCharge], Mapping[str, Process]]
-"""Everybody's, of the greetings that are posted, and of whom to tell what roles do, charge and find void."""
+MakeProcesses = Callable[[Greetings, Observer, ToldOfCharge, ToldOfCharge, Iterable[str]], Mapping[str, Process]]
+"""Those of some participants, of the greetings that are posted, and whom to tell what roles do, charge, find void."""
 Tamper = Callable[[int, Envelope], Iterable[tuple[str, Envelope]]]
 
 
@@ -64,7 +67,8 @@ class Setting:
     publish, `charge` (name, label) what a role spends, `voided` which of that has cost nothing. `marks` name what makes
     the run insecure. `views` keeps what each role could read: secret, so only on request. `record` takes the wire
     record while the run goes on; without it, it stays in memory. `made` makes the processes, for whoever has more to do
-    with them than to run them.
+    with them than to run them. `workers`: in how many processes roles may run, for time on the wall; the record and
+    what is told are the same, but that a role may have come further when another aborts.
     """
 
     topology: str = "mesh"
@@ -80,6 +84,14 @@ class Setting:
     views: bool = False
     record: IO[bytes] | None = None
     made: MakeProcesses | None = None
+    workers: int = 1
+
+    @property
+    def can_be_shared_out(self) -> bool:
+        """Whether roles may run in several processes: not where envelopes are counted, shuffled or changed on the way,
+        for there it matters what is sent first.
+        """
+        return self.workers > 1 and not (self.vanish or self.schedule or self.tamper)
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,7 +100,7 @@ class Run:
 
     `absent` holds the marks of each reader, `notes` what each left out of account, `why` the reason of each role that
     was stopped. `views` and `recorded` are empty unless asked for: the first for checks in this process, the second
-    for files.
+    for files. `traffic`: what the stages cost, as the record has it.
     """
 
     results: dict[str, Any]
@@ -101,6 +113,7 @@ class Run:
     clock: Clock
     views: dict[str, View]
     recorded: dict[str, RecordedView]
+    traffic: dict[str, Traffic]
 
 
 def simulate(
@@ -113,26 +126,84 @@ def simulate(
 ) -> Run:
     """Run every role to its end and publish, unless a role was stopped; `home` answers what roles ask, by name.
 
-
     Raises what any role raises, `StallError` when all wait for each other, and `PeerError` when somebody publishes
     something else than it had told the others.
     """
-    wire = _Wire(session, setting or Setting())
-    charge, voided = wire.setting.charge, wire.setting.voided
-    board = wire.board.greetings
-    if wire.setting.made is not None:
-        roles = wire.setting.made(board, wire, charge, voided)
-    else:
-        roles = processes(session, identities, seeds, inputs, board, wire, charge, voided, home)
-    try:
-        _run(wire, roles)
-        if all(role.end != "stopped" for role in roles.values()):
-            _publish(wire, roles)
-        wire.note_lost(roles)
-    finally:
-        for role in roles.values():
-            role.close()
-    kept = seeds if wire.setting.views else {}
+    everybody = _Everybody(session, identities, seeds, inputs, setting or Setting(), home)
+    if everybody.setting.can_be_shared_out and can_work():
+        try:
+            return everybody.run_by_workers()
+        except (NotHeldError, StallError):
+            everybody.begin_again()
+    return everybody.run_here()
+
+
+@dataclass(frozen=True)
+class _Everybody:
+    """What a run is made from, and where its record begins in the file that takes it."""
+
+    session: Session
+    identities: Mapping[str, Identity]
+    seeds: Mapping[str, Stream]
+    inputs: Mapping[str, tuple[Any, ...]]
+    setting: Setting
+    home: Mapping[str, Home]
+    start: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        record = self.setting.record
+        object.__setattr__(self, "start", record.tell() if record else 0)
+
+    def run_here(self) -> Run:
+        """All roles in this process."""
+        wire, setting = _Wire(self.session, self.setting), self.setting
+        roles = self._made(wire.board.greetings, wire, setting.charge, setting.voided, self.session.names)
+        try:
+            _to_the_end(wire, roles)
+        finally:
+            for role in roles.values():
+                role.close()
+        read = {name: (wire.read_by[name], wire.mail_of[name]) for name in roles if setting.views}
+        return _left(wire, roles, {name: self._views(roles[name], *both) for name, both in read.items()})
+
+    def run_by_workers(self) -> Run:
+        """The roles in worker processes; raises `NotHeldError` or `StallError` where one does not come to its end."""
+        setting = self.setting
+        views = self._views if setting.views else None
+        hiring = Workers(self.session, self._made, setting.workers, views, setting.charge, setting.voided)
+        with hired(hiring) as workers:
+            wire = _Wire(self.session, setting, workers.seconds.read)
+            roles = workers.roles(wire.board.greetings, wire)
+            _to_the_end(wire, roles)
+            return _left(wire, roles, workers.views() if views else {})
+
+    def begin_again(self) -> None:
+        """Take back what the file has of a run that was given up."""
+        if self.setting.record:
+            self.setting.record.seek(self.start)
+            self.setting.record.truncate()
+
+    def _made(
+        self, board: Greetings, observer: Observer, charge: ToldOfCharge, voided: ToldOfCharge, names: Iterable[str]
+    ) -> Mapping[str, Process]:
+        if self.setting.made is not None:
+            return self.setting.made(board, observer, charge, voided, names)
+        session, identities, seeds, inputs = self.session, self.identities, self.seeds, self.inputs
+        return processes(session, identities, seeds, inputs, board, observer, charge, voided, self.home, names)
+
+    def _views(self, role: Process, read: list[tuple[str, Message]], mail: list[Mail]) -> tuple[View, RecordedView]:
+        seen = View(role.name, role.inputs, tuple(role.desk.progress.results), tuple(read), role.session.id)
+        return seen, view_of(role, self.identities[role.name], self.seeds[role.name], mail)
+
+
+def _to_the_end(wire: _Wire, roles: Mapping[str, Moved]) -> None:
+    _run(wire, roles)
+    if all(role.end != "stopped" for role in roles.values()):
+        _publish(wire, roles)
+    wire.note_lost(roles)
+
+
+def _left(wire: _Wire, roles: Mapping[str, Moved], views: Mapping[str, tuple[View, RecordedView]]) -> Run:
     return Run(
         {name: role.result for name, role in roles.items()},
         {name: role.end for name, role in roles.items() if role.end},
@@ -142,12 +213,13 @@ def simulate(
         {name: role.notes for name, role in roles.items() if role.notes},
         wire.transcript,
         wire.clock,
-        {name: _seen(roles[name], wire.read_by[name]) for name in kept},
-        {name: view_of(roles[name], identities[name], seeds[name], wire.mail_of[name]) for name in kept},
+        {name: seen for name, (seen, _) in views.items()},
+        {name: recorded for name, (_, recorded) in views.items()},
+        wire.tally.stages,
     )
 
 
-def _run(wire: _Wire, roles: Mapping[str, Process]) -> None:
+def _run(wire: _Wire, roles: Mapping[str, Moved]) -> None:
     while any(role.end is None for role in roles.values()):
         before = (wire.moves, [role.end for role in roles.values()])
         for name in wire.order(list(roles)):
@@ -163,10 +235,10 @@ def _run(wire: _Wire, roles: Mapping[str, Process]) -> None:
     wire.settle(roles)
 
 
-def _publish(wire: _Wire, roles: Mapping[str, Process]) -> None:
+def _publish(wire: _Wire, roles: Mapping[str, Moved]) -> None:
     for name, role in roles.items():
         if role.done:
-            if wire.setting.released and role.desk.progress.unpublished:
+            if wire.setting.released and role.publishes:
                 wire.setting.released(name)
             try:
                 role.release()
@@ -176,10 +248,6 @@ def _publish(wire: _Wire, roles: Mapping[str, Process]) -> None:
     hold_to_their_word(wire.session, roles.values(), wire.board.published)
 
 
-def _seen(role: Process, read: list[tuple[str, Message]]) -> View:
-    return View(role.name, role.inputs, tuple(role.desk.progress.results), tuple(read))
-
-
 class _VanishedError(Exception):
     """A participant vanishes with the envelope that it was about to send."""
 
@@ -187,10 +255,11 @@ class _VanishedError(Exception):
 class _Wire:
     """Every link of the run: posts, records, measures, delivers."""
 
-    def __init__(self, session: Session, setting: Setting) -> None:
+    def __init__(self, session: Session, setting: Setting, seconds: Callable[[], float] | None = None) -> None:
         check_topology(setting.topology, session)
         self.session, self.setting = session, setting
-        self.clock = Clock(session, LINKS[setting.link], setting.topology)
+        self.clock = Clock(session, LINKS[setting.link], setting.topology, seconds)
+        self.tally = Tally(session, LINKS[setting.link], setting.topology)
         self.transcript = Transcript(session, setting.marks, setting.topology, setting.record)
         self.board = Board(session)
         self.moves = 0
@@ -207,7 +276,7 @@ class _Wire:
         schedule = self.setting.schedule
         return Permutation.random(len(names), schedule)(names) if schedule else names
 
-    def turn(self, role: Process) -> None:
+    def turn(self, role: Moved) -> None:
         """Deliver what has arrived and let the role run."""
         if role.end == "gone":
             return
@@ -226,7 +295,7 @@ class _Wire:
             self.moves += 1
             self.board.post(self._public.popleft())
 
-    def settle(self, roles: Mapping[str, Process]) -> None:
+    def settle(self, roles: Mapping[str, Moved]) -> None:
         """Nothing may be under way or missing once every role has ended: raises `PeerError` or `StallError`."""
         while self._in_the_middle:
             self._arrive(*self._in_the_middle.popleft())
@@ -241,14 +310,14 @@ class _Wire:
         if lost:
             raise StallError({PUBLIC_NAME: f"a signed message from {', '.join(lost)}"})
 
-    def note_lost(self, roles: Mapping[str, Process]) -> None:
+    def note_lost(self, roles: Mapping[str, Moved]) -> None:
         """Record who vanished so late that nobody waited for it: its last signature is missing all the same."""
         missed = {absent.sender for role in roles.values() for absent in role.marks}
         for name, unsent in self._unsent.items():
             if name not in missed:
                 self.transcript.miss(PUBLIC_NAME, unsent)
 
-    def _deliver(self, role: Process) -> None:
+    def _deliver(self, role: Moved) -> None:
         while role.name == self.session.curator and self._in_the_middle:  # he passes on what he cannot open
             self.moves += 1
             self._arrive(*self._in_the_middle.popleft())
@@ -260,9 +329,10 @@ class _Wire:
                     break
                 role.deliver(links[sender].popleft())
 
-    def _unposted(self, role: Process) -> bool:
-        sent = role.channel.counters.sent.get(PUBLIC_NAME, 0)
-        return role.end != "gone" and role.name not in self._left and sent > self.board.received.get(role.name, 0)
+    def _unposted(self, role: Moved) -> bool:
+        return (
+            role.end != "gone" and role.name not in self._left and role.signed > self.board.received.get(role.name, 0)
+        )
 
     def _late(self) -> bool:
         schedule = self.setting.schedule
@@ -290,6 +360,7 @@ class _Wire:
                 raise _VanishedError  # and computes no further, for what it does next nobody sees
             self._left[envelope.sender] -= self._counts(envelope)
         n = self.transcript.post(envelope)
+        self.tally.add(envelope)
         self.clock.sent(envelope)
         arriving = self.setting.tamper(n, envelope) if self.setting.tamper else [(envelope.to, envelope)]
         for to, arrival in arriving:
@@ -306,6 +377,9 @@ class _Wire:
 
     def _arrive(self, to: str, envelope: Envelope) -> None:
         self._links[to].setdefault(envelope.sender, deque()).append(envelope)
+
+    def waits(self, name: str, want: Want) -> None:
+        pass
 
     def consumed(self, receiver: str, mail: Mail) -> None:
         self.clock.consumed(receiver, mail.sender, mail.number)

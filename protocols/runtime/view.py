@@ -26,6 +26,7 @@ from protocols.crypto.identity import SIGNATURE_BYTES, Signer
 from protocols.errors import PeerError, ProtocolError, ReplayError, UnansweredError
 from protocols.runtime import state as states
 from protocols.runtime.claims import View
+from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import HELLO, Envelope, first_greetings, signed_payload
 from protocols.runtime.mailbox import Absent, Mail
 from protocols.runtime.message import Key, Message
@@ -197,6 +198,9 @@ class _Reader:
     def started(self, name: str) -> None:
         pass
 
+    def waits(self, name: str, want: Want) -> None:
+        pass
+
     def consumed(self, receiver: str, mail: Mail) -> None:
         pass
 
@@ -274,7 +278,7 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
         if e.to == name:
             lines.setdefault((e.sender, e.number), n)
     reads = tuple((lines[mail.sender, mail.number], mail.sender, message) for mail, message in reader.mail)
-    kept = View(name, view.inputs, tuple(process.desk.progress.results), tuple((s, m) for _, s, m in reads))
+    kept = View(name, view.inputs, tuple(process.desk.progress.results), tuple((s, m) for _, s, m in reads), session.id)
     known_by_line = {n: (mail.payload, m) for (n, _, m), (mail, _) in zip(reads, reader.mail, strict=True)}
     keys = process.desk.keys
     opened, letters = tuple(_opened(mail) for mail, _ in reader.mail), links.open_all(keys, known_by_line)

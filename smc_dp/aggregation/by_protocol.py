@@ -88,7 +88,7 @@ def secure(
     run = simulate(session, taking_part.identities, seeds, inputs, heard, home)
     if missing := [name for name in realisation.publishers(p) if name not in run.published]:
         raise NoResultError(_why(run, missing), _vanished(run), _sent(run))
-    return Outcome(realisation.value(p, run.published), _execution(session, realisation, run, heard))
+    return Outcome(value_of(session, run.published), _execution(session, realisation, run, heard))
 
 
 def entered(session: Session, part: Any) -> tuple[Any, ...]:
@@ -107,7 +107,10 @@ def value_of(session: Session, published: Mapping[str, Any]) -> Any:
     publishers = realisation.publishers(p)
     if missing := [name for name in publishers if name not in published]:
         raise ValueError(f"nothing was published by {missing[0]}")
-    return realisation.value(p, {name: published[name] for name in publishers})
+    said = {name: published[name] for name in publishers}
+    if fault := realisation.fault(p, session.id, said):
+        raise ValueError(fault)
+    return realisation.value(p, said)
 
 
 def publishes_shares(protocol: str, parameters: Any) -> bool:

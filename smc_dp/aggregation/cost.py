@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 from protocols.runtime.network import LINKS, Traffic, traffic
@@ -34,12 +35,11 @@ class Cost:
 
     @classmethod
     def of(cls, session: Session, run: Run, setting: Setting) -> Cost:
-        """Messages, bytes and rounds counted from the record, seconds from the clock of the run."""
-        seconds = run.clock.seconds
-        sent = traffic(run.transcript.read(), session, LINKS[setting.link], setting.topology)
+        """Messages, bytes and rounds as the record has them, seconds from the clock of the run."""
+        seconds, sent = run.clock.seconds, run.traffic
         stages = tuple(
             StageCost(name, found.messages, found.bytes, found.rounds, dict(seconds.get(name, {})))
-            for name in dict.fromkeys([*seconds, *sent])
+            for name in in_order(list(sent), list(seconds))
             for found in (sent.get(name, Traffic()),)
         )
         return cls(
@@ -61,3 +61,12 @@ class Cost:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return asdict(self)
+
+
+def in_order(sent: list[str], entered: list[str]) -> list[str]:
+    """The stages by their last envelopes; one in which nothing is sent is behind the one entered before."""
+    found = list(sent)
+    for before, name in pairwise(["", *entered]):
+        if name not in found:
+            found.insert(found.index(before) + 1 if before in found else 0, name)
+    return found

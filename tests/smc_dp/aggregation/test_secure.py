@@ -57,7 +57,8 @@ def cases() -> Iterator[Any]:
 @pytest.mark.parametrize(("protocol", "calibration", "noise"), list(cases()))
 def test_secure_is_ideal_integer_for_integer(protocol: str, calibration: Any, noise: Any) -> None:
     data = hospitals(SIZES, 2)
-    agreed = agreement(data, Target(Fraction(1), calibration, noise), as_printed=as_printed(protocol), key_bits=256)
+    target = Target(Fraction(1), calibration, noise)
+    agreed = agreement(data, target, as_printed=as_printed(protocol), key_bits=256, protocol=protocol)
     assert agreed.protocol == protocol
     rng = Stream.insecure_from_seed(f"prr_mean {protocol}")
     parts = [OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()]
@@ -148,7 +149,7 @@ def test_too_few_are_left_and_nothing_comes_of_it() -> None:
 def test_every_method_with_a_secure_form_is_known_by_its_protocols() -> None:
     """Each name is a method, each protocol is realised, and the method's functionality is what it computes."""
     data = hospitals(SIZES, 2)
-    for made in (agreement(data), agreement(data, as_printed=True)):
+    for made in (agreement(data), agreement(data, as_printed=True), agreement(data, protocol="linear")):
         p = made.program_parameters("")
         assert made.functionality == REALISATIONS[made.protocol].functionality(p)
         assert made.form.length == len(made.bounds.columns)
@@ -163,7 +164,7 @@ def test_every_method_with_a_secure_form_is_known_by_its_protocols() -> None:
             assert form.length == sum(length for blocks in form.sums for length, _ in blocks)
             assert p.ring.modulus == 1 << form.grid.ring_bits
         else:
-            assert (name, protocols) == ("prr_mean", ("pathak2010", "pathak2010-as-printed-insecure"))
+            assert (name, protocols) == ("prr_mean", ("pathak2010", "pathak2010-as-printed-insecure", "linear"))
     for name in set(METHODS) - set(BY_PROTOCOL):
         with pytest.raises(InputError, match="wanted one that a protocol computes"):
             secure_form(name, "pathak2010")

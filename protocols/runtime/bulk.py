@@ -1,0 +1,95 @@
+"""Arrays of CBOR byte strings that are all of one width, made and read in bulk and not one by one.
+
+An item is a head, which says how long the string is, and the string. Heads are the shortest that there are (RFC 8949,
+deterministic), so items of one width are equally long, and stand where a multiplication says.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from protocols.errors import LocalError
+
+_STRING, _ARRAY = 0x40, 0x80
+_WORDS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # widths of integers that `struct` knows, in the same bytes on every machine
+
+
+def array(count: int) -> bytes:
+    """The head of an array of so many items."""
+    return _head(_ARRAY, count)
+
+
+def item_bytes(width: int) -> int:
+    """The length of a byte string of this width with its head."""
+    return len(_head(_STRING, width)) + width
+
+
+def strings(pieces: Sequence[bytes]) -> bytes:
+    """The items of byte strings, which are all as long as the first."""
+    if not pieces:
+        return b""
+    head = _head(_STRING, len(pieces[0]))
+    return head + head.join(pieces)
+
+
+def integer(value: Any, width: int) -> bytes:
+    """An integer as `width` bytes; raises `LocalError` for what is none, or does not fit."""
+    if not isinstance(value, int) or value < 0 or value.bit_length() > 8 * width:
+        raise LocalError(f"wanted an integer in [0, 2**{8 * width})")
+    return value.to_bytes(width, "big")
+
+
+def integers(values: Sequence[Any], width: int) -> bytes:
+    """The items of integers; raises `LocalError` as `integer` does."""
+    if width not in _WORDS or not all(issubclass(kind, int) for kind in set(map(type, values))):
+        return strings([integer(value, width) for value in values])
+    try:
+        words = struct.pack(f">{len(values)}{_WORDS[width]}", *values)
+    except struct.error:
+        raise LocalError(f"wanted an integer in [0, 2**{8 * width})") from None
+    head, item = _head(_STRING, width), item_bytes(width)
+    items = bytearray(len(values) * item)
+    for place, byte in enumerate(head):
+        items[place::item] = bytes([byte]) * len(values)
+    for place in range(width):
+        items[len(head) + place :: item] = words[place::width]
+    return bytes(items)
+
+
+def are_strings(data: bytes, at: int, end: int, width: int) -> bool:
+    """Whether each item from `at` to `end` begins with the head of its width."""
+    head, item = _head(_STRING, width), item_bytes(width)
+    if end - at == item:
+        return data.startswith(head, at)
+    count = (end - at) // item
+    return all(data[at + place : end : item] == bytes([byte]) * count for place, byte in enumerate(head))
+
+
+def read_strings(data: bytes, at: int, end: int, width: int) -> tuple[bytes, ...]:
+    """The byte strings from `at` to `end`; what their heads are is not looked at."""
+    item = item_bytes(width)
+    return tuple([data[i - width : i] for i in range(at + item, end + item, item)])
+
+
+def read_integers(data: bytes, at: int, end: int, width: int) -> tuple[int, ...]:
+    """The integers in the byte strings from `at` to `end`."""
+    item = item_bytes(width)
+    count = (end - at) // item
+    if width not in _WORDS or count == 1:
+        return tuple([int.from_bytes(piece, "big") for piece in read_strings(data, at, end, width)])
+    words = bytearray(count * width)
+    for place in range(width):
+        words[place::width] = data[at + item - width + place : end : item]
+    return struct.unpack(f">{count}{_WORDS[width]}", words)
+
+
+@cache
+def _head(major: int, length: int) -> bytes:
+    """The shortest CBOR head of a byte string or an array."""
+    if length < 24:
+        return bytes([major + length])
+    extra, width = next((0x18 + i, 1 << i) for i in range(4) if length < 1 << (8 << i))
+    return bytes([major + extra]) + length.to_bytes(width, "big")

@@ -1,0 +1,335 @@
+"""A conversation before it takes place: which letters will be sent, declared as counts, and what that comes to.
+
+A program declares beside its roles who sends which kind of message to whom in which stage, how often, and what is
+computed in between. Participants who do the same form a group, so that all of it is a few lines for any number of them.
+From that, from the sizes of messages and from those of envelopes follow messages, bytes and rounds, exactly as the
+record of a run without drop-outs shows them.
+
+A participant reads a letter in the stage in which it was sent, before it sends anything there that is declared later,
+and signs the end of a stage when it enters the next one, or when it is done. What is declared in one turn is sent
+before any of it is read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import cbor2
+
+from protocols.crypto.identity import SIGNATURE_BYTES
+from protocols.crypto.sealing import KEY_BYTES, OVERHEAD_BYTES
+from protocols.errors import LocalError
+from protocols.runtime import envelope
+from protocols.runtime import message as messages
+from protocols.runtime.channel import GREETING
+from protocols.runtime.envelope import HELLO, STAGE_END, START, Envelope
+from protocols.runtime.message import Layout, Message
+from protocols.runtime.network import Traffic
+from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Program
+
+Groups = Mapping[str, tuple[str, ...]]
+Operations = Mapping[str, int]
+Arcs = Mapping[str, Sequence[str]]
+_LONGER = ((24, 1), (1 << 8, 1), (1 << 16, 2), (1 << 32, 4))  # from these numbers on they have so many bytes more
+
+
+@dataclass(frozen=True)
+class Flow:
+    """`times` letters of one kind from everybody in these groups to everybody else in those.
+
+    `arcs`: to whom each sends, by name, where that is not everybody; any graph with as many arcs at each name will do.
+    Such letters are among the first 24 of their links, where every number has one byte. `read`: the stage in which it
+    is read, where that has another name than the one in which it is sent. `each`, `then`: what the sender computes
+    before every letter, and the reader after it, before it reads the next. `answers`: these letters answer those that
+    their sender was sent in the turn before, one by one.
+    """
+
+    kind: type[Message]
+    stage: str
+    senders: tuple[str, ...]
+    to: tuple[str, ...]
+    times: int = 1
+    arcs: Arcs | None = None
+    read: str = ""
+    each: Operations = field(default_factory=dict)
+    then: Operations = field(default_factory=dict)
+    answers: bool = False
+
+
+@dataclass(frozen=True)
+class Labour:
+    """What everybody in a group computes: how many operations of each name; `keys`, if it is measured as that stage."""
+
+    group: str
+    stage: str
+    operations: Operations
+    keys: bool = False
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What is computed, by those who do, and then sent, before any of it is read."""
+
+    flows: tuple[Flow, ...] = ()
+    labour: tuple[Labour, ...] = ()
+
+
+@dataclass(frozen=True)
+class Published:
+    """What everybody in these groups publishes when all have finished, in the stage in which that was decided."""
+
+    kind: type[Message]
+    stage: str
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """All of it: the groups, the stages that each goes through, the turns in their order, what is published.
+
+    Turns of which neither needs the other are declared in the order in which a simulation makes the first of each.
+    """
+
+    groups: Groups
+    stages: Mapping[str, tuple[str, ...]]
+    turns: tuple[Turn, ...]
+    published: tuple[Published, ...] = ()
+
+
+Converse = Callable[[Any], Conversation]
+"""What a program has: the conversation under its parameters."""
+
+
+@dataclass(frozen=True)
+class Mailing:
+    """Mailing of one flow between two groups: `times` for each of so many pairs, in all `size` bytes for each of them,
+    names apart.
+    """
+
+    flow: Flow
+    sender: str
+    to: str
+    times: int
+    size: int
+    pairs: int
+    layout: Layout = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Posted:
+    """Everybody in a group posts a signed envelope of `size` bytes, its own name apart."""
+
+    sender: str
+    kind: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The group that these letters went to reads them."""
+
+    letters: Mailing
+
+
+Happening = Labour | Mailing | Posted | Taken
+
+
+@dataclass
+class GroupTraffic:
+    """What a group sends and gets, all of its members together; what is public is nobody's to get."""
+
+    messages: int = 0
+    bytes: int = 0
+    received: int = 0
+    received_bytes: int = 0
+
+
+@dataclass
+class Foreseen:
+    """What a conversation comes to: messages, bytes and rounds by stage, letters by group, and the order of it all."""
+
+    groups: Groups
+    by_stage: dict[str, Traffic] = field(default_factory=dict)
+    by_group: dict[str, GroupTraffic] = field(default_factory=dict)
+    happenings: list[Happening] = field(default_factory=list)
+
+
+def foresee(program: Program, p: Any, conversation: Conversation, overhead: int = 0) -> Foreseen:
+    """The cost of this conversation; `overhead`: extra bytes of a link for each message.
+
+    Raises `LocalError` for a conversation that cannot be one of this program.
+    """
+    return _Course(program, p, conversation, overhead).run()
+
+
+@dataclass
+class _Stand:
+    """How far a group has come: its stage, the latest round that it read, what it has not read yet."""
+
+    stage: int = -1
+    round: int = 1
+    posted: int = 0
+    unread: list[tuple[str, int, Mailing]] = field(default_factory=list)
+
+
+class _Course:
+    """One pass over a conversation."""
+
+    def __init__(self, program: Program, p: Any, conversation: Conversation, overhead: int) -> None:
+        self._program, self._p, self._talk, self._overhead = program, p, conversation, overhead
+        everybody = [name for names in conversation.groups.values() for name in names]
+        if sorted(everybody) != sorted(program.participants(p)):
+            raise LocalError(f"{program.name}: wanted every participant in one group of its conversation")
+        self._names = {group: sum(map(_text, names)) for group, names in conversation.groups.items()}
+        self._at = {group: _Stand() for group in conversation.groups}
+        self._links: dict[tuple[str, str], int] = {}  # letters so far from each of one group to each of another
+        self._deepest = 0
+        self._found = Foreseen(conversation.groups, by_group={group: GroupTraffic() for group in conversation.groups})
+
+    def run(self) -> Foreseen:
+        """Greetings, turns, ends of stages, publications."""
+        for group in self._talk.groups:
+            self._public(group, HELLO, GREETING, KEY_BYTES + self._said(group), 1)
+        for turn in self._talk.turns:
+            for labour in turn.labour:
+                self._enter(labour.group, labour.stage)
+                self._found.happenings.append(labour)
+            for letters, depth in [sent for flow in turn.flows for sent in self._flow(flow)]:
+                self._at[letters.to].unread.append((letters.flow.read or letters.flow.stage, depth, letters))
+        for group in self._talk.groups:
+            self._enter(group, None)
+        for published in self._talk.published:
+            for group in published.by:
+                size = messages.size(published.kind, self._layout(published.stage))
+                self._public(group, published.kind.__name__, published.stage, size, self._at[group].round + 1)
+        return self._found
+
+    def _said(self, group: str) -> int:
+        """Bytes of what somebody in this group says in its greeting, beside its key."""
+        greeting, names = self._program.greeting, self._talk.groups[group]
+        if greeting is None or not names:
+            return 0
+        kind = self._program.participants(self._p)[names[0]]
+        return (
+            messages.size(greeting.kind, self._p.layout()) if greeting.kind.route.allows(kind, messages.PUBLIC) else 0
+        )
+
+    def _layout(self, stage: str) -> Layout:
+        widths = self._program.widths(self._p, stage) if self._program.widths else {}
+        return {**self._p.layout(), **widths}
+
+    def _enter(self, group: str, stage: str | None) -> None:
+        """Go on to this stage, or to the end, and read what there is to be read until then."""
+        stand, stages = self._at[group], self._talk.stages[group]
+        if stage is not None and stage not in stages[max(stand.stage, 0) :]:
+            raise LocalError(f"{self._program.name}: {group} is past stage {stage}, or has none")
+        while True:
+            if stand.stage >= 0:
+                self._read(group, stages[stand.stage])
+                if stages[stand.stage] == stage:
+                    return
+                self._public(group, STAGE_END, stages[stand.stage], 0, stand.round + 1)
+            if stand.stage + 1 == len(stages):
+                return
+            stand.stage += 1
+
+    def _read(self, group: str, stage: str) -> None:
+        stand = self._at[group]
+        read = [entry for entry in stand.unread if entry[0] == stage]
+        stand.unread = [entry for entry in stand.unread if entry[0] != stage]
+        stand.round = max([stand.round, *(depth for _, depth, _ in read)])
+        self._found.happenings.extend(Taken(letters) for _, _, letters in read)
+
+    def _flow(self, flow: Flow) -> Iterator[tuple[Mailing, int]]:
+        """The letters of a flow between each two groups, and their round."""
+        if flow.kind not in self._program.kinds:
+            raise LocalError(f"{self._program.name}: {flow.kind.__name__} is none of its messages")
+        layout = self._layout(flow.stage)
+        body = messages.size(flow.kind, layout) + OVERHEAD_BYTES
+        for sender in flow.senders:
+            self._enter(sender, flow.stage)
+        for sender in flow.senders:
+            depth = self._at[sender].round + 1
+            for to, pairs, names in self._ends(flow, sender):
+                before = self._links.get((sender, to), 0)
+                self._links[sender, to] = before + flow.times
+                each = _once(flow.kind.__name__, flow.stage, depth, body) + self._overhead
+                size = flow.times * each + _of_numbers(before, flow.times)
+                if flow.arcs is not None and before + flow.times > _LONGER[0][0]:
+                    raise LocalError(f"{self._program.name}: {flow.kind.__name__} comes too late on its links")
+                letters = Mailing(flow, sender, to, flow.times, size, pairs, layout)
+                self._count(flow.stage, letters, size * pairs + flow.times * names, depth)
+                yield letters, depth
+
+    def _ends(self, flow: Flow, sender: str) -> Iterator[tuple[str, int, int]]:
+        """Each group that this one writes to, with how many pairs of ends there are, and the bytes of their names."""
+        groups = self._talk.groups
+        if flow.arcs is None:
+            for to in flow.to:
+                mine, theirs = len(groups[sender]), len(groups[to])
+                more, less = (theirs - 1, mine - 1) if sender == to else (theirs, mine)
+                if mine * more:
+                    yield to, mine * more, self._names[sender] * more + self._names[to] * less
+            return
+        of = {name: to for to in flow.to for name in groups[to]}
+        pairs, names = Counter[str](), Counter[str]()
+        for name in groups[sender]:
+            for other in flow.arcs.get(name, ()):
+                pairs[of[other]] += 1
+                names[of[other]] += _text(name) + _text(other)
+        yield from ((to, pairs[to], names[to]) for to in flow.to if pairs[to])
+
+    def _count(self, stage: str, letters: Mailing, size: int, depth: int) -> None:
+        found, number = self._found, letters.times * letters.pairs
+        sent, got = found.by_group[letters.sender], found.by_group[letters.to]
+        self._deepen(stage, depth)
+        self._add(stage, number, size)
+        sent.messages, sent.bytes = sent.messages + number, sent.bytes + size
+        got.received, got.received_bytes = got.received + number, got.received_bytes + size
+        found.happenings.append(letters)
+
+    def _public(self, group: str, kind: str, stage: str, payload: int, depth: int) -> None:
+        """One signed envelope of each in this group."""
+        stand, found, number = self._at[group], self._found, len(self._talk.groups[group])
+        if not number:
+            return
+        each = _once(kind, stage, depth, payload + SIGNATURE_BYTES) + self._overhead + _text(PUBLIC_NAME)
+        each += _of_numbers(stand.posted, 1)
+        stand.posted += 1
+        size = each * number + self._names[group]
+        if kind == HELLO:
+            self._deepen(stage, depth)
+        self._add(stage, number, size)
+        found.by_group[group].messages += number
+        found.by_group[group].bytes += size
+        found.happenings.append(Posted(group, kind, each))
+
+    def _add(self, stage: str, number: int, size: int) -> None:
+        stages = self._found.by_stage
+        traffic = stages[stage] = stages.pop(stage, Traffic())  # in the order in which they end
+        traffic.messages, traffic.bytes = traffic.messages + number, traffic.bytes + size
+
+    def _deepen(self, stage: str, depth: int) -> None:
+        """A round is of the stage that reaches it first."""
+        traffic = self._found.by_stage.setdefault(stage, Traffic())
+        traffic.rounds += max(0, depth - self._deepest)
+        self._deepest = max(self._deepest, depth)
+
+
+def _once(kind: str, stage: str, depth: int, body: int) -> int:
+    """Bytes of an envelope whose body has so many, with number 0 on its link, and without its ends' names."""
+    blank = Envelope(bytes(SESSION_BYTES), "", "", kind, stage, 0, depth, START, b"")
+    return envelope.size(len(blank.header) - 2 * _text(""), body)
+
+
+def _text(name: str) -> int:
+    """Bytes of a text in a header."""
+    return len(cbor2.dumps(name))
+
+
+def _of_numbers(first: int, count: int) -> int:
+    """By how many bytes so many numbers in a row, from this one on, are longer than 0 is."""
+    return sum(more * max(0, first + count - max(first, least)) for least, more in _LONGER)

@@ -1,0 +1,248 @@
+"""A worker process: it runs some of the roles of a simulation, and tells the simulator what they do.
+
+It knows nothing of the others but their envelopes. What its roles do it tells as events, each with the processor time
+that the role took for it; what they send to each other it delivers itself, at once. Where a role does not simply come
+to its end, the worker gives up: the simulator then runs everybody in its own process, see `workers`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from protocols.runtime.claims import View
+from protocols.runtime.desk import Observer
+from protocols.runtime.endpoint import Want
+from protocols.runtime.envelope import HELLO, Envelope
+from protocols.runtime.mailbox import Mail
+from protocols.runtime.message import Message
+from protocols.runtime.process import Greetings, Process
+from protocols.runtime.view import RecordedView
+
+EventKind: TypeAlias = Literal["stage", "sent", "started", "waits", "consumed", "done", "released"]
+RoleEvent: TypeAlias = tuple[str, EventKind, float, Any]
+"""A role's name, what it did, the seconds that it took for it, and what belongs to it."""
+ToldWhoPays: TypeAlias = Callable[[str, str], None]
+MakeSome: TypeAlias = Callable[[Greetings, Observer, ToldWhoPays, ToldWhoPays, Iterable[str]], Mapping[str, Process]]
+"""The processes of these participants: the greetings that are posted, and whom to tell what roles do and charge."""
+MakeView: TypeAlias = Callable[[Process, list[tuple[str, Message]], list[Mail]], tuple[View, RecordedView]]
+"""What a process has seen and read, for checks and for files."""
+if TYPE_CHECKING:
+    WorkerLine: TypeAlias = Connection[Any, Any]
+else:
+    WorkerLine = Connection  # takes no parameters while the program runs
+
+_SECONDS = 0.001  # what was told waits no longer than that, as long as something happens
+_LONG = 0.005  # seconds between two letters of a hub, after which others go first
+
+
+class GivenUpError(Exception):
+    """A role did not simply come to its end."""
+
+
+def work(
+    line: WorkerLine, others: Iterable[WorkerLine], make: MakeSome, names: tuple[str, ...], views: MakeView | None
+) -> None:
+    """The life of a worker, in a process of its own; `others` are ends of lines that are not its own."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever interrupts the simulator ends its workers as well
+    for other in others:
+        other.close()
+    try:
+        _Worker(line, make, names, views).live()
+    except (EOFError, OSError):  # nobody listens any more
+        pass
+    except Exception:  # what it was may hold secrets, and is found again by whoever runs the roles in one process
+        with suppress(OSError):
+            line.send(("given up", None))
+    os._exit(0)  # what the simulator has opened or begun to print is not this process's to close
+
+
+class _Worker:
+    """Some roles, and the line to the simulator. It is the observer of its roles."""
+
+    def __init__(self, line: WorkerLine, make: MakeSome, names: tuple[str, ...], views: MakeView | None) -> None:
+        self._line, self._views = line, views
+        self._inbox: SimpleQueue[bytes | None] = SimpleQueue()
+        self._later: deque[tuple[str, Any]] = deque()  # what came while a charge was being written down
+        self._board: dict[str, Envelope] = {}
+        self._looked = 0  # greetings on the board when everybody looked there last
+        self._post: deque[Envelope] = deque()  # between own roles
+        self._events: list[RoleEvent] = []
+        self._flushed = self._mark = time.process_time()
+        self._owed: dict[str, float] = defaultdict(float)  # seconds that no event has told yet
+        self._read: dict[str, list[tuple[str, Message]]] = {name: [] for name in names}
+        self._mail: dict[str, list[Mail]] = {name: [] for name in names}
+        self._roles = make(self._board, self, self._charge, self._void, names)
+        self._ready = dict.fromkeys(names)
+        self._hub = names[0]  # for whom others may wait, so it goes first
+        self._between = False  # the others run while the hub has just sent something
+
+    def live(self) -> None:
+        """Run the roles until the simulator has heard enough."""
+        Thread(target=_listen, args=(self._line, self._inbox), daemon=True).start()
+        while True:
+            while self._later or not self._inbox.empty():
+                if not self._hear(self._next()):
+                    return
+            if not self._ready and len(self._board) != self._looked:
+                self._looked = len(self._board)
+                self._ready = dict.fromkeys(name for name, role in self._roles.items() if role.end is None)
+            if self._ready:
+                name = self._hub if self._hub in self._ready else next(iter(self._ready))
+                self._run(name)
+            else:
+                self._flush()
+                if not self._hear(self._next()):
+                    return
+
+    def _next(self) -> tuple[str, Any]:
+        if self._later:
+            return self._later.popleft()
+        data = self._inbox.get()
+        if data is None:
+            raise EOFError
+        what, content = ForkingPickler.loads(data)
+        return what, content
+
+    def _hear(self, said: tuple[str, Any]) -> bool:
+        """Do what the simulator says; False at the end."""
+        what, content = said
+        if what == "mail":
+            for envelope in content:
+                self._take(envelope)
+        elif what == "release":
+            role = self._roles[content]
+            self._mark = time.process_time()
+            role.release()
+            self._note(role.name, "released", None)
+            self._flush()
+        elif what == "views" and self._views:
+            views = self._views
+            self._line.send(("views", {n: views(r, self._read[n], self._mail[n]) for n, r in self._roles.items()}))
+        return what != "end"
+
+    def _run(self, name: str) -> None:
+        del self._ready[name]
+        self._move(self._roles[name])
+        self._carry()
+
+    def _let_others(self) -> None:
+        """The hub has sent something after a long time, and will compute again: what it needs then may come from others
+        that have been given all they need. Letters to itself wait.
+        """
+        self._between = True
+        self._carry()
+        while others := [name for name in self._ready if name != self._hub]:
+            for name in others:
+                self._run(name)
+        self._between = False
+        self._mark = time.process_time()
+
+    def _take(self, envelope: Envelope) -> None:
+        """A greeting goes to the board, a letter to its reader."""
+        if envelope.is_public:
+            self._board[envelope.sender] = envelope
+            return
+        self._mark = time.process_time()
+        self._roles[envelope.to].deliver(envelope)
+        self._owed[envelope.to] += time.process_time() - self._mark
+        self._ready[envelope.to] = None
+
+    def _carry(self) -> None:
+        """Deliver what own roles have sent to each other."""
+        kept: deque[Envelope] = deque()
+        while self._post:
+            envelope = self._post.popleft()
+            if self._between and envelope.to == self._hub:
+                kept.append(envelope)
+            else:
+                self._take(envelope)
+        self._post = kept
+
+    def _move(self, role: Process) -> None:
+        if role.done:
+            return
+        self._mark = time.process_time()
+        role.advance()
+        if role.end == "stopped" or role.notes:
+            raise GivenUpError(role.name)
+        if role.end == "done":
+            self._note(role.name, "done", (role.result, role.publishes))
+        self._owed[role.name] += time.process_time() - self._mark
+
+    def _note(self, name: str, what: EventKind, content: Any) -> None:
+        now = time.process_time()
+        self._events.append((name, what, self._owed.pop(name, 0.0) + now - self._mark, content))
+        self._mark = now
+        if now - self._flushed > _SECONDS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._events:
+            self._line.send(("events", self._events))
+            self._events = []
+        self._flushed = time.process_time()
+
+    def _charge(self, name: str, label: str) -> None:
+        self._asked("charge", name, label)
+
+    def _void(self, name: str, label: str) -> None:
+        self._asked("void", name, label)
+
+    def _asked(self, what: str, name: str, label: str) -> None:
+        """The simulator has written it down when this returns: nothing that is charged for leaves before."""
+        self._flush()
+        self._line.send((what, (name, label)))
+        later, self._later = self._later, deque()
+        while (said := self._next())[0] != "written":
+            later.append(said)
+        self._later = later
+
+    # The observer of every process.
+
+    def stage(self, name: str, stage: str) -> None:
+        self._note(name, "stage", stage)
+
+    def sent(self, envelope: Envelope) -> None:
+        if envelope.kind == HELLO or envelope.to in self._roles:
+            self._post.append(envelope)
+        long = time.process_time() - self._mark > _LONG
+        self._note(envelope.sender, "sent", envelope)
+        if long and envelope.sender == self._hub:
+            self._let_others()
+
+    def posted(self, name: str, to: str, message: Message) -> None:
+        pass
+
+    def started(self, name: str) -> None:
+        self._note(name, "started", None)
+
+    def waits(self, name: str, want: Want) -> None:
+        self._note(name, "waits", (want.senders, want.greetings))
+
+    def consumed(self, receiver: str, mail: Mail) -> None:
+        self._note(receiver, "consumed", replace(mail, payload=b""))  # what it says stays with its reader
+
+    def read(self, receiver: str, mail: Mail, message: Message) -> None:
+        if self._views:
+            self._read[receiver].append((mail.sender, message))
+            self._mail[receiver].append(mail)
+
+
+def _listen(line: WorkerLine, inbox: SimpleQueue[bytes | None]) -> None:
+    """Take what comes off the line at once, so that whoever writes to it never waits for a role."""
+    try:
+        while True:
+            inbox.put(line.recv_bytes())
+    except (EOFError, OSError):
+        inbox.put(None)

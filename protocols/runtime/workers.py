@@ -1,0 +1,256 @@
+"""Roles in worker processes, as the simulator sees them: the same record as with all roles in one process.
+
+A role is a function of its input, its seed and its mail. So workers run their roles as mail comes, which is handed on
+as soon as it is sent, and everybody computes at once; and what they tell of it is played once more in the simulator,
+role by role in its own order, where a letter is read no earlier than it would be if roles took turns in one process.
+Lines of the record, rounds and seconds on the virtual clock come from there.
+
+That is so where every role comes to its end. Else the workers are sent away (`NotHeldError`), and everybody's role is
+run again in one process: it does the same as before, and stops or aborts as it would have. A charge may then stand for
+a party that had gone further than it would have come by turns: what left a worker had left.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from multiprocessing.connection import wait
+from typing import Any, Final
+
+from protocols.runtime.claims import View
+from protocols.runtime.desk import Observer
+from protocols.runtime.envelope import HELLO, Envelope
+from protocols.runtime.mailbox import Absent, Note
+from protocols.runtime.process import End, Greetings
+from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.view import RecordedView
+from protocols.runtime.worker import EventKind, MakeSome, MakeView, RoleEvent, ToldWhoPays, WorkerLine, work
+
+_PATIENCE = 5.0  # seconds that a worker gets to end by itself
+_HOW: Final = "fork"  # what roles are made from stays where it is: inputs and identities travel over no line
+
+
+class NotHeldError(Exception):
+    """Something else happened than that every role came to its end."""
+
+
+def can_work() -> bool:
+    """Whether this process can have workers."""
+    return _HOW in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
+
+
+class ToldSeconds:
+    """The processor time of whoever computes, as the workers tell it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def read(self) -> float:
+        """How much it is by now."""
+        return self.now
+
+
+class Workers:
+    """Worker processes and the lines to them. `charge` and `voided` are told at once what a role spends."""
+
+    def __init__(
+        self, session: Session, make: MakeSome, count: int, views: MakeView | None, charge: ToldWhoPays | None,
+        voided: ToldWhoPays | None,
+    ) -> None:  # fmt: skip
+        self.seconds = ToldSeconds()
+        self._session, self._charge, self._voided = session, charge, voided
+        self._of = {name: i for i, names in enumerate(_shared_out(session, count)) for name in names}
+        self._events: dict[str, deque[tuple[EventKind, float, Any]]] = {name: deque() for name in session.names}
+        self._views: list[Mapping[str, tuple[View, RecordedView]]] = []
+        self._lines: list[WorkerLine] = []
+        self._processes: list[Any] = []
+        context = multiprocessing.get_context(_HOW)
+        for names in _shared_out(session, count):
+            here, there = context.Pipe()
+            self._lines.append(here)
+            given = (there, tuple(self._lines), make, names, views)
+            self._processes.append(context.Process(target=work, args=given, daemon=True))
+            self._processes[-1].start()
+            there.close()
+
+    def roles(self, board: Greetings, observer: Observer) -> dict[str, HostedRole]:
+        """A stand-in for everybody, which tells `observer` what its role does."""
+        return {n: HostedRole(self._session, n, self, board, observer) for n in self._session.names}
+
+    def hear(self) -> None:
+        """Hand on what has come by now."""
+        self._hear(0.0)
+
+    def next_of(self, name: str) -> tuple[EventKind, float, Any]:
+        """What this role did next, which is left where it is; waits for it."""
+        while not self._events[name]:
+            self._hear(None)
+        return self._events[name][0]
+
+    def told(self, name: str) -> None:
+        """What this role did next has been told: its seconds have passed."""
+        self.seconds.now += self._events[name].popleft()[1]
+
+    def release(self, name: str) -> None:
+        """Let a role publish."""
+        self._lines[self._of[name]].send(("release", name))
+
+    def views(self) -> dict[str, tuple[View, RecordedView]]:
+        """Everybody's views, as the workers have them."""
+        for line in self._lines:
+            line.send(("views", None))
+        while len(self._views) < len(self._lines):
+            self._hear(None)
+        found = {name: both for some in self._views for name, both in some.items()}
+        return {name: found[name] for name in self._session.names}
+
+    def end(self) -> None:
+        """Send the workers away."""
+        for line, process in zip(self._lines, self._processes, strict=True):
+            line.close()  # which ends it, unless a role is computing
+            process.terminate()
+            process.join(_PATIENCE)
+            if process.is_alive():
+                process.kill()
+                process.join()
+
+    def _hear(self, timeout: float | None) -> None:
+        """What workers have to say, each once; letters are handed on, and charges written down, at once."""
+        mail: dict[int, list[Envelope]] = {}
+        ready = wait(self._lines, timeout)
+        for worker, line in enumerate(self._lines):
+            if line not in ready:
+                continue
+            try:
+                what, content = line.recv()
+            except (EOFError, OSError):
+                raise NotHeldError("a worker is gone") from None
+            if what == "events":
+                self._keep(content, worker, mail)
+            elif what == "views":
+                self._views.append(content)
+            elif what in ("charge", "void"):
+                told = self._charge if what == "charge" else self._voided
+                if told:
+                    told(*content)
+                line.send(("written", None))
+            else:
+                raise NotHeldError("a role did not simply come to its end")
+        for reader, letters in mail.items():
+            self._lines[reader].send(("mail", letters))
+
+    def _keep(self, events: list[RoleEvent], worker: int, mail: dict[int, list[Envelope]]) -> None:
+        for name, what, seconds, content in events:
+            self._events[name].append((what, seconds, content))
+            if what == "sent" and content.kind == HELLO:
+                for other in range(len(self._lines)):
+                    if other != worker:
+                        mail.setdefault(other, []).append(content)
+            elif what == "sent" and not content.is_public and self._of[content.to] != worker:
+                mail.setdefault(self._of[content.to], []).append(content)
+
+
+class HostedRole:
+    """A role that a worker runs, as the simulator's turns move it: see `Process`, whose place it takes.
+
+    In its turn it goes as far as the mail leads that has been delivered to it here, whatever its worker has done.
+    """
+
+    end: End | None = None
+    why = ""
+    marks: frozenset[Absent] = frozenset()
+    notes: tuple[Note, ...] = ()
+    awaited: tuple[str, ...] = ()
+    waiting: str | None = "its worker"
+
+    def __init__(self, session: Session, name: str, workers: Workers, board: Greetings, observer: Observer) -> None:
+        self.session, self.name, self.signed = session, name, 0
+        self.result: Any = None
+        self.publishes = False
+        self._workers, self._board, self._observer = workers, board, observer
+        self._letters: Counter[str] = Counter()  # by sender, those that are there and not read yet
+
+    @property
+    def done(self) -> bool:
+        """Whether the role has returned."""
+        return self.end == "done"
+
+    def deliver(self, envelope: Envelope) -> None:
+        """A letter is there."""
+        if self.done:
+            raise NotHeldError(f"{self.name} wanted nothing more")
+        self._letters[envelope.sender] += 1
+
+    def advance(self) -> list[Envelope]:
+        """Tell what the role did until it waits for a letter that has not been delivered here."""
+        self._workers.hear()
+        while self.end is None:
+            what, _, content = self._workers.next_of(self.name)
+            if not self._could(what, content):
+                break
+            self._tell(what, content)
+        return []
+
+    def release(self) -> list[Envelope]:
+        """The role publishes."""
+        self._workers.release(self.name)
+        while (event := self._workers.next_of(self.name))[0] != "released":
+            self._tell(event[0], event[2])
+        self._workers.told(self.name)
+        return []
+
+    def miss(self, *senders: str) -> list[Absent]:
+        """Nobody is absent where everybody comes to an end."""
+        raise NotHeldError(f"{self.name} would go on without {', '.join(senders)}")
+
+    def vanish(self) -> None:
+        """Nobody vanishes either."""
+        raise NotHeldError(f"{self.name} is gone")
+
+    def close(self) -> None:
+        """Its worker ends with it."""
+
+    def _could(self, what: EventKind, content: Any) -> bool:
+        """Whether the role would come to this by now."""
+        if what == "started":
+            return all(peer in self._board for peer in self.session.peers(self.name))
+        if what != "waits":
+            return True
+        senders, greetings = content
+        if greetings:
+            return all(sender in self._board for sender in senders)
+        return all(self._letters[sender] for sender in senders)
+
+    def _tell(self, what: EventKind, content: Any) -> None:
+        self._workers.told(self.name)
+        if what == "stage":
+            self._observer.stage(self.name, content)
+        elif what == "sent":
+            self.signed += content.to == PUBLIC_NAME
+            self._observer.sent(content)
+        elif what == "started":
+            self._observer.started(self.name)
+        elif what == "consumed":
+            self._letters[content.sender] -= 1
+            self._observer.consumed(self.name, content)
+        elif what == "done":
+            self.end = "done"
+            self.result, self.publishes = content
+
+
+@contextmanager
+def hired(workers: Workers) -> Iterator[Workers]:
+    """The workers as long as they are needed."""
+    try:
+        yield workers
+    finally:
+        workers.end()
+
+
+def _shared_out(session: Session, count: int) -> list[tuple[str, ...]]:
+    """Whose roles each worker runs: the curator and the first party, who may have the most to do, not the same one."""
+    names = [*([session.curator] if session.curator else []), *session.parties]
+    names += [name for name in session.names if name not in names]
+    return [tuple(names[i::count]) for i in range(min(count, len(names)))]

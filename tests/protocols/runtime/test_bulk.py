@@ -1,0 +1,123 @@
+"""Vectors in bulk: the same bytes, values and refusals as one value at a time with a CBOR library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Annotated, Any
+
+import pytest
+from support import slow_codec
+
+from protocols.arithmetic.rng import Stream
+from protocols.errors import DecodeError, LocalError
+from protocols.runtime import bulk
+from protocols.runtime import message as codec
+from protocols.runtime.message import PARTY, Message, Times, message, public
+
+WIDTHS = (0, 1, 2, 3, 4, 5, 8, 16, 23, 24, 255, 256)
+COUNTS = (0, 1, 2, 3, 23, 24, 25, 255, 256, 1000)
+
+
+@message("1", PARTY >> PARTY)
+class Numbers(Message):
+    """Integers before and after other fields."""
+
+    one: Annotated[int, public("width")]
+    many: Annotated[tuple[int, ...], public("width"), Times("count")]
+    texts: Annotated[tuple[bytes, ...], public("text"), Times("texts")]
+    bits: Annotated[tuple[bool, ...], public("bit"), Times("bits")]
+    last: Annotated[tuple[int, ...], public("width"), Times("count")]
+
+
+class Five(IntEnum):
+    """An integer of another class."""
+
+    FIVE = 5
+
+
+def layout(width: int, count: int) -> dict[str, int]:
+    return {"width": width, "count": count, "text": width + 1, "texts": count % 7, "bit": 1, "bits": 3}
+
+
+def drawn(width: int, count: int, seed: int) -> Numbers:
+    rng = Stream.insecure_from_seed(f"bulk {width} {count} {seed}")
+    edge = (0, (1 << 8 * width) - 1)
+
+    def numbers() -> tuple[int, ...]:
+        return tuple(edge[rng.bits(1)] if not rng.bits(2) else rng.bits(8 * width) for _ in range(count))
+
+    texts = tuple(rng.bytes(width + 1) for _ in range(count % 7))
+    return Numbers(rng.bits(8 * width), numbers(), texts, (True, False, True), numbers())
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_same_bytes_and_values_as_one_at_a_time(width: int) -> None:
+    for count in COUNTS:
+        sent, given = drawn(width, count, 1), layout(width, count)
+        data = codec.encode(sent, given, {})
+        assert data == slow_codec.encode(sent, given, {})
+        assert len(data) == codec.size(Numbers, given)
+        assert codec.decode(Numbers, data, given, {}) == slow_codec.decode(Numbers, data, given, {}) == sent
+
+
+def refused(decode: Callable[..., Any], data: bytes, given: dict[str, int]) -> bool:
+    try:
+        decode(Numbers, data, given, {})
+    except DecodeError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize(("width", "count"), [(1, 3), (8, 3), (8, 24), (5, 4), (24, 2)])
+def test_the_same_refusals_byte_by_byte(width: int, count: int) -> None:
+    """Every byte of a message changed in every bit: both take it, and read the same, or neither does."""
+    given = layout(width, count)
+    data = codec.encode(drawn(width, count, 2), given, {})
+    taken = 0
+    for place in range(len(data)):
+        for bit in range(8):
+            other = bytearray(data)
+            other[place] ^= 1 << bit
+            said = refused(codec.decode, bytes(other), given)
+            assert said == refused(slow_codec.decode, bytes(other), given), (place, bit)
+            if not said:
+                taken += 1
+                assert codec.decode(Numbers, bytes(other), given, {}) == slow_codec.decode(
+                    Numbers, bytes(other), given, {}
+                )
+    assert 0 < taken < 8 * len(data)
+    for other in (data[:-1], data + b"\0", b"\x9f" + data[1:] + b"\xff"):
+        assert refused(codec.decode, other, given)
+        assert refused(slow_codec.decode, other, given)
+
+
+@pytest.mark.parametrize("wrong", [-1, 1 << 64, 1.0, "1", b"1", None, 1 << 200])
+@pytest.mark.parametrize("place", [0, 1, 7])
+def test_a_number_that_does_not_fit_is_refused_wherever_it_stands(wrong: Any, place: int) -> None:
+    numbers: list[Any] = list(range(8))
+    numbers[place] = wrong
+    sent = Numbers(1, tuple(numbers), (b"123456789",), (True, True, True), tuple(range(8)))
+    given = layout(8, 8)
+    with pytest.raises(LocalError, match=r"Numbers.many: wanted an integer in \[0, 2\*\*64\)"):
+        codec.encode(sent, given, {})
+    with pytest.raises(LocalError):
+        slow_codec.encode(sent, given, {})
+
+
+def test_integers_of_other_classes_are_integers() -> None:
+    assert bulk.integers((True, Five.FIVE, 7), 8) == bulk.integers((1, 5, 7), 8)
+
+
+def without_heads(data: bytes, at: int, end: int, width: int) -> bool:
+    """The twin: takes the place of a head for granted."""
+    return True
+
+
+def test_heads_that_nobody_looks_at_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = layout(8, 3)
+    data = bytearray(codec.encode(drawn(8, 3, 3), given, {}))
+    data[1 + 9 + 1] ^= 1  # the head of the second number of all
+    assert refused(codec.decode, bytes(data), given)
+    monkeypatch.setattr(bulk, "are_strings", without_heads)
+    assert not refused(codec.decode, bytes(data), given)
