@@ -44,8 +44,9 @@ def differences(
     above = key.constant(0)  # sum of (x_j xor y_j) over the bits j above i
     c: list[BitCiphertext] = []
     for x_i, y_i in reversed(list(zip(bits(x, len(y)), y, strict=True))):
-        c.append(key.add(key.constant(s + x_i), key.negate(y_i), above, above, above))
-        xor = key.add(key.constant(1), key.negate(y_i)) if x_i else y_i
+        minus = key.negate(y_i)
+        c.append(key.add(key.constant(s + x_i), minus, above, above, above))
+        xor = key.add(key.constant(1), minus) if x_i else y_i
         above = key.add(above, xor)
     c.append(key.add(key.constant(delta_a), above))
     blinded = [key.blind(c_i, 1 + rng.below(key.u - 1), rng) for c_i in c]

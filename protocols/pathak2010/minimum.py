@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -19,6 +19,16 @@ def with_tie_bits(n: int, tie_bits: int, rng: Stream) -> int:
 def comparisons(kind: str, size: int) -> int:
     """How many comparisons the search makes."""
     return size - 1 if kind == "tournament" else size * (size - 1) // 2
+
+
+def levels(kind: str, size: int) -> Iterator[int]:
+    """How many comparisons there are in each level, which are under way at once."""
+    if kind != "tournament":
+        yield comparisons(kind, size)
+        return
+    while size > 1:
+        yield size // 2
+        size -= size // 2
 
 
 def is_match(left: int, right: int, size: int) -> bool:

@@ -9,15 +9,17 @@ from typing import Any
 
 from protocols.arithmetic.packing import Packing
 from protocols.arithmetic.ring import Ring, Vector
-from protocols.comparison import steps
-from protocols.crypto import admission, commitment
+from protocols.comparison import garbled, steps
+from protocols.crypto import admission, commitment, garbled_place, oblivious
+from protocols.crypto.paillier import EXPONENTS
 from protocols.errors import LocalError
 
 SIGMA = 64  # statistical security of every mask, in bits
 SIZE_BITS = 32  # L: sizes are below 2**32
 TIE_SECURITY = 40  # two parties draw equal tie bits with probability below 2**-40 in any run
 SEED_BYTES = 32
-COMPARISONS = ("tournament", "all-pairs")
+BY_PAIRS = ("tournament", "all-pairs")
+COMPARISONS = (*BY_PAIRS, "garbled")
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Parameters:
     """K parties by name, d weights in Z_M with M = 2**ring_bits, the key length, the way to find the minimum.
 
     `agreed` is a digest of whatever else the parties agreed on before; the protocol only binds the session to it.
+    `exponents` is the length of those by which Paillier ciphertexts are randomised, full or short, but for the
+    ciphertexts that return to the owner of their key, which are uniform.
     """
 
     parties: tuple[str, ...]
@@ -33,6 +37,7 @@ class Parameters:
     ring_bits: int = 64
     comparison: str = "tournament"
     agreed: str = ""
+    exponents: str = "short"
 
     def __post_init__(self) -> None:
         K = len(self.parties)
@@ -42,19 +47,25 @@ class Parameters:
             raise LocalError("dimension must be at least 1 and ring_bits a positive multiple of 8")
         if self.comparison not in COMPARISONS:
             raise LocalError(f"comparison must be one of {', '.join(COMPARISONS)}, got {self.comparison}")
+        if self.exponents not in EXPONENTS:
+            raise LocalError(f"exponents must be one of {', '.join(EXPONENTS)}, got {self.exponents}")
         if self.key_bits % 16 or self.packing_slot_bits > self.key_bits - 2 or self.blind_bits + 2 > self.key_bits:
             raise LocalError(f"key_bits must be a multiple of 16 with room for one slot, got {self.key_bits}")
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
-        """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write."""
+        """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write.
+
+        Where nothing is said of the exponents they are full: they were in all records before there was a choice.
+        """
         types = {"parties": list, "dimension": int, "key_bits": int, "ring_bits": int, "comparison": str, "agreed": str}
         wrong = [name for name, kind in types.items() if type(stated.get(name)) is not kind]
         if wrong or not all(isinstance(name, str) for name in stated["parties"]):
             raise LocalError(f"parameters: {', '.join(wrong) or 'parties'} missing, or of another type than wanted")
-        made = cls(tuple(stated["parties"]), *(stated[name] for name in types if name != "parties"))
+        free = {name: stated[name] for name in types} | {"exponents": stated.get("exponents", "full")}
+        made = cls(**free | {"parties": tuple(stated["parties"])})
         if made.as_dict() != stated:
-            raise LocalError("parameters: not those that this protocol derives from the first six")
+            raise LocalError("parameters: not those that this protocol derives from the first six and exponents")
         return made
 
     @property
@@ -94,8 +105,10 @@ class Parameters:
 
     @property
     def packing(self) -> Packing:
-        """How noise is packed under Charlie's key."""
-        return Packing(self.packing_slot_bits, (self.key_bits - 2) // self.packing_slot_bits, self.dimension)
+        """How noise is packed under Charlie's key: as few packs as can be, and none longer than it has to be."""
+        most = (self.key_bits - 2) // self.packing_slot_bits
+        packs = -(-self.dimension // most)
+        return Packing(self.packing_slot_bits, -(-self.dimension // packs), self.dimension)
 
     @property
     def compared_bits(self) -> int:
@@ -129,6 +142,10 @@ class Parameters:
             "proof_points": admission.POINTS,
             "compared_bits": self.compared_bits,
             "differences": self.compared_bits + 1,
+            "point": oblivious.POINT_BYTES,
+            "points": oblivious.KEYS,
+            "extension": oblivious.u_bytes(garbled_place.choice_bits(self.K, self.compared_bits)),
+            "tables part": garbled.part_bytes(self.table_bytes),
         }
 
     def check_length(self, *vectors: Vector) -> None:
@@ -138,13 +155,34 @@ class Parameters:
                 raise LocalError(f"wanted vectors of {self.dimension} numbers, got one of {len(vector)}")
 
     @property
+    def is_garbled(self) -> bool:
+        """Whether one garbled circuit finds the smallest, in place of comparisons."""
+        return self.comparison == "garbled"
+
+    @property
+    def compared(self) -> Ring:
+        """Z_(2**(L'-1)): a size with its tie bits fits, so shares of the circuit need no sign."""
+        return Ring(self.compared_bits)
+
+    @property
+    def table_bytes(self) -> int:
+        """The size of the garbled gates."""
+        return garbled_place.table_bytes(self.K, self.compared_bits)
+
+    @property
+    def table_parts(self) -> int:
+        """In how many letters they travel."""
+        return garbled.parts(self.table_bytes)
+
+    @property
     def u(self) -> int:
         """The plaintext modulus of the comparison's key."""
         return steps.plaintext_modulus(self.compared_bits)
 
     def as_dict(self) -> dict[str, Any]:
         """The parameters as plain values: they enter the session id and the head of the transcript."""
-        return {
+        short = {} if self.exponents == "full" else {"exponents": self.exponents}
+        return short | {
             "parties": list(self.parties),
             "dimension": self.dimension,
             "key_bits": self.key_bits,

@@ -9,8 +9,10 @@ import hashlib
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import roles as comparison
+from protocols.comparison.garbled import OtKey
 from protocols.comparison.messages import DGK, ComparisonKey
-from protocols.crypto import admission, commitment, dgk, paillier
+from protocols.crypto import admission, commitment, dgk, oblivious, paillier
+from protocols.errors import DecodeError
 from protocols.pathak2010.messages import XI, ZETA, Commitment, Opening, PaillierKey, SharedKey
 from protocols.pathak2010.parameters import SEED_BYTES, Parameters
 from protocols.pathak2010.values import CuratorKeys, PartyKeys
@@ -22,35 +24,43 @@ async def party(me: Endpoint, p: Parameters) -> PartyKeys:
     first = me.parties[0]
     # 1. Charlie's key zeta, and from P_1 the public part of xi to Charlie, each with its proof.
     if me.name == first:
-        xi = me.once("xi", lambda rng: paillier.generate(p.key_bits, rng))
+        xi = me.once("xi", lambda rng: paillier.generate(p.key_bits, rng, p.exponents))
         me.send(me.curator, _announce(me, xi))
     zeta = _admitted(me, me.curator, await me.receive(me.curator, PaillierKey), p)
-    # 2. xi with its secret key to every party; the comparison key to P_1.
+    # 2. xi with its secret key to every party; the comparison key to P_1, or a point of base transfers [N12].
+    compare, choice = None, None
     if me.name == first:
         me.broadcast(me.others, SharedKey(xi.p, xi.q))
-        got = await me.receive(me.curator, ComparisonKey)
-        compare = comparison.admitted(me, me.curator, got, p.key_bits, p.u)
+        if p.is_garbled:
+            choice = _chosen(me, await me.receive(me.curator, OtKey))
+        else:
+            got = await me.receive(me.curator, ComparisonKey)
+            compare = comparison.admitted(me, me.curator, got, p.key_bits, p.u)
     else:
-        xi, compare = _assembled(me, first, await me.receive(first, SharedKey), p), None
+        xi = _assembled(me, first, await me.receive(first, SharedKey), p)
     me.admit(XI, xi.public)
     me.admit(ZETA, zeta)
     # 3. pi_1 by commit and open: uniform if one party is honest, unknown to Charlie.
     pi1 = await _toss(me, p, xi.public, zeta)
-    return PartyKeys(xi, zeta, pi1, compare)
+    return PartyKeys(xi, zeta, pi1, compare, choice)
 
 
 async def curator(me: Endpoint, p: Parameters) -> CuratorKeys:
     """Charlie's keys."""
     first = me.parties[0]
-    zeta = me.once("zeta", lambda rng: paillier.generate(p.key_bits, rng))
-    compare = me.once("dgk", lambda rng: dgk.generate(p.key_bits, p.u, rng))
+    zeta = me.once("zeta", lambda rng: paillier.generate(p.key_bits, rng, p.exponents))
     # 1.
     me.broadcast(me.parties, _announce(me, zeta))
     xi = _admitted(me, first, await me.receive(first, PaillierKey), p)
-    # 2.
-    me.send(first, ComparisonKey(compare.public.n, compare.public.g, compare.public.h))
     me.admit(XI, xi)
     me.admit(ZETA, zeta.public)
+    # 2.
+    if p.is_garbled:
+        offer = me.once("transfers", oblivious.offer)
+        me.send(first, OtKey(offer.A))
+        return CuratorKeys(xi, zeta, None, offer)
+    compare = me.once("dgk", lambda rng: dgk.generate(p.key_bits, p.u, rng))
+    me.send(first, ComparisonKey(compare.public.n, compare.public.g, compare.public.h))
     me.admit(DGK, compare.public)
     return CuratorKeys(xi, zeta, compare)
 
@@ -83,7 +93,7 @@ def _announce(me: Endpoint, key: paillier.PrivateKey) -> PaillierKey:
 
 def _admitted(me: Endpoint, holder: str, got: PaillierKey, p: Parameters) -> paillier.PublicKey:
     try:
-        key = paillier.PublicKey(got.n)
+        key = paillier.PublicKey(got.n, p.exponents)
     except ValueError as error:
         me.refuse(holder, f"sent an unusable Paillier key: {error}")
     fault = admission.verify(key, p.key_bits, got.proof, _context(me, holder), me.rng)
@@ -92,9 +102,16 @@ def _admitted(me: Endpoint, holder: str, got: PaillierKey, p: Parameters) -> pai
     return key
 
 
+def _chosen(me: Endpoint, got: OtKey) -> oblivious.Choice:
+    try:
+        return oblivious.choose(me.session_id, got.A, me.rng)
+    except DecodeError as error:
+        me.refuse(me.curator, f"sent an unusable point: {error}")
+
+
 def _assembled(me: Endpoint, holder: str, got: SharedKey, p: Parameters) -> paillier.PrivateKey:
     try:
-        return paillier.assemble(got.p, got.q, p.key_bits)
+        return paillier.assemble(got.p, got.q, p.key_bits, p.exponents)
     except ValueError as error:
         me.refuse(holder, f"sent an unusable shared key: {error}")
 

@@ -7,7 +7,7 @@ from protocols.comparison import roles as comparison
 from protocols.comparison import steps
 from protocols.crypto.paillier import Ciphertext, Fresh
 from protocols.errors import LocalError
-from protocols.pathak2010 import minimum
+from protocols.pathak2010 import garbled, minimum
 from protocols.pathak2010.messages import Blinded, Half, Match, Relay, Slot
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import CuratorKeys, Halves, PartyKeys
@@ -41,7 +41,8 @@ async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
     r = [me.rng.bits(p.blind_bits) for _ in slots]
     pi2 = Permutation.random(p.K, me.rng)
     a = pi2([keys.xi.blind(slot.a, r_i, me.rng) for slot, r_i in zip(slots, r, strict=True)])
-    b = keys.zeta.decrypt_all([slot.b for slot in slots])
+    # all b at once, for they are short [N11]
+    b = keys.zeta.decrypt_narrow([slot.b for slot in slots], p.sizes.bits, me.rng)
     b_tilde = pi2([p.sizes.subtract(b_i, r_i) for b_i, r_i in zip(b, r, strict=True)])
     for party_i, a_i in zip(me.parties, a, strict=True):
         me.send(party_i, Blinded(a_i))
@@ -52,6 +53,10 @@ async def smallest(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halve
     """Charlie's side of step 6: the place j~ of the smallest size behind both permutations, and nothing of the
     sizes.
     """
+    if p.is_garbled:
+        return await garbled.curator(me, p, keys, halves)
+    if keys.dgk is None:
+        raise LocalError(f"{me.name} compares without a comparison key")
     first, b = me.parties[0], halves.b_tilde
     search = minimum.search(p.comparison, p.K)
     while not search.found:
@@ -72,6 +77,8 @@ async def smallest(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halve
 
 async def compare(me: Endpoint, p: Parameters, keys: PartyKeys, a: list[int]) -> None:
     """P_1's side of step 6, with all blinded halves a~. Learns nothing: each a~ is uniform, and so is each match."""
+    if p.is_garbled:
+        return await garbled.first(me, p, keys, a)
     if keys.dgk is None:
         raise LocalError(f"{me.name} compares without a comparison key")
     for _ in range(minimum.comparisons(p.comparison, p.K)):

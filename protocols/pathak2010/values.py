@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Vector
-from protocols.crypto import dgk, paillier
+from protocols.crypto import dgk, oblivious, paillier
 from protocols.errors import LocalError
 from protocols.pathak2010.parameters import SIZE_BITS
 
@@ -27,21 +27,27 @@ class PartyInput:
 
 @dataclass(frozen=True, repr=False)
 class PartyKeys:
-    """xi with its secret key, zeta without, pi_1; and Charlie's comparison key, which only P_1 uses."""
+    """xi with its secret key, zeta without, pi_1; and what only P_1 has: Charlie's comparison key, or what it chose in
+    the base transfers where it garbles.
+    """
 
     xi: paillier.PrivateKey
     zeta: paillier.PublicKey
     pi1: Permutation
     dgk: dgk.DgkPublicKey | None
+    choice: oblivious.Choice | None = None
 
 
 @dataclass(frozen=True, repr=False)
 class CuratorKeys:
-    """zeta and the comparison key with their secret keys, xi without."""
+    """zeta and the comparison key with their secret keys, xi without; the base transfers in place of a comparison key
+    where the search is garbled.
+    """
 
     xi: paillier.PublicKey
     zeta: paillier.PrivateKey
-    dgk: dgk.DgkPrivateKey
+    dgk: dgk.DgkPrivateKey | None
+    offer: oblivious.Offer | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,4 +66,4 @@ class Announced:
     commitments: tuple[bytes, ...]
 
 
-RECORDS = (PartyInput, PartyKeys, CuratorKeys, Halves, Announced)
+RECORDS = (PartyInput, PartyKeys, CuratorKeys, Halves, Announced, oblivious.Offer, oblivious.Choice)

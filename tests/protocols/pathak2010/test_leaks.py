@@ -19,8 +19,9 @@ from support.pathak import Trial, lifted, released, trial
 from support.toy import paillier_key
 
 from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.ring import Ring
 from protocols.arithmetic.rng import Stream
-from protocols.crypto import paillier
+from protocols.crypto import garbled_place, oblivious, paillier
 from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import boundary, ideal, minimum, parameters, setup
 from protocols.pathak2010.messages import Blinded, Slot
@@ -208,7 +209,23 @@ def a_first_party_that_lies_once_sees_by_the_refusal_how_two_places_stand() -> N
                 assert after.winner in range(3)
 
 
+def a_first_party_that_garbles_other_summands_decides_which_place_is_found() -> None:
+    """Half the modulus more in all places but one makes these larger than any size."""
+    rng, K, bits = Stream.insecure_from_seed("other summands"), 5, 40
+    ring, session = Ring(bits), bytes(32)
+    halves = [ring.split(n, rng) for n in (9, 4, 7, 12, 30)]
+    for wanted in range(K):
+        offer = oblivious.offer(rng)
+        choice = oblivious.choose(session, offer.A, rng)
+        choices = garbled_place.chosen([b for _, b in halves], bits)
+        extended = oblivious.extend(session, offer, choice.points, choices)
+        a = [x if j == wanted else ring.add(x, ring.modulus // 2) for j, (x, _) in enumerate(halves)]
+        tables = garbled_place.garble(session, choice, extended.u, a, bits)
+        assert garbled_place.evaluate(session, extended.labels, K, bits, tables) == wanted
+
+
 BEYOND = {
+    "Where the search is garbled": a_first_party_that_garbles_other_summands_decides_which_place_is_found,
     "One party that breaks the rules": one_party_enters_no_rows_and_no_noise,
     "Charlie removes all noise": a_malicious_charlie_selects_no_noise,
     "All parties but one, the smallest among them": the_last_ones_weights_are_all_that_is_left,
@@ -254,7 +271,7 @@ def test_the_distance_is_below_2_to_the_minus_41_and_made_of_equal_sizes(compari
 
 def test_every_width_moves_the_distance(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten bits less of anything that hides shows, alone against the others."""
-    p = Parameters(("P1", "P2", "P3"), 200)
+    p = Parameters(("P1", "P2", "P3"), 200, exponents="full")
     for where, name in ((parameters, "SIGMA"), (parameters, "TIE_SECURITY"), (paillier, "RANDOMISER_SLACK")):
         with monkeypatch.context() as patched:
             before = ideal.distance(p)

@@ -63,6 +63,7 @@ def test_ring_wraps_silently() -> None:
     assert lifted(released(t.run(), t.parameters)) == [3 * top - 2**65 + 2**64]
 
 
+@pytest.mark.slow
 def test_equal_sizes_choose_every_party_equally_often() -> None:
     noise = [[1], [2], [3]]
     chosen = Counter(
@@ -104,6 +105,7 @@ def test_searches_find_the_minimum(kind: str, K: int) -> None:
         assert asked == minimum.comparisons(kind, K)
 
 
+@pytest.mark.slow
 def test_printed_protocol_publishes_the_weights_modulo_k() -> None:
     """K(eta + s) on integers: the release is congruent to the sum of the weights mod K, without noise. Ours is not."""
     leaks = hidden = 0
@@ -119,6 +121,7 @@ def test_printed_protocol_publishes_the_weights_modulo_k() -> None:
     assert hidden == 6
 
 
+@pytest.mark.slow
 def test_residues_of_the_release_are_uniform() -> None:
     """S - sum w_j mod K is that of the noise, uniform on a wide range here; the literal K eta is always zero."""
     K, counts = 3, Counter()

@@ -1,0 +1,68 @@
+"""The messages of a garbled argmin, in the order they are sent: Charlie evaluates what a party garbles.
+
+Letters as in Chou and Orlandi (2015) and in Ishai, Kilian, Nissim and Petrank (2003): A = x B and R_i = r_i B + Delta_i
+A are points, U are the columns by which Charlie's choices reach the garbler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+from protocols.runtime.message import CURATOR, PARTY, Message, Times, masked, message, public
+
+LONGEST_PART = 1 << 22
+
+
+@message("transfer 0", CURATOR >> PARTY)
+class OtKey(Message):
+    """The sender's point A of the base transfers, new in each session."""
+
+    A: Annotated[bytes, public("point")]
+
+
+@message("transfer 1", PARTY >> CURATOR)
+class Choices(Message):
+    """R_1 ... R_128: the garbler's choices, the bits of Delta, perfectly hidden."""
+
+    R: Annotated[tuple[bytes, ...], public("point"), Times("points")]
+
+
+@message("transfer 2", CURATOR >> PARTY)
+class Extension(Message):
+    """U: the evaluator's choices, hidden by what only he knows both of."""
+
+    u: Annotated[bytes, masked("extension")]
+
+
+@message("transfer 3", PARTY >> CURATOR)
+class Tables(Message):
+    """A part of the garbled gates."""
+
+    part: Annotated[bytes, public("tables part")]
+
+
+KINDS = (OtKey, Choices, Extension, Tables)
+
+
+def parts(total: int) -> int:
+    """In how many letters so many bytes travel: each has at most `LONGEST_PART`."""
+    return max(1, -(-total // LONGEST_PART))
+
+
+def part_bytes(total: int, count: int | None = None) -> int:
+    """The bytes of each of these letters, or of `count` letters; the last one is filled up with zeros."""
+    return -(-total // (parts(total) if count is None else count))
+
+
+def cut(data: bytes, count: int | None = None) -> Iterator[bytes]:
+    """The parts, all of one length; `count` of them, where that is said."""
+    count = parts(len(data)) if count is None else count
+    width = part_bytes(len(data), count)
+    for at in range(0, count * width, width):
+        yield data[at : at + width].ljust(width, b"\0")
+
+
+def joined(found: Sequence[bytes], total: int) -> bytes:
+    """What was cut, without the zeros at its end."""
+    return b"".join(found)[:total]
