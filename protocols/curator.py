@@ -8,6 +8,9 @@ from protocols.errors import LocalError
 from protocols.runtime.message import CURATOR, PARTY, Kind
 
 CURATOR_NAME = "charlie"
+FIRST, OTHERS = "P_1", "other parties"
+PARTIES, EVERYBODY = (FIRST, OTHERS), (FIRST, OTHERS, CURATOR_NAME)
+"""What conversations call those who do the same, where P_1 does more than the other parties."""
 
 
 def parties_and_curator(p: Any) -> dict[str, Kind]:
@@ -15,3 +18,8 @@ def parties_and_curator(p: Any) -> dict[str, Kind]:
     if CURATOR_NAME in p.parties:
         raise LocalError(f"no party can be called {CURATOR_NAME}")
     return {**dict.fromkeys(p.parties, PARTY), CURATOR_NAME: CURATOR}
+
+
+def around_the_first(p: Any) -> dict[str, tuple[str, ...]]:
+    """P_1, the other parties, and Charlie."""
+    return {FIRST: p.parties[:1], OTHERS: p.parties[1:], CURATOR_NAME: (CURATOR_NAME,)}

@@ -8,6 +8,7 @@ with n, so noise made for the smallest n covers every record.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
@@ -26,14 +27,18 @@ _ADVERSARY = (
     "anyone who sees the published shares and the release, Charlie, and any set of semi-honest parties that "
     "acts without Charlie and without the party whose noise was selected (the one with the smallest data set)"
 )
+_SELECTS_NONE = "; a Charlie who breaks them selects none. "
 _REMOVED = (
     "One party that breaks the rules removes all noise: it enters no rows, or few, and no noise, and what is released "
-    "is the exact sum of all models; a Charlie who breaks them selects none. Nothing here prevents that.",
+    f"is the exact sum of all models{_SELECTS_NONE}Nothing here prevents that.",
     "The party with the smallest data set knows its own noise, can subtract it, and so obtains the exact sum "
     "of all models: it is outside this guarantee.",
 )
+_ONE_KEY = (
+    "Charlie together with any one party is outside this guarantee, because the parties share one decryption key."
+)
 _LIMITS = (
-    "Charlie together with any one party is outside this guarantee, because the parties share one decryption key.",
+    _ONE_KEY,
     "Inside the protocol the guarantee is computational (SIM-CDP): it rests on the encryption, and on "
     "participants who follow the protocol even if they are curious.",
     "The sizes of the data sets are not protected: the smallest one sets the scale of the noise and can be "
@@ -43,6 +48,16 @@ _LIMITS = (
 )
 
 
+_LINEAR_ADVERSARY = (
+    "anyone who sees the published shares and the release, and any set of semi-honest participants that has not both "
+    "Charlie and the first party in it, and not the party whose noise was selected (the one with the smallest data set)"
+)
+_BOTH_HUBS = (
+    "Charlie together with the first party learns every size and every noise, and so the exact sum.",
+    "A first party that breaks the rules can put noise that it knows, or none, into the result; a Charlie who breaks "
+    "them chooses whose noise it is, and with that party learns the exact sum. Nobody notices.",
+    "Charlie with parties learns in each session whether one of them is the smallest.",
+)
 _OF_TWO = "Of two parties, the one with fewer records so obtains the other's model exactly: nothing of it is hidden."
 _OF_MORE = (
     "All parties but one, if the smallest is among them and they pool what they know, so obtain the last one's model "
@@ -111,6 +126,13 @@ def guarantee(
             f"give is at most {short_figure(round_up(true))}, for data sets of at most {largest_n} records.",
         )
     return PrivacyStatement("pure", round_up(true), 0.0, "record", "replace", _ADVERSARY, caveats)
+
+
+def by_linear_path(stated: PrivacyStatement) -> PrivacyStatement:
+    """The same guarantee where the linear path makes the sum: against other sets of participants, with other limits."""
+    instead = {_ONE_KEY: _BOTH_HUBS, _REMOVED[0]: (_REMOVED[0].replace(_SELECTS_NONE, ". "),)}
+    caveats = tuple(sentence for told in stated.caveats for sentence in instead.get(told, (told,)))
+    return replace(stated, adversary=_LINEAR_ADVERSARY, caveats=caveats)
 
 
 def _sensitivity(n: int, dimension: int, lam: Fraction, noise: str, grid: Grid, tau: float) -> Fraction:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -38,7 +38,7 @@ from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement, security_bits
 from smc_dp.privacy.target import DEFAULT_DELTA, Calibration, NoiseName, Target
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.terms import TERMS, Terms, terms_of
+from smc_dp.run.terms import TERMS, Terms, preferred_of, terms_of
 from smc_dp.run.terms.curator import CuratorTerms
 from smc_dp.run.terms.terms import one_of
 
@@ -135,6 +135,13 @@ class Agreement:
     def statement(self) -> PrivacyStatement:
         """What the release guarantees, the distance and the assumptions of the protocol included."""
         return marked(with_assumptions(self.form.statement, self.protocol, self.program_parameters("")), self.marks)
+
+    @property
+    def mechanism(self) -> str:
+        """What ledgers call it: the protocol, and whom it holds against where other sessions of it claim more."""
+        claim = PROTOCOLS[self.protocol].claim
+        less = claim is not None and claim.keeps is not None and claim.keeps(self.program_parameters(""))
+        return f"{self.protocol} (against those who keep to it)" if less else self.protocol
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -249,6 +256,15 @@ def usual_method(classes: int) -> str:
     return FOR_TWO if classes == 2 else FOR_MORE
 
 
+def usual_protocol(method: str, parties: int, named: Iterable[str] = ()) -> str:
+    """The protocol of a run that names none, with so many parties and these settings; "" where there is none.
+
+    One that is kept for its flaws is never taken.
+    """
+    known = [name for name in BY_PROTOCOL.get(method, ()) if not as_printed(name)]
+    return preferred_of(known, parties, named) if known else ""
+
+
 def method_and_target(stated: Mapping[str, Any]) -> tuple[Any, Target, str]:
     """Method with its settings, target and protocol in a release's parameters; InputError for what no run states."""
     name = reading.text("method", stated.get("method"))
@@ -281,15 +297,16 @@ def with_assumptions(privacy: PrivacyStatement, protocol: str, p: Any) -> Privac
     claim = PROTOCOLS[protocol].claim
     if claim is None or not claim.assumptions:
         return privacy
-    said = f"It assumes {claim.assumptions}"
-    if claim.distance is not None:
-        distance = claim.distance(p)
+    said = f"It assumes {claim.assumed(p) if claim.assumed else claim.assumptions}"
+    distance = claim.distance(p) if claim.distance else None
+    if distance is not None:
         most = f"at most 2^-{security_bits(distance)}" if distance else "0"
         said += (
             "; beyond that, what such a set of participants sees differs from what it could have made up itself from "
-            f"the release by a statistical distance of {most}"
+            f"{claim.simulated_from} by a statistical distance of {most}"
         )
-    return replace(privacy, caveats=(*privacy.caveats, f"{said}."))
+    more = [f"{claim.strength(p)}."] if claim.strength(p) else []
+    return replace(privacy, caveats=(*privacy.caveats, f"{said}.", *more))
 
 
 def marked(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatement:

@@ -80,6 +80,8 @@ def _made(protocol: Protocol, parameters: Mapping[str, Any]) -> Any:
 def refuse_beyond(where: str, parameters: Mapping[str, Any], limits: Limits) -> None:
     """Figures so large that working with them would take all day are no run of anybody's."""
     for name, most in limits.largest.items():
+        if name in limits.may_be_absent and name not in parameters:
+            continue
         least = 0 if name in limits.may_be_zero else 1
         if type(parameters.get(name)) is not int or not least <= parameters[name] <= most:
             raise InputError(f"{where}: {name}: wanted {least} to {most}, got {shown(parameters.get(name))}")

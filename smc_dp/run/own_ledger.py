@@ -52,7 +52,7 @@ class OwnLedger:
             ended = known and history.outcome(known.number)
             if known and ended and ended.state == "void":
                 raise InputError(f"ledger {self.path}: entry {known.number} is void: this session was given up")
-            return ledger.reserve(ledger.dataset(held), agreement.protocol, price_of(agreement), key)
+            return ledger.reserve(ledger.dataset(held), agreement.mechanism, price_of(agreement), key)
 
     def void(self, session_id: bytes, given_up: GivenUp) -> None:
         """The session came to nothing, and cost nothing; nor does it where it was not charged.

@@ -25,11 +25,11 @@ from smc_dp.methods.registry import find
 from smc_dp.methods.sums.among import RowCounts
 from smc_dp.privacy.target import Target
 from smc_dp.run import agreement as agreements
-from smc_dp.run.agreement import BY_PROTOCOL, Agreement
+from smc_dp.run.agreement import Agreement
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import HearProgress, simulate_run
-from smc_dp.run.terms import ComparisonName, OutputName, settled, terms_of
+from smc_dp.run.terms import ComparisonName, ExponentsName, OutputName, settled, terms_of
 
 AnyPath: TypeAlias = str | PathLike[str]
 LAMBDA = 0.1  # of a method that is named and not made, if it has one: what suits a few hundred rows
@@ -39,6 +39,7 @@ def run_protocol(
     data: Federation | Mapping[str, AnyPath] | Sequence[AnyPath],
     *,
     method: str | Method | None = None,
+    protocol: str | None = None,
     target: Target | Fraction | float = 1.0,
     bounds: AnyPath | Bounds | None = None,
     label: str | None = None,
@@ -47,6 +48,7 @@ def run_protocol(
     out: AnyPath | None = None,
     key_bits: int | None = None,
     comparison: ComparisonName | None = None,
+    exponents: ExponentsName | None = None,
     colluders: int | None = None,
     dropouts: int | None = None,
     most_rows: int | None = None,
@@ -62,13 +64,15 @@ def run_protocol(
     insecure_test_keys: bool = False,
     insecure_seed: int | None = None,
     progress: HearProgress | None = None,
+    workers: int = 1,
 ) -> Report:
     """Learn together through the protocol that computes this method, simulated in this process; write a run folder.
 
     data: every party's rows, either a `Federation` (rows in the unit ball) or the parties' CSV or Parquet
     files, by name or called after their file names; files need `bounds`, a TOML file of public bounds or what one says.
     method: its name, then with lambda = 0.1 if it has one, or the method with its settings; None takes prr_mean for two
-    classes and newton for more. target: or just epsilon, above 0.
+    classes and newton for more. protocol: that of the method; of prr_mean pathak2010 or linear, and from 20 parties on
+    linear unless a setting of the other is named. target: or just epsilon, above 0.
     test: rows to measure the accuracy on. auxiliary: public rows without labels, a file where the parties' rows are
     files and else an array, for a method that needs them; those of a federation serve as well. out: the run folder to
     make, else a new one in runs/. The settings of the protocol, from `key_bits` to `output`, and the rest are those of
@@ -78,15 +82,17 @@ def run_protocol(
     prepared = _prepared(data, bounds, label, test, auxiliary)
     method = agreements.usual_method(prepared.federation.classes) if method is None else method
     name = method if isinstance(method, str) else method.name
-    protocol = BY_PROTOCOL.get(name, ("",))[0]
+    named: dict[str, Any] = {
+        **{"key_bits": key_bits, "comparison": comparison, "exponents": exponents},
+        **{"colluders": colluders, "dropouts": dropouts},
+        **{"most_rows": most_rows, "sizes": sizes, "verifiable": verifiable, "output": output},
+    }
+    given = [setting for setting, value in named.items() if value is not None]
+    protocol = protocol or agreements.usual_protocol(name, len(prepared.federation.parties), given)
     agreements.secure_form(name, protocol)
     made: Any = agreements.method_for(method, protocol, _usual(method)) if isinstance(method, str) else method
     usual = terms_of(protocol).noise(made, has_delta=False)
     wanted = target if isinstance(target, Target) else Target(target, noise=usual)  # type: ignore[arg-type]
-    named = {
-        **{"key_bits": key_bits, "comparison": comparison, "colluders": colluders, "dropouts": dropouts},
-        **{"most_rows": most_rows, "sizes": sizes, "verifiable": verifiable, "output": output},
-    }
     terms = settled(protocol, made, named)
     agreements.check(made, wanted, protocol, terms, test_keys=insecure_test_keys)
     rows = agreements.on_auxiliary(made, prepared.federation, given=auxiliary is not None)
@@ -100,7 +106,7 @@ def run_protocol(
     return simulate_run(
         prepared, agreed, rng, fresh_folder() if out is None else Path(out), progress,
         topology=topology, link=link, identities=identities, views=None if views is None else Path(views),
-        ledgers=ledgers, vanish=vanish,
+        ledgers=ledgers, vanish=vanish, workers=workers,
     )  # fmt: skip
 
 

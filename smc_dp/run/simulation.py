@@ -7,7 +7,7 @@ an agreement of those who are left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations
@@ -63,12 +63,14 @@ def simulate_run(
     views: Path | None = None,
     ledgers: Ledgers | None = None,
     vanish: Mapping[str, int] = MappingProxyType({}),
+    workers: int = 1,
 ) -> Report:
     """Run everything and write the run folder, and the secret views into the folder `views` if one is named.
 
     `identities`: the participants' long-term identities, else new ones are made. `ledgers`: looked at before anybody
     trains, and charged before the first message, under a key of this session. `vanish`: who sends so many envelopes
-    less one and nothing after, the greeting and every sealed letter counting one. Raises InputError before any message
+    less one and nothing after, the greeting and every sealed letter counting one. `workers`: in how many processes the
+    roles may run, with the same record. Raises InputError before any message
     when the inputs do not fit, a folder exists, or a party's budget would be passed; errors of the protocol pass
     through, and then nothing has been written but in ledgers. With `ledgers`, an error has a note of what it cost, and
     whom.
@@ -78,9 +80,12 @@ def simulate_run(
         refuse_existing(new)
     _check(data, agreement, rng, wanted)
     _check_vanishing(vanish, agreement)
+    if type(workers) is not int or workers < 1:
+        raise InputError(f"workers: wanted a number of processes, from 1 on, got {shown(workers)}")
     if topology == "star" and CURATOR_NAME not in agreement.participants:
         raise InputError("topology: a star has Charlie in the middle, who takes no part with `output` shares")
-    run = _Run(data, agreement, rng, {"topology": topology, "link": link}, folder, views, identities, ledgers, vanish)
+    simulated = {"topology": topology, "link": link}
+    run = _Run(data, agreement, rng, simulated, folder, views, identities, ledgers, vanish, workers)
     while True:
         charged: set[str] = set()
         try:
@@ -106,6 +111,7 @@ class _Run:
     identities: Mapping[str, Identity] | None
     ledgers: Ledgers | None
     vanish: Mapping[str, int]
+    workers: int
     left_out: tuple[str, ...] = ()
 
     def once(self, charged: set[str], progress: HearProgress | None) -> Report:
@@ -126,7 +132,7 @@ class _Run:
             reserved = None
             if self.ledgers and charge:
                 key = run_key(taking_part.session.id, RELEASED)
-                reserved = self.ledgers.reserve(data.as_read, agreement.protocol, charge, key)
+                reserved = self.ledgers.reserve(data.as_read, agreement.mechanism, charge, key)
             sites = _Sites(taking_part, {part.name: part for part in every}, own)
             setting = self._setting(record, reserved, charged, sites)
             with accounted(reserved, harmless=ABORTS):
@@ -205,6 +211,7 @@ class _Run:
             charge=charge,
             voided=voided,
             made=sites.processes,
+            workers=self.workers,
         )
 
     def _remarks(self) -> Iterator[str]:
@@ -224,9 +231,14 @@ class _Sites:
     rng: Stream
 
     def processes(
-        self, greetings: Greetings, observer: Observer, charge: ToldOfCharge, voided: ToldOfCharge
+        self,
+        greetings: Greetings,
+        observer: Observer,
+        charge: ToldOfCharge,
+        voided: ToldOfCharge,
+        names: Iterable[str],
     ) -> Mapping[str, Process]:
-        """One for each participant, in the order of the session."""
+        """One for each of these participants."""
         session, identities = self.taking_part.session, self.taking_part.identities
         own = {
             name: OwnProcess(
@@ -236,7 +248,7 @@ class _Sites:
                 voided=partial(voided, name) if voided else None,
                 observer=observer,
             )
-            for name in session.names
+            for name in names
         }  # fmt: skip
         return {name: made.process for name, made in own.items()}
 

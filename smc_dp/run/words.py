@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ _EXPECTED = (
     (100.0, "most of what can be had without privacy"),
     (math.inf, "for two classes nearly all of what can be had without privacy"),
 )
+_NAMED = 20  # of more parties those are named who are missing
 HEADINGS = ("stage", "messages", "bytes", "rounds", f"{CURATOR_NAME} s", "party s", "slowest s")
 
 
@@ -85,8 +86,17 @@ def _presence(report: Report) -> Iterator[str]:
     if found is not None and (found.vanished or len(found.took_part) < len(report.agreement.parties)):
         form = report.agreement.form
         where = "some of the sums, or all" if isinstance(form, SumForm) and len(form.sums) > 1 else "the sum"
-        yield f"In {where}: {', '.join(found.took_part)}. Vanished: {', '.join(found.vanished) or 'nobody'}."
+        there = _who(found.took_part, report.agreement.parties)
+        yield f"In {where}: {there}. Vanished: {', '.join(found.vanished) or 'nobody'}."
         yield ""
+
+
+def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
+    """Some of all, by name; of a crowd those who are not among them."""
+    missing = [name for name in everybody if name not in some]
+    if len(some) <= _NAMED or len(missing) > _NAMED:
+        return ", ".join(some)
+    return f"all {len(everybody)} parties but {', '.join(missing)}" if missing else f"all {len(everybody)} parties"
 
 
 def _figures(messages: int, size: int, rounds: int) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ vanish and t collude. D, t and H are public, and a share depends on no secret.
 `smc_dp.privacy.gaussian` holds for their sum, with eta = 2.01 H e^(-18 pi^2) < H 2^-255: adding shares of variance
 parameters a and b gives the density of variance a + b up to the factor by which a sum over a shifted lattice differs
 from its integral, at a b/(a + b) >= 9, which is 1 +- kappa(9), and there are H - 1 additions. So mu^2 = D^2/(s^2 - 9).
-With H <= 200 and at most 2^66 integers 2 p eta is below 2^-180, which the curve there is charged already. The sum is
+With H <= 2,000 and at most 2^62 integers 2 p eta is below 2^-180, which the curve there is charged already. The sum is
 not exactly one discrete Gaussian, so rho = (D^2/s^2 + tau p/2)/2 for p coordinates, where tau = 10 times the sum over
 k < H of e^(-2 pi^2 v k/(k+1)) (Kairouz, Liu and Steinke 2021), which is below (H - 1) 2^-252 for v >= 18.
 

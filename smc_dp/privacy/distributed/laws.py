@@ -13,13 +13,13 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.privacy.bulk import discrete_gaussians
 from smc_dp.privacy.discrete import discrete_gaussian
 from smc_dp.privacy.gamma import gamma_above
-from smc_dp.privacy.gaussian import LEAST_VARIANCE, MOST_INTEGERS, SMOOTHING
+from smc_dp.privacy.gaussian import LEAST_VARIANCE, SMOOTHING
 from smc_dp.privacy.knorm import knorm_integers
 from smc_dp.privacy.lazy import exactly
 from smc_dp.privacy.noise import DiscreteGaussian, KNorm
 
-MOST_HONEST = 200
-"""Honest parties that the errors of the theorems are charged for."""
+MOST_HONEST, MOST_COORDINATES = 2_000, 1 << 46
+"""Honest parties and integers in one sum that the errors of the theorems are charged for."""
 LEAST_SCALE, MOST_DIMENSION = 16, 10**4
 """Of `vg`."""
 ERROR = Fraction(1, 1 << 80)
@@ -186,8 +186,8 @@ ShareLaw: TypeAlias = GaussianShares | GammaShares | WholeShares
 
 
 def _check(dimension: int, honest: int) -> None:
-    if not 1 <= dimension <= MOST_INTEGERS:
-        raise ValueError(f"the dimension of noise lies from 1 to {MOST_INTEGERS}, got {dimension}")
+    if not 1 <= dimension <= MOST_COORDINATES:
+        raise ValueError(f"the dimension of noise lies from 1 to {MOST_COORDINATES}, got {dimension}")
     if not 1 <= honest <= MOST_HONEST:
         raise ValueError(f"from 1 to {MOST_HONEST} honest parties are counted, got {honest}")
 

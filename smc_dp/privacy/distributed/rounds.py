@@ -34,8 +34,8 @@ from math import ceil, sqrt
 from protocols.arithmetic.rng import Stream
 from smc_dp.errors import InputError
 from smc_dp.privacy.distributed.calibration import MOST_RING_BITS, ring_bits
-from smc_dp.privacy.distributed.laws import GaussianShares
-from smc_dp.privacy.gaussian import LEAST_VARIANCE, MOST_INTEGERS, SMOOTHING, mu_above
+from smc_dp.privacy.distributed.laws import MOST_COORDINATES, GaussianShares
+from smc_dp.privacy.gaussian import LEAST_VARIANCE, SMOOTHING, mu_above
 from smc_dp.privacy.output import implied
 from smc_dp.privacy.statement import PrivacyStatement, RecordAdjacency, round_up
 from smc_dp.privacy.target import Target
@@ -134,8 +134,8 @@ class SharedRounds:
             raise ValueError(f"wanted laws for every one of at least one step, got {len(self.laws)}")
         if len({step.adjacency for step in self.steps}) > 1:
             raise ValueError("all steps have the same adjacency")
-        if self.integers > MOST_INTEGERS:
-            raise ValueError(f"wanted at most {MOST_INTEGERS} integers, got {self.integers}")
+        if self.integers > MOST_COORDINATES:
+            raise ValueError(f"wanted at most {MOST_COORDINATES} integers, got {self.integers}")
 
     @classmethod
     def calibrated(

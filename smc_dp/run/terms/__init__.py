@@ -7,7 +7,7 @@ and the form in which the program computes a method.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
@@ -16,12 +16,19 @@ from smc_dp.errors import InputError, shown
 from smc_dp.methods.sums.among import RowCounts as RowCounts
 from smc_dp.run.terms.curator import ComparisonName as ComparisonName
 from smc_dp.run.terms.curator import CuratorTerms as CuratorTerms
+from smc_dp.run.terms.curator import ExponentsName as ExponentsName
+from smc_dp.run.terms.linear import LinearTerms as LinearTerms
 from smc_dp.run.terms.secure_sum import OutputName as OutputName
 from smc_dp.run.terms.secure_sum import SumTerms as SumTerms
 from smc_dp.run.terms.terms import Terms as Terms
 
 TERMS: Mapping[str, type[Any]] = MappingProxyType(
-    {"pathak2010": CuratorTerms, "pathak2010-as-printed-insecure": CuratorTerms, "secure_sum": SumTerms}
+    {
+        "pathak2010": CuratorTerms,
+        "pathak2010-as-printed-insecure": CuratorTerms,
+        "linear": LinearTerms,
+        "secure_sum": SumTerms,
+    }
 )
 """By the name of the program that they are about."""
 
@@ -31,6 +38,17 @@ def terms_of(protocol: str) -> type[Any]:
     if protocol not in TERMS:
         raise InputError(f"protocol: wanted one of {', '.join(TERMS)}, got {shown(protocol)}")
     return TERMS[protocol]
+
+
+def preferred_of(protocols: Sequence[str], parties: int, named: Iterable[str] = ()) -> str:
+    """Of these protocols the one that a run takes with so many parties, if nobody names it.
+
+    That is the one for the largest crowds, of those that have all the settings that somebody named; if none has, the
+    first one.
+    """
+    suited = [name for name in protocols if set(named) <= {field.name for field in fields(terms_of(name))}]
+    crowds = {name: terms_of(name).usual_from for name in suited or protocols}
+    return max(crowds, key=lambda name: (crowds[name] <= parties) * crowds[name])
 
 
 def settled(protocol: str, method: Any, named: Mapping[str, Any]) -> Terms:

@@ -22,7 +22,8 @@ from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.run.terms.terms import check_classes, one_of, whole
 
-ComparisonName: TypeAlias = Literal["all-pairs", "tournament"]
+ComparisonName: TypeAlias = Literal["all-pairs", "garbled", "tournament"]
+ExponentsName: TypeAlias = Literal["short", "full"]
 _TEST_KEY_BITS, _MAX_KEY_BITS = 256, 16384
 
 
@@ -33,7 +34,9 @@ class CuratorTerms:
     key_bits: int = 3072
     comparison: ComparisonName = "tournament"
     ring_bits: int = 64
+    exponents: ExponentsName = "short"
     can_lose_parties: ClassVar[bool] = False
+    usual_from: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         if self.ring_bits > GRID.ring_bits:
@@ -52,16 +55,18 @@ class CuratorTerms:
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Self:
-        """As `Terms`."""
+        """As `Terms`; where nothing is said of the exponents they are full, as they were before there was a choice."""
         return cls(
             whole("key_bits", stated, _MAX_KEY_BITS),
             one_of("comparison", stated, get_args(ComparisonName)),
             whole("ring_bits", stated, GRID.ring_bits),
+            one_of("exponents", {"exponents": "full"} | dict(stated), get_args(ExponentsName)),
         )
 
     def as_dict(self, form: SecureForm) -> dict[str, Any]:
         """As `Terms`."""
-        return {"comparison": self.comparison, "key_bits": self.key_bits, "ring_bits": self.ring_bits}
+        short = {} if self.exponents == "full" else {"exponents": self.exponents}
+        return {"comparison": self.comparison, "key_bits": self.key_bits, "ring_bits": self.ring_bits} | short
 
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
         """Refuses keys too short to protect anyone, unless they are asked for, and noise that it does not have."""
@@ -88,7 +93,8 @@ class CuratorTerms:
         if program.parameters is None:
             raise InputError(f"protocol: {protocol} has no parameters")
         try:
-            return program.parameters(parties, d, self.key_bits, self.ring_bits, self.comparison, agreed)
+            sizes = self.key_bits, self.ring_bits
+            return program.parameters(parties, d, *sizes, self.comparison, agreed, self.exponents)
         except LocalError as error:
             raise InputError(str(error)) from None
 

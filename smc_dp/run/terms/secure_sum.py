@@ -36,6 +36,7 @@ class SumTerms:
     output: OutputName = "curator"
     left_out: tuple[str, ...] = ()
     can_lose_parties: ClassVar[bool] = True
+    usual_from: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         settings = _settings(self)

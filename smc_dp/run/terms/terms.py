@@ -14,10 +14,13 @@ from smc_dp.privacy.target import NoiseName, Target
 class Terms(Protocol):
     """The settings of one protocol. Raises InputError for what nobody can agree on.
 
-    `can_lose_parties`: whether the protocol can do without a party that vanishes, or can begin anew without it.
+    `usual_from`: the number of parties from which on a run that names no protocol takes this one, of those that
+    compute its method. `can_lose_parties`: whether the protocol can do without a party that vanishes, or can begin anew
+    without it.
     """
 
     can_lose_parties: ClassVar[bool]
+    usual_from: ClassVar[int]
 
     @classmethod
     def noise(cls, method: Any, has_delta: bool) -> NoiseName:

@@ -45,6 +45,7 @@ def test_the_table(mu: float) -> None:
     assert (f"{constants.W:.4f}", f"{constants.G:.4f}") == TABLE[mu]
 
 
+@pytest.mark.slow
 def test_constants_only_grow_as_mu_shrinks() -> None:
     constants = [logistic_constants(mu) for mu in np.logspace(3, -6, 25).tolist()]
     for wider, tighter in zip(constants[1:], constants, strict=False):

@@ -78,6 +78,7 @@ EDITS: dict[str, tuple[Callable[[Document], Any], str]] = {
     "noise": (parameter(noise="laplace"), "noise"),
     "comparison": (parameter(comparison="all-pairs"), "comparison"),
     "key_bits": (parameter(key_bits=512), "key_bits"),
+    "exponents": (lambda d: d["parameters"].pop("exponents"), "exponents"),
     "parties": (lambda d: d["parameters"]["parties"].reverse(), "parties"),
     "topology": (parameter(topology="star"), "topology"),
     "link": (parameter(link="none"), "link"),

@@ -219,6 +219,7 @@ def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
     ("noise", "gauss", "noise: prr_mean by a protocol has knorm and laplace"),
     ("key_bits", True, "key_bits"),
     ("comparison", "coin", "comparison: wanted one of"),
+    ("exponents", "long", "exponents: wanted one of"),
     ("dimension", 5, "dimension"),
     ("ring_bits", 2000, "ring_bits: wanted 1 to 128"),
     ("more", 1, "unknown key 'more'"),

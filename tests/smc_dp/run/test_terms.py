@@ -13,6 +13,8 @@ import pytest
 from support.audited import agreement, hospitals, sum_agreement
 
 from protocols.errors import LocalError
+from protocols.pathak2010.ideal import SHORT
+from protocols.pathak2010.parameters import Parameters as PathakParameters
 from protocols.secure_sum.parameters import Block, Parameters
 from smc_dp.aggregation.crowd import check_crowd
 from smc_dp.errors import InputError
@@ -28,7 +30,7 @@ WRONG = {"ring_bits": 8, "fraction_bits": 41, "colluders": True, "sizes": "none"
 
 def test_a_record_of_the_curator_protocol_is_what_it_was() -> None:
     """Byte for byte, the order of its fields included."""
-    agreed = agreement(hospitals((3, 4), 1), key_bits=2048, seeded=False)
+    agreed = agreement(hospitals((3, 4), 1), key_bits=2048, seeded=False, exponents="full")
     assert json.dumps(agreed.as_dict() | {"bounds": 0}) == (
         '{"parameters": {"method": "prr_mean", "protocol": "pathak2010", "parties": ["north-0", "north-1"], '
         '"dimension": 1, "epsilon": "1", "lambda": "1/10", "calibration": "proven", "noise": "knorm", '
@@ -36,6 +38,20 @@ def test_a_record_of_the_curator_protocol_is_what_it_was() -> None:
         '"insecure": []}'
     )
     assert agreed.digest == "202425dada0017802797236a2b47037c93c9a6e83d8ac987ffb86f6e13c3ff29"
+    assert CuratorTerms.from_dict(agreed.parameters) == agreed.terms
+
+
+def test_short_exponents_are_in_the_record_and_their_assumption_in_the_statement() -> None:
+    short, full = (agreement(hospitals((3, 4), 1), key_bits=2048, seeded=False, exponents=e) for e in ("short", "full"))
+    assert short.parameters == full.parameters | {"exponents": "short"}
+    assert short.digest != full.digest
+    assert CuratorTerms.from_dict(short.parameters) == short.terms == CuratorTerms(2048)
+    said, less = (" ".join(agreed.statement.caveats) for agreed in (short, full))
+    assert "discrete logarithms with exponents of 256 bits" in said
+    assert "exponents" not in less
+    assert said.replace(SHORT, "") == less
+    for p in (agreed.program_parameters("") for agreed in (short, full)):
+        assert PathakParameters.from_dict(p.as_dict()) == p
 
 
 def test_an_agreement_on_a_sum_is_what_its_record_says() -> None:
@@ -102,7 +118,7 @@ def test_what_is_refused_of_a_crowd_is_what_the_protocol_refuses_and_the_advice_
 
 @pytest.mark.parametrize(("settings", "why"), [
     ({"colluders": 3}, "colluders: wanted at most 2 of 3 parties, got 3"),
-    ({"colluders": -1}, "colluders: wanted 0 to 199, got -1"),
+    ({"colluders": -1}, "colluders: wanted 0 to 1999, got -1"),
     ({"dropouts": 1}, "dropouts: for 3 parties of whom 1 may collude wanted at most 0, or `colluders` at most 0"),
     ({"most_rows": 10**7 + 1}, "most_rows: wanted 1 to 10000000"),
     ({"sizes": "shown"}, "sizes: wanted one of released, hidden"),

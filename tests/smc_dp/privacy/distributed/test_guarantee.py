@@ -17,6 +17,7 @@ from smc_dp.privacy.distributed.laws import (
     ERROR,
     LEAST_CLAIMED,
     LEAST_SCALE,
+    MOST_COORDINATES,
     MOST_DIMENSION,
     MOST_HONEST,
     GammaShares,
@@ -179,8 +180,9 @@ def test_the_errors_of_both_theorems_are_charged() -> None:
         lattice = 4 * MOST_HONEST * MOST_DIMENSION * kappa
         assert lattice + arb(2) ** -81 < arb(fmpq(1, 1 << 80)) == arb(fmpq(ERROR.numerator, ERROR.denominator))
         eta = MOST_HONEST * arb("2.01") * (-2 * SMOOTHING * pi2).exp()
-        assert 2 * MOST_INTEGERS * MOST_RELEASES * eta < arb(2) ** -180
-        assert 2 * MOST_INTEGERS * MOST_RELEASES * eta > arb(2) ** -188  # what holds for one party is not enough
+        assert 2 * MOST_COORDINATES * MOST_RELEASES * eta < arb(2) ** -180
+        assert 2 * MOST_COORDINATES * MOST_RELEASES * eta > arb(2) ** -188  # what holds for one party is not enough
+        assert 2 * MOST_INTEGERS * MOST_RELEASES * eta > arb(2) ** -180  # nor is there room for as many as of one party
     # P(|noise| > 2^14 scale) for Gamma(10^4), by the bound of Chernoff: what rounding V up leaves out.
     d, x = MOST_DIMENSION, 2.0**14
     assert (x - d - d * math.log(x / d)) / math.log(2) > 2000

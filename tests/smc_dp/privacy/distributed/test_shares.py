@@ -183,6 +183,6 @@ def test_laws_that_no_theorem_covers_are_not_made() -> None:
     with pytest.raises(ValueError, match="scale of noise is positive"):
         WholeShares(1, 1, Fraction(0))
     for make in (GaussianShares, GammaShares, WholeShares):
-        for dimension, honest, words in ((0, 1, "dimension"), (1, 0, "from 1 to 200"), (1, 201, "from 1 to 200")):
+        for dimension, honest, words in ((0, 1, "dimension"), (1, 0, "from 1 to 2000"), (1, 2001, "from 1 to 2000")):
             with pytest.raises(ValueError, match=words):
                 make(dimension, honest, SCALE)

@@ -1,0 +1,62 @@
+"""The sum of all weights and the noise of the party with the smallest data set, at a cost linear in the number of
+parties.
+
+The same functionality as `protocols.pathak2010`, by other means: halves of sizes, one garbled search for the smallest
+between P_1 and Charlie, whose labels open one row of noise, and masks that cancel. `messages.py` lists the
+conversation, `ideal.py` says what it is worth, `NOTES.md` has the proof.
+"""
+
+from __future__ import annotations
+
+from protocols.curator import CURATOR_NAME, parties_and_curator
+from protocols.linear import publication, selection, setup, submission
+from protocols.linear.messages import KINDS
+from protocols.linear.parameters import Parameters
+from protocols.linear.publication import broken_word
+from protocols.linear.values import RECORDS, Announced, PartyInput
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.message import CURATOR, PARTY
+from protocols.runtime.session import Program
+
+
+async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
+    """P_j: its size, weights and noise in; its published share of the noisy sum out, and what it was told of all."""
+    p.check_length(mine.w, mine.eta)
+    keys = await me.stage(setup.party, p)
+    if me.index:
+        left = await me.stage(submission.party, p, keys, mine)
+        return await me.stage(publication.party, p, mine.w, left.masks)
+    left, all_rows = await me.stage(submission.first, p, keys, mine)
+    summand = await me.stage(selection.first, p, all_rows, mine.w)
+    return await me.stage(publication.party, p, summand, left.masks)
+
+
+async def curator(me: Endpoint, p: Parameters) -> Announced:
+    """Charlie, the untrusted curator: no input; his published share of the noisy sum out, and all commitments."""
+    keys = await me.stage(setup.curator, p)
+    mine = await me.stage(submission.curator, p)
+    row = await me.stage(selection.curator, p, keys, mine)
+    return await me.stage(publication.curator, p, row.summand, mine.masks)
+
+
+def peers(p: Parameters, name: str) -> tuple[str, ...]:
+    """With whom a participant shares a link: the hubs with everybody, the others with their neighbours on the ring."""
+    hubs = (p.parties[0], CURATOR_NAME)
+    if name in hubs:
+        return tuple(other for other in (*p.parties, CURATOR_NAME) if other != name)
+    j = p.parties.index(name)
+    ring = {*p.after(j), *p.before(j)}
+    return (*hubs, *(p.parties[i] for i in sorted(ring)))
+
+
+PROGRAM = Program(
+    "linear",
+    1,
+    {PARTY: party, CURATOR: curator},
+    KINDS,
+    RECORDS,
+    Parameters,
+    participants=parties_and_curator,
+    peers=peers,
+    kept=broken_word,
+)

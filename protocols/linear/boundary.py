@@ -1,0 +1,287 @@
+"""What the claim does not cover, the worst first; each attack of a coalition outside of it succeeds in every run.
+
+The claim of `ideal.py` would be timid if these failed; `NOT_CLAIMED` is part of it. An attack is given the public
+parameters p, the views of the coalition's members, and what was published; nothing else. All members follow the
+protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from protocols.arithmetic import halves
+from protocols.arithmetic.ring import Vector
+from protocols.crypto import encapsulation
+from protocols.curator import CURATOR_NAME
+from protocols.linear import masks
+from protocols.linear.messages import PublishedShare, Share, Submit
+from protocols.linear.parameters import Parameters
+from protocols.linear.values import CuratorKeys, Masks, OpenedRow, PartyInput, Submitted
+from protocols.runtime.claims import Attack, Inputs, Unclaimed, View
+from protocols.runtime.message import Message
+
+V = TypeVar("V")
+M = TypeVar("M", bound=Message)
+Coalitions = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Everything:
+    """All sizes, all noises, and the sum of all weights without noise."""
+
+    sizes: tuple[int, ...]
+    noises: tuple[Vector, ...]
+    exact: Vector
+
+
+def released(p: Parameters, published: Mapping[str, PublishedShare]) -> Vector:
+    """S, the sum of all published shares."""
+    return p.weights.add_vectors(*(share.y for share in published.values()))
+
+
+def all_smallest(p: Parameters, inputs: Inputs) -> list[int]:
+    """The parties of which none has fewer records; coins decide among them."""
+    sizes = [_input_of(inputs, party).n for party in p.parties]
+    return [j for j, n in enumerate(sizes) if n == min(sizes)]
+
+
+def everything_of_hubs(p: Parameters, charlie: View, first: View, S: Vector) -> Everything:
+    """From Charlie's view and that of P_1: halves that meet, rows that the box key opens, and s, which it took off."""
+    mine, box = _input(first), _left(charlie, CuratorKeys).box
+    sizes, noises = [mine.n], [mine.eta]
+    for name in p.parties[1:]:
+        submit = _from(first, name, Submit)
+        sizes.append(halves.join(submit.a, _from(charlie, name, Share).b))
+        noises.append(masks.bare(p, submit.row, encapsulation.opened(box, submit.epk, charlie.session)))
+    s = p.weights.subtract_vectors(mine.w, first.results[_SELECTION])
+    eta = p.weights.subtract_vectors(_left(charlie, OpenedRow).summand, s)
+    return Everything(tuple(sizes), tuple(noises), p.weights.subtract_vectors(S, eta))
+
+
+_SELECTION = 2  # the place of P_1's third stage among what its stages left: a plain vector
+
+
+def weights_behind_a_cut(p: Parameters, views: Sequence[View], published: Mapping[str, PublishedShare]) -> Vector:
+    """w_i of the party whose neighbours on the ring are all here, with P_1 and Charlie: they know all of its masks."""
+    here = {view.name: view for view in views}
+    i = _encircled(p)
+    name = p.parties[i]
+    first, charlie = _from(here[p.parties[0]], name, Submit).seed, _from(here[CURATOR_NAME], name, Share).seed
+    edges = {j: _seed(p, here[p.parties[j]], i) for j in (*p.before(i), *p.after(i))}
+    plus = (*(seed for j, seed in edges.items() if j > i), charlie)
+    minus = (first, *(seed for j, seed in edges.items() if j < i))
+    return masks.share(p, published[name].y, Masks(minus, plus))
+
+
+def exact_sum_of_smallest(p: Parameters, smallest: View, S: Vector) -> Vector:
+    """The sum of all w_j without any noise: S less the noise that the party with the smallest data set put in itself.
+
+    From the view of any other party the same computation gives a meaningless vector.
+    """
+    return p.weights.subtract_vectors(S, _input(smallest).eta)
+
+
+def exact_sum_of_the_named(p: Parameters, charlie: View, party: View, S: Vector) -> Vector:
+    """The same, if the row that Charlie opened is this party's: its epk says so; raises `ValueError` if it is not."""
+    if _left(charlie, OpenedRow).epk != _submitted(party).epk:
+        raise ValueError(f"the row that opened is not that of {party.name}")
+    return exact_sum_of_smallest(p, party, S)
+
+
+def weights_of_the_last(p: Parameters, views: Sequence[View], S: Vector) -> Vector:
+    """w_j of the only party that is not here: the exact sum, from the smallest party's noise, less all w of these.
+
+    If the one that is not here has the smallest data set, the same computation gives a meaningless vector.
+    """
+    mine = [_input(view) for view in views]
+    smallest = min(mine, key=lambda x: x.n)
+    known = p.weights.add_vectors(smallest.eta, *(x.w for x in mine))
+    return p.weights.subtract_vectors(S, known)
+
+
+def _seed(p: Parameters, view: View, i: int) -> bytes:
+    """The seed of the edge to party i: the masks of a party stand in the order in which its stage has its edges."""
+    j = p.parties.index(view.name)
+    places = [k for k in (*p.after(j), *p.before(j)) if (k > j) == (i > j)]
+    edges = _submitted(view).masks
+    return edges.plus[places.index(i)] if i > j else edges.minus[1 + places.index(i)]
+
+
+def _submitted(view: View) -> Submitted:
+    """What a party's first stage left; that of P_1 leaves more beside it."""
+    every = [part for result in view.results for part in (result if isinstance(result, tuple) else (result,))]
+    return _one(every, Submitted, view.name)
+
+
+def _input(view: View) -> PartyInput:
+    return _one(view.inputs, PartyInput, view.name)
+
+
+def _left(view: View, kind: type[V]) -> V:
+    """What a stage of this role left behind."""
+    return _one(view.results, kind, view.name)
+
+
+def _from(view: View, sender: str, kind: type[M]) -> M:
+    """The one message of this kind that this role had from the sender."""
+    return _one([message for name, message in view.mail if name == sender], kind, view.name)
+
+
+def _one(values: Sequence[Any], kind: type[V], whose: str) -> V:
+    for value in values:
+        if isinstance(value, kind):
+            return value
+    raise ValueError(f"the view of {whose} has no {kind.__name__}")
+
+
+# The same in the form in which a claim is tried. Where sizes are equal, coins decide, and nothing is there to be found.
+
+
+def _hubs(p: Parameters) -> Coalitions:
+    return ((CURATOR_NAME, p.parties[0]),)
+
+
+def _encircled(p: Parameters) -> int:
+    """A party in the middle of its neighbours on the ring."""
+    return 1 + p.ring_degree // 2
+
+
+def _cutting(p: Parameters) -> Coalitions:
+    """Charlie, P_1 and all neighbours of one party, where these are not all."""
+    if not p.has_ring:
+        return ()
+    i = _encircled(p)
+    around = sorted({*p.before(i), *p.after(i)})
+    return ((CURATOR_NAME, p.parties[0], *(p.parties[j] for j in around)),)
+
+
+def _alone(p: Parameters) -> Coalitions:
+    return tuple((party,) for party in p.parties)
+
+
+def _with_charlie(p: Parameters) -> Coalitions:
+    return tuple((CURATOR_NAME, party) for party in p.parties[1:])
+
+
+def _all_but_one(p: Parameters) -> Coalitions:
+    return tuple(tuple(party for party in p.parties if party != left) for left in p.parties)
+
+
+def _all_but_one_with_charlie(p: Parameters) -> Coalitions:
+    return ((CURATOR_NAME, *p.parties[1:]),)
+
+
+def _input_of(inputs: Inputs, party: str) -> PartyInput:
+    return _one(inputs[party], PartyInput, party)
+
+
+def _smallest(p: Parameters, inputs: Inputs) -> str | None:
+    """The party with fewer records than all others."""
+    places = all_smallest(p, inputs)
+    return p.parties[places[0]] if len(places) == 1 else None
+
+
+def _sum(p: Parameters, inputs: Inputs) -> Vector:
+    return p.weights.add_vectors(*(_input_of(inputs, party).w for party in p.parties))
+
+
+def _everything(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> Everything:
+    mine = [_input_of(inputs, party) for party in p.parties]
+    return Everything(tuple(x.n for x in mine), tuple(x.eta for x in mine), _sum(p, inputs))
+
+
+def _sum_for_smallest(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> Vector | None:
+    return _sum(p, inputs) if _smallest(p, inputs) in names else None
+
+
+def _last_ones_weights(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> Vector | None:
+    if _smallest(p, inputs) not in names:
+        return None
+    (left,) = set(p.parties) - set(names)
+    return _input_of(inputs, left).w
+
+
+NOT_CLAIMED = (
+    Unclaimed(
+        "Charlie together with P_1 learns every size and every noise, and so the exact sum of all weights.",
+        Attack(
+            _hubs,
+            lambda p, views, published: everything_of_hubs(p, views[0], views[1], released(p, published)),
+            _everything,
+        ),
+    ),
+    Unclaimed(
+        "Charlie and P_1 with as many further parties as each has neighbours, who cut the ring, learn the sums of the "
+        "weights on either side of the cut; with all neighbours of one party, its weights.",
+        Attack(
+            _cutting,
+            weights_behind_a_cut,
+            lambda p, inputs, names: _input_of(inputs, p.parties[_encircled(p)]).w,
+        ),
+    ),
+    Unclaimed(
+        "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights. It is not "
+        "told that it is the smallest, but knows it where the sizes show it.",
+        Attack(
+            _alone,
+            lambda p, views, published: exact_sum_of_smallest(p, views[0], released(p, published)),
+            _sum_for_smallest,
+        ),
+    ),
+    Unclaimed(
+        "All parties but one, the smallest among them, together obtain the weights of the last one exactly, with "
+        "Charlie or without; of two parties, the smaller one obtains the other's.",
+        Attack(
+            _all_but_one,
+            lambda p, views, published: weights_of_the_last(p, views, released(p, published)),
+            _last_ones_weights,
+        ),
+    ),
+    Unclaimed(
+        "Charlie together with the party that has the smallest data set learns that it is the smallest, and so that "
+        "what they take off the sum is the noise.",
+        Attack(
+            _with_charlie,
+            lambda p, views, published: exact_sum_of_the_named(p, views[0], views[1], released(p, published)),
+            _sum_for_smallest,
+        ),
+    ),
+    Unclaimed(
+        "Charlie together with parties learns in each session whether one of them is the smallest, and so whether the "
+        "smallest size of the rest is below theirs; over sessions in which a member's size changes this finds the "
+        "smallest size of the rest, and over sessions with ties how many are tied. This is no matter of noise: it "
+        "follows from the sizes alone, which the privacy of records does not protect."
+    ),
+    Unclaimed(
+        "A P_1 that deviates can put noise that it knows, or none, into the result and so learn the exact sum, and can "
+        "learn log2(K+1) bits of its choice about all sizes in each session; nobody notices."
+    ),
+    Unclaimed(
+        "A Charlie that deviates can change which party is selected; with that party it learns the exact sum, or "
+        "compares the size of any party with a number of its choice, once a session."
+    ),
+    Unclaimed(
+        "A Charlie that sends an inconsistent Extension reduces the search for Delta to about 2^65 guesses, each of "
+        "some hashes (a thousand for 1,000 parties); with Delta it learns all sizes and, with one known noise, every "
+        "noise and the exact sum (the check of Keller, Orsini and Scholl would prevent it)."
+    ),
+    Unclaimed(
+        "Charlie with a party can stop sessions until that party is selected, and then learns the exact sum: a refused "
+        "session is to be looked into, not simply repeated."
+    ),
+    Unclaimed(
+        "A party that puts another key in its row learns from the sum, which is spoilt then, that it has the smallest "
+        "data set; one that enters few rows and no noise takes the noise out for everybody."
+    ),
+    Unclaimed("Each participant can spoil the sum, or stop it, and nobody sees who spoilt it."),
+    Unclaimed(
+        "Nothing is erased before a session ends: who later gets hold of the states of both Charlie and P_1 opens what "
+        "they were told in it."
+    ),
+    Unclaimed("The last to publish learns the sum first and can keep its share back."),
+    Unclaimed(
+        "The size of the smallest data set sets the scale of the noise; anybody can estimate it from the release."
+    ),
+)

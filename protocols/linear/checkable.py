@@ -1,0 +1,32 @@
+"""What somebody can check who was not there: that the published shares are those that all had committed to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from protocols.linear.parameters import Parameters
+from protocols.linear.publication import unlike_go
+from protocols.runtime.claims import Checkable, Told, Wrong
+from protocols.runtime.message import Message
+
+Attested = Callable[[str, Message, bytes], bool]
+
+
+def published(
+    p: Parameters, session: bytes, greetings: Mapping[str, Any], said: Mapping[str, Any], attested: Attested
+) -> Wrong | None:
+    """What is wrong with the shares together; that of nobody alone shows that it deviated."""
+    if len(said) <= p.K:
+        return Wrong("not everybody published a share")
+    if fault := unlike_go(session, tuple(said), said):
+        return Wrong(fault)
+    return None
+
+
+def told(p: Parameters, greetings: Mapping[str, Any], letters: Sequence[Told]) -> Wrong | None:
+    """Nothing: greetings say no more than keys."""
+    return None
+
+
+CHECKABLE = Checkable(lambda p: True, published, told)

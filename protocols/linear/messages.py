@@ -1,0 +1,78 @@
+"""Every message of the protocol, in the order it is sent, with its round, its route and its protections.
+
+a_j xor b_j = n_j are halves of a size; eta_j is the noise of P_j, kappa_j a key that Charlie can open, r_j = eta_j +
+PRG(kappa_j) its row; s masks all rows from Charlie; Delta tells the labels of a one from those of a zero.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from protocols.comparison.garbled import Choices, Extension, OtKey, Tables
+from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, masked, message, public, shared
+
+
+@message("0", CURATOR >> PARTY)
+class BoxKey(Message):
+    """Charlie's X25519 key of this session, one for all."""
+
+    box: Annotated[bytes, public("key")]
+
+
+@message("1", PARTY >> PARTY)
+class Submit(Message):
+    """A party's half of its size, its row and what opens it for Charlie, to P_1; and the seed of their masks."""
+
+    a: Annotated[int, masked("size")]
+    box: Annotated[bytes, public("digest")]
+    epk: Annotated[bytes, public("key")]
+    row: Annotated[tuple[int, ...], masked("weight"), Times("dimension")]
+    seed: Annotated[bytes, shared("seed")]
+
+
+@message("1", PARTY >> CURATOR)
+class Share(Message):
+    """The other half of a party's size, and the seed of its masks with Charlie."""
+
+    b: Annotated[int, masked("size")]
+    seed: Annotated[bytes, shared("seed")]
+
+
+@message("1", PARTY >> PARTY)
+class Neighbour(Message):
+    """The seed of the masks of two neighbours on the ring."""
+
+    seed: Annotated[bytes, shared("seed")]
+
+
+@message("3", PARTY >> CURATOR)
+class LockedRows(Message):
+    """A part of all locked rows, sorted by tag; Charlie's labels open one of them."""
+
+    part: Annotated[bytes, public("rows part")]
+
+
+@message("4", PARTY >> CURATOR)
+class Ready(Message):
+    """The sender has all it needs, and commits to its share."""
+
+    commitment: Annotated[bytes, public("commitment")]
+
+
+@message("4", CURATOR >> PARTY)
+class Go(Message):
+    """Everybody has committed, Charlie too: the digest of all commitments. Nobody publishes before."""
+
+    go: Annotated[bytes, public("digest")]
+
+
+@message("5", (PARTY >> PUBLIC) | (CURATOR >> PUBLIC))
+class PublishedShare(Message):
+    """The sender's additive share of the sum, what opens its commitment, and what it was told of all of them."""
+
+    y: Annotated[tuple[int, ...], public("weight"), Times("dimension")]
+    opening: Annotated[bytes, public("opening")]
+    go: Annotated[bytes, public("digest")]
+
+
+KINDS = (BoxKey, OtKey, Submit, Share, Neighbour, Choices, Extension, Tables, LockedRows, Ready, Go, PublishedShare)

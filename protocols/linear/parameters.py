@@ -1,0 +1,157 @@
+"""The public parameters of a run, checked once; and the graph on which masks are shared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from protocols.arithmetic.ring import Ring, Vector
+from protocols.comparison.garbled import part_bytes, parts
+from protocols.crypto import commitment, encapsulation, garbling, masking, oblivious
+from protocols.errors import LocalError
+
+SIZE_BITS = 32  # L: sizes are below 2**32
+DIGEST_BYTES = SEED_BYTES = 32
+_LEAST_DEGREE = 2
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """K parties by name, d weights in Z_M with M = 2**ring_bits, and the degree k of the ring of P_2 ... P_K.
+
+    `agreed` is a digest of whatever else the parties agreed on before; the protocol only binds the session to it.
+    `row_letters`: in how many letters locked rows travel, in a toy run that holds the conversation of longer rows; else
+    that follows from their length, and it is part of no record. Raises `LocalError` for what cannot be run.
+    """
+
+    parties: tuple[str, ...]
+    dimension: int
+    ring_bits: int = 64
+    ring_degree: int = 8
+    agreed: str = ""
+    row_letters: int | None = None
+
+    def __post_init__(self) -> None:
+        K = len(self.parties)
+        if K < 2 or len(set(self.parties)) != K:
+            raise LocalError(f"parties: wanted at least two with different names, got {', '.join(self.parties)}")
+        if self.dimension < 1 or self.ring_bits < 8 or self.ring_bits % 8:
+            raise LocalError("dimension must be at least 1 and ring_bits a positive multiple of 8")
+        if self.ring_degree < _LEAST_DEGREE or self.ring_degree % 2:
+            raise LocalError(f"ring_degree: wanted an even number from {_LEAST_DEGREE} on, got {self.ring_degree}")
+
+    @classmethod
+    def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
+        """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write."""
+        types = {"parties": list, "dimension": int, "ring_bits": int, "ring_degree": int, "agreed": str}
+        wrong = [name for name, kind in types.items() if type(stated.get(name)) is not kind]
+        if wrong or not all(isinstance(name, str) for name in stated["parties"]):
+            raise LocalError(f"parameters: {', '.join(wrong) or 'parties'} missing, or of another type than wanted")
+        made = cls(tuple(stated["parties"]), *(stated[name] for name in types if name != "parties"))
+        if made.as_dict() != stated:
+            raise LocalError("parameters: not those that this protocol derives from the first five")
+        return made
+
+    def as_dict(self) -> dict[str, Any]:
+        """The parameters as plain values: they enter the session id and the head of the transcript."""
+        return {
+            "parties": list(self.parties),
+            "dimension": self.dimension,
+            "ring_bits": self.ring_bits,
+            "ring_degree": self.ring_degree,
+            "agreed": self.agreed,
+            "size_bits": SIZE_BITS,
+        }
+
+    @property
+    def K(self) -> int:  # noqa: N802
+        """The number of parties."""
+        return len(self.parties)
+
+    @property
+    def weights(self) -> Ring:
+        """Z_M of the weights, the noise and the shares."""
+        return Ring(self.ring_bits)
+
+    @property
+    def width(self) -> int:
+        """Bytes of a number in Z_M."""
+        return self.ring_bits // 8
+
+    @property
+    def index_bits(self) -> int:
+        """l: bits of a party's place, and of the rank by which equal sizes are ordered."""
+        return garbling.index_bits(self.K)
+
+    @property
+    def table_bytes(self) -> int:
+        """Of all garbled gates."""
+        return garbling.table_bytes(self.K, SIZE_BITS)
+
+    @property
+    def locked_bytes(self) -> int:
+        """Of all locked rows: in each epk and d numbers."""
+        return self.K * garbling.row_bytes(encapsulation.KEY_BYTES + self.dimension * self.width)
+
+    @property
+    def has_ring(self) -> bool:
+        """Whether some of P_2 ... P_K share no mask with each other."""
+        return self.ring_degree < self.K - 2
+
+    def after(self, j: int) -> tuple[int, ...]:
+        """The places to which party j sends the seed of a ring edge; the hubs, P_1 and Charlie, have theirs apart."""
+        ring = self.K - 1
+        if not j:
+            return ()
+        if not self.has_ring:
+            return tuple(range(j + 1, self.K))
+        return tuple((j - 1 + h) % ring + 1 for h in range(1, self.ring_degree // 2 + 1))
+
+    def before(self, j: int) -> tuple[int, ...]:
+        """The places from which party j gets one."""
+        ring = self.K - 1
+        if not j:
+            return ()
+        if not self.has_ring:
+            return tuple(range(1, j))
+        return tuple((j - 1 - h) % ring + 1 for h in range(1, self.ring_degree // 2 + 1))
+
+    def layout(self) -> Mapping[str, int]:
+        """Bytes of every field width and the length of every vector: the size of a message depends on this alone."""
+        return self._layout
+
+    @cached_property
+    def _layout(self) -> Mapping[str, int]:
+        return {
+            "size": SIZE_BITS // 8,
+            "key": encapsulation.KEY_BYTES,
+            "digest": DIGEST_BYTES,
+            "seed": masking.SECRET_BYTES,
+            "weight": self.width,
+            "dimension": self.dimension,
+            "point": oblivious.POINT_BYTES,
+            "points": oblivious.KEYS,
+            "extension": oblivious.u_bytes(garbling.choice_bits(self.K, SIZE_BITS)),
+            "tables part": part_bytes(self.table_bytes),
+            "rows part": part_bytes(self.locked_bytes, self.row_parts),
+            "commitment": commitment.COMMITMENT_BYTES,
+            "opening": commitment.OPENING_BYTES,
+        }
+
+    @property
+    def table_parts(self) -> int:
+        """In how many letters the garbled gates travel."""
+        return parts(self.table_bytes)
+
+    @property
+    def row_parts(self) -> int:
+        """In how many letters the locked rows travel."""
+        return parts(self.locked_bytes) if self.row_letters is None else self.row_letters
+
+    def check_length(self, *vectors: Vector) -> None:
+        """Raises `LocalError` unless each of a party's own vectors has d numbers."""
+        for vector in vectors:
+            if len(vector) != self.dimension:
+                raise LocalError(f"wanted vectors of {self.dimension} numbers, got one of {len(vector)}")

@@ -1,0 +1,102 @@
+"""Stage 3. Everybody ends with an additive share of the sum, and publishes it when everybody has committed to its own.
+
+Masks cancel along the edges of a graph: P_1 and Charlie each share one with everybody, and P_2 ... P_K with the k
+nearest on a ring. No coalition without both P_1 and Charlie splits it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from protocols.arithmetic import words
+from protocols.arithmetic.ring import Vector
+from protocols.crypto import commitment
+from protocols.curator import CURATOR_NAME
+from protocols.linear import masks
+from protocols.linear.messages import Go, PublishedShare, Ready
+from protocols.linear.parameters import Parameters
+from protocols.linear.values import Announced, Masks
+from protocols.runtime.endpoint import Endpoint
+
+
+async def party(me: Endpoint, p: Parameters, summand: Vector, edges: Masks) -> Announced:
+    """P_j. Its summand is w_j, that of P_1 w_1 - s; publishes its share of the sum."""
+    y = masks.share(p, summand, edges)
+    # 4. nobody publishes before everybody has committed: an abort up to here reveals nothing
+    committed, opening = commitment.commit(_context(me.session_id, me.name), words.canonical(y), me.rng)
+    me.send(me.curator, Ready(committed))
+    told = (await me.receive(me.curator, Go)).go
+    # 5.
+    me.publish(PublishedShare(y, opening, told))
+    return Announced(y, told)
+
+
+async def curator(me: Endpoint, p: Parameters, summand: Vector, edges: Masks) -> Announced:
+    """Charlie. His summand is eta + s; publishes his share of the sum."""
+    y = masks.share(p, summand, edges)
+    # 4. he commits like everybody else, before he sends Go
+    committed, opening = commitment.commit(_context(me.session_id, me.name), words.canonical(y), me.rng)
+    commitments = [ready.commitment for ready in await me.gather(p.parties, Ready)]
+    commitments.insert(me.everyone.index(me.name), committed)
+    told = digest(me.session_id, me.everyone, commitments)
+    me.broadcast(p.parties, Go(told))
+    # 5.
+    me.publish(PublishedShare(y, opening, told))
+    return Announced(y, told, tuple(commitments))
+
+
+def digest(session_id: bytes, names: Sequence[str], commitments: Sequence[bytes]) -> bytes:
+    """What Go says: SHA-256 of the session, and of the names of all participants in order with their commitments."""
+    each = zip(map(_name, names), commitments, strict=True)
+    said = b"".join(part for pair in each for part in pair)
+    return hashlib.sha256(b"smc-dp go\0" + session_id + said).digest()
+
+
+def broken_word(
+    session_id: bytes, names: tuple[str, ...], announced: Announced, published: Mapping[str, PublishedShare]
+) -> tuple[str, str] | None:
+    """Who published something else than it had announced to this participant, and what it did; None if nobody did.
+
+    Whoever published nothing is not named. A party knows the digest of all commitments alone, and looks whether all
+    were told the same; whether the shares are those of that digest, whoever adds them up finds out (`unlike_go`).
+    """
+    if {share.go for share in published.values()} != {announced.go}:
+        for name in names:
+            if name in published and published[name].go != announced.go:
+                # Charlie knows what he told; between him and the other a party cannot decide
+                culprit = name if announced.commitments else f"{CURATOR_NAME} or {name}"
+                return culprit, "told, or was told, of other commitments than this participant was"
+    for name, committed in zip(names, announced.commitments, strict=False):  # Charlie's own knowledge
+        if name in published and not _opens(session_id, name, committed, published[name]):
+            return name, "published another share than it had announced, or opened it wrongly"
+    return None
+
+
+def unlike_go(session_id: bytes, names: Sequence[str], published: Mapping[str, PublishedShare]) -> str | None:
+    """What is wrong with everybody's published shares, for whoever adds them up; None where nothing is.
+
+    Somebody then published another share than it had committed to, or opened it wrongly, or Charlie told of other
+    commitments: who it was, the shares do not show.
+    """
+    told = {published[name].go for name in names}
+    commitments = [_committed(session_id, name, published[name]) for name in names]
+    if told == {digest(session_id, names, commitments)}:
+        return None
+    return "the published shares are not those that all had committed to before Go"
+
+
+def _opens(session_id: bytes, name: str, committed: bytes, share: PublishedShare) -> bool:
+    return commitment.opens(committed, _context(session_id, name), words.canonical(share.y), share.opening)
+
+
+def _committed(session_id: bytes, name: str, share: PublishedShare) -> bytes:
+    return commitment.made(_context(session_id, name), words.canonical(share.y), share.opening)
+
+
+def _name(name: str) -> bytes:
+    return hashlib.sha256(name.encode()).digest()
+
+
+def _context(session_id: bytes, name: str) -> bytes:
+    return b"smc-dp linear share" + session_id + name.encode()

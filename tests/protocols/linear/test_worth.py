@@ -1,0 +1,370 @@
+"""What the linear path is worth, tried: its graph of masks, its simulators, its attacks, and twins of its roles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import pytest
+from broken import linear_mutants as mutants
+from support.linear_path import linear
+from support.sessions import Setup, names
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto import encapsulation, garbling, oblivious
+from protocols.curator import CURATOR_NAME
+from protocols.errors import DecodeError, LocalError, PeerError
+from protocols.linear import PROGRAM, ideal, publication, selection, setup, submission
+from protocols.linear.messages import BoxKey, Neighbour
+from protocols.linear.parameters import SIZE_BITS, Parameters
+from protocols.linear.values import CuratorKeys, Gathered, OpenedRow
+from protocols.programs import PROTOCOLS
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.session import Program
+from protocols.runtime.simulate import Run
+from smc_dp.audit.code import boundary, law
+from smc_dp.audit.code.executions import execute
+
+LINEAR = PROTOCOLS[PROGRAM.name]
+TRIALS = ideal.CLAIM.trials
+assert TRIALS is not None
+SMALL = ideal.small(ideal.sample(3))
+Edge = frozenset[int]
+
+# The graph of masks. Charlie is number K.
+
+
+def edges(p: Parameters) -> set[Edge]:
+    """The hubs with everybody, and the ring."""
+    star = {frozenset((hub, j)) for hub in (0, p.K) for j in range(p.K + 1) if j != hub}
+    return star | {frozenset((j, i)) for j in range(p.K) for i in p.after(j)}
+
+
+def splits(graph: set[Edge], K: int) -> Iterator[tuple[int, ...]]:
+    """All coalitions without which the rest falls apart."""
+    near = [sum(1 << i for i in range(K + 1) if frozenset((i, j)) in graph) for j in range(K + 1)]
+    everybody = (1 << (K + 1)) - 1
+    for members in range(everybody):
+        left = everybody & ~members
+        seen, new = 0, left & -left
+        while new:
+            seen |= new
+            reached = 0
+            while new:
+                low = new & -new
+                reached |= near[low.bit_length() - 1]
+                new ^= low
+            new = reached & left & ~seen
+        if seen != left:
+            yield tuple(j for j in range(K + 1) if members >> j & 1)
+
+
+def smallest_split(K: int, k: int) -> int | None:
+    """How many parties beside both hubs the smallest coalition has that splits the rest; all of them have both hubs."""
+    found = list(splits(edges(Parameters(names(K), 1, ring_degree=k)), K))
+    assert all({0, K} <= set(members) for members in found)
+    return min((len(members) - 2 for members in found), default=None)
+
+
+EVERY = [(K, k) for K in range(2, 14) for k in (2, 4, 8)]
+
+
+@pytest.mark.parametrize(("K", "k"), [c if c[0] < 9 else pytest.param(*c, marks=pytest.mark.slow) for c in EVERY])
+def test_no_coalition_without_both_hubs_splits_the_graph(K: int, k: int) -> None:
+    """And one with both needs k parties more, where there is a ring; else nobody splits it."""
+    has_ring = k < K - 2
+    assert Parameters(names(K), 1, ring_degree=k).has_ring == has_ring
+    assert smallest_split(K, k) == (k if has_ring else None)
+
+
+def test_a_graph_without_a_hub_is_split_by_parties_alone() -> None:
+    p = Parameters(names(6), 1, ring_degree=2)
+    twin = {edge for edge in edges(p) if p.K not in edge or 0 in edge}
+    assert any(p.K not in members for members in splits(twin, p.K))
+
+
+# Simulators and functionality.
+
+
+def claimed() -> list[tuple[str, ...]]:
+    return law.coalitions(TRIALS, SMALL, (*SMALL.parties, CURATOR_NAME))
+
+
+def test_simulators_make_what_is_read_and_say_what_the_functionality_does() -> None:
+    assert len(claimed()) == 7 + 4
+    for world, inputs in enumerate(TRIALS.worlds(SMALL)):
+        views = execute(PROGRAM, SMALL, inputs, Stream.insecure_from_seed(world)).views
+        simulate = TRIALS.simulation(SMALL, Stream.insecure_from_seed(world))
+        for who in claimed():
+            found = TRIALS.read(SMALL, tuple(views[name] for name in who))
+            said = TRIALS.told(SMALL, inputs, who) if TRIALS.told else ()
+            made = simulate(who, said[0])
+            assert {place: len(values) for place, values in found.items()} == {p: len(v) for p, v in made.items()}
+            if len(said) == 1:
+                assert found.get("opened.owner") == made.get("opened.owner"), (who, world)
+
+
+def test_worlds_have_equal_sums_and_different_smallest_parties() -> None:
+    worlds = TRIALS.worlds(SMALL)
+    rank = tuple(range(SMALL.K))
+    sums = {ideal.functionality(SMALL, [w[name][1] for name in SMALL.parties], rank, 0) for w in worlds}
+    assert len(sums) == 1
+    least = [tuple(ideal.all_smallest(SMALL, world)) for world in worlds]
+    assert least == [(0,), (2,), (1,), (1,), (0, 1, 2)]
+
+
+def test_equal_sizes_are_ordered_by_both_orders_together() -> None:
+    """For each fixed rho the coins c alone move the winner, and for each fixed c the ranks alone."""
+    ranks = [(0, 1, 2), (2, 0, 1), (1, 2, 0)]
+    assert all(len({ideal.smallest((5, 5, 5), rho, c) for c in range(4)}) > 1 for rho in ranks)
+    assert all(len({ideal.smallest((5, 5, 5), rho, c) for rho in ranks}) > 1 for c in range(4))
+    assert ideal.smallest((5, 4, 9), (0, 2, 1), 3) == 1
+
+
+def test_nobody_is_claimed_who_has_both_hubs() -> None:
+    everybody = (*SMALL.parties, CURATOR_NAME)
+    for size in range(len(everybody) + 1):
+        for who in combinations(everybody, size):
+            assert ideal.claimed(SMALL, who) == (bool(who) and not {"P1", CURATOR_NAME} <= set(who))
+
+
+def test_the_bits_of_the_search_are_said() -> None:
+    assert ideal.distance(SMALL) == 0
+    thousand = replace(SMALL, parties=names(1000))
+    assert f"about {garbling.security_bits(1000, SIZE_BITS)} bits, not 128" in ideal.strength(thousand)
+    assert garbling.security_bits(1000, SIZE_BITS) < garbling.security_bits(3, SIZE_BITS) < 127
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_whoever_is_not_claimed_succeeds(sparse: bool) -> None:
+    p = ideal.profiles(ideal.sample(5))[0] if sparse else SMALL
+    shown = boundary.boundary(LINEAR, p, Stream.insecure_from_seed("boundary"), runs=3)
+    assert len(shown) == (5 if sparse else 4)
+    assert all(one.found == one.tries > 0 == one.mistaken for one in shown)
+
+
+@pytest.mark.slow
+def test_law_notices_rows_without_s_and_a_simulator_that_names_the_wrong_party(monkeypatch: pytest.MonkeyPatch) -> None:
+    who, rng, runs = [(CURATOR_NAME,), ("P2", CURATOR_NAME)], Stream.insecure_from_seed("law"), 36
+    nobody, named = ideal.NOBODY, "P2"
+    made = {said: law.simulated(TRIALS, SMALL, rng.fork(said), who, 150, said) for said in (nobody, named)}
+    honest = law.real(PROGRAM, TRIALS, SMALL, 2, rng.fork("honest"), who, runs)  # P2 is the smallest
+    told = {who[0]: nobody, who[1]: named}
+    assert law.compared_as_told([(honest, told), (honest, told)], made).p_value > 1e-6
+    wrong = {who[0]: nobody, who[1]: nobody}
+    found = law.compared_as_told([(honest, wrong), (honest, wrong)], made)
+    assert (found.p_value < 1e-6, found.worst.comparison.place) == (True, "opened.owner")
+    monkeypatch.setattr(selection, "first", mutants.no_s)
+    broken = law.real(PROGRAM, TRIALS, SMALL, 2, rng.fork("broken"), who, runs)
+    found = law.compared_as_told([(broken, told), (broken, told)], made)
+    assert (found.p_value < 1e-6, found.worst.comparison.place) == (True, "opened.summand")
+
+
+# Twins of the roles, run as they are. The numbers are those of the design's list of mutants.
+
+
+def right(given: Setup) -> bool:
+    """Whether the published shares add up to what the functionality gives."""
+    return ideal.agrees(given.session.parameters, given.inputs, given.simulate().published)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "twin"),
+    [(selection, "first", mutants.s_stays), (mutants.masks, "share", mutants.equal_signs)],
+    ids=["5 s stays in the weights", "19 equal signs"],
+)
+def test_a_mask_that_stays_spoils_the_sum(place: Any, name: str, twin: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert right(linear((8, 3, 4)))
+    monkeypatch.setattr(place, name, twin)
+    assert not right(linear((8, 3, 4)))
+
+
+def repeated_epks() -> int:
+    """How many of the keys in two sessions' rows stand in them twice."""
+    runs = [linear((8, 3, 4), seed=seed).simulate(views=True) for seed in (1, 2)]
+    rows = (view.results[1] for run in runs for view in run.views.values() if view.name == "P1")
+    found = Counter(epk for _, gathered in rows for epk in gathered.epks)
+    return sum(count > 1 for count in found.values())
+
+
+def test_8_no_key_of_a_row_is_used_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert repeated_epks() == 0
+    draw = encapsulation.encapsulate
+
+    def static(box: bytes, session: bytes, rng: Stream) -> tuple[bytes, bytes]:
+        return draw(box, session, Stream.insecure_from_seed("the same in every session"))
+
+    monkeypatch.setattr(encapsulation, "encapsulate", static)
+    assert repeated_epks() > 0
+
+
+def lengths(run: Run) -> list[tuple[str, str, str, int]]:
+    return [(e.kind, e.sender, e.to, len(e.body)) for e in run.transcript.envelopes]
+
+
+def test_21_letters_and_their_lengths_do_not_depend_on_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a party whose letters did is refused: for one too many by who reads it, for a short one by the codec."""
+    worlds = ((9, 3, 5), (2, 8, 4))
+    assert lengths(linear(worlds[0]).simulate()) == lengths(linear(worlds[1]).simulate())
+    honest = submission.party
+
+    async def more_if_even(me: Endpoint, p: Parameters, keys: Any, mine: Any) -> Any:
+        left = await honest(me, p, keys, mine)
+        for i in p.after(me.index) if mine.n % 2 == 0 else ():
+            me.send(me.parties[i], Neighbour(bytes(32)))
+        return left
+
+    monkeypatch.setattr(submission, "party", more_if_even)
+    linear(worlds[0]).simulate()
+    with pytest.raises(PeerError, match="P2: sent Neighbour to P3, which wanted nothing more"):
+        linear(worlds[1]).simulate()
+
+    async def less_if_even(me: Endpoint, p: Parameters, keys: Any, mine: Any) -> Any:
+        eta = mine.eta[1:] if mine.n % 2 == 0 else mine.eta
+        return await honest(me, p, keys, replace(mine, eta=eta))
+
+    monkeypatch.setattr(submission, "party", less_if_even)
+    linear(worlds[0]).simulate()
+    with pytest.raises(LocalError, match=r"row"):
+        linear(worlds[1]).simulate()
+
+
+def hasty(monkeypatch: pytest.MonkeyPatch, program: Program = PROGRAM) -> list[str]:
+    """Who publishes before it has read Go; of Charlie, before all have committed."""
+    heard: set[str] = set()
+    early: list[str] = []
+    gather, publish = Endpoint.gather, Endpoint.publish
+
+    async def reading(me: Endpoint, senders: Any, kind: Any) -> Any:
+        got = await gather(me, senders, kind)
+        if kind is (publication.Ready if me.name == CURATOR_NAME else publication.Go):
+            heard.add(me.name)
+        return got
+
+    def publishing(me: Endpoint, share: Any) -> None:
+        if me.name not in heard:
+            early.append(me.name)
+        publish(me, share)
+
+    monkeypatch.setattr(Endpoint, "gather", reading)
+    monkeypatch.setattr(Endpoint, "publish", publishing)
+    linear((8, 3, 4), program=program).simulate()
+    return early
+
+
+async def _publishes_first(me: Endpoint, p: Parameters, summand: Any, left: Any) -> Any:
+    y = publication.masks.share(p, summand, left)
+    context = publication._context(me.session_id, me.name)
+    committed, opening = publication.commitment.commit(context, publication.words.canonical(y), me.rng)
+    me.send(me.curator, publication.Ready(committed))
+    me.publish(publication.PublishedShare(y, opening, bytes(32)))
+    return publication.Announced(y, (await me.receive(me.curator, publication.Go)).go)
+
+
+def test_24_nobody_publishes_before_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        assert hasty(patched) == []
+    monkeypatch.setattr(publication, "party", _publishes_first)
+    assert sorted(hasty(monkeypatch, replace(PROGRAM, kept=None))) == ["P1", "P2", "P3"]
+
+
+# 26: a box key for each link.
+
+BOXES = [encapsulation.secret(Stream.insecure_from_seed(f"box {j}")) for j in range(3)]
+
+
+async def _a_box_for_each(me: Endpoint, p: Parameters) -> CuratorKeys:
+    offer = me.once("transfers", oblivious.offer)
+    for party, box in zip(p.parties, BOXES, strict=True):
+        me.send(party, BoxKey(encapsulation.public_key(box)))
+    me.send(me.parties[0], setup.OtKey(offer.A))
+    return CuratorKeys(BOXES[0], offer)
+
+
+def _opens_with(session: bytes, gathered: Gathered) -> list[int]:
+    """With which secret each row would open, as Charlie would try them."""
+    return [j for j, epk in enumerate(gathered.epks) if encapsulation.opened(BOXES[j], epk, session)]
+
+
+def test_26_a_box_key_for_each_link_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(setup, "curator", _a_box_for_each)
+    run = linear((8, 3, 4)).simulate()
+    assert (run.ends["P1"], run.published) == ("stopped", {})
+    assert "have different box keys of Charlie's" in run.why["P1"]
+
+
+def test_26_without_that_charlie_names_the_smallest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the mask of the right secret takes a row to the noise of its owner, whom the key of its link names."""
+    monkeypatch.setattr(setup, "curator", _a_box_for_each)
+    monkeypatch.setattr(submission, "_digest", lambda box: bytes(32))
+    for sizes, least in (((8, 3, 4), 1), ((8, 5, 4), 2)):
+        given = linear(sizes)
+        run = given.simulate(views=True)
+        charlie, p = run.views[CURATOR_NAME], given.session.parameters
+        row = next(x for x in charlie.results if isinstance(x, OpenedRow))
+        masked = mutants.masks.row(p, row.summand, encapsulation.opened(BOXES[0], row.epk, given.session.id))
+        first = run.views["P1"]
+        s = p.weights.subtract_vectors(first.inputs[1].w, first.results[2])
+        etas = {j: p.weights.add_vectors(given.inputs[name][1].eta, s) for j, name in enumerate(p.parties)}
+        found = [mutants.masks.bare(p, masked, encapsulation.opened(box, row.epk, given.session.id)) for box in BOXES]
+        assert [j for j, x in enumerate(found) if x == etas[j]] == [least]
+
+
+# 28 and 29.
+
+
+def test_28_go_binds_the_share_of_charlie_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def changed_and_noticed() -> bool:
+        given = linear((8, 3, 4))
+        shares = dict(given.simulate().published)
+        y = tuple(x ^ 1 for x in shares[CURATOR_NAME].y)
+        shares[CURATOR_NAME] = replace(shares[CURATOR_NAME], y=y)
+        return publication.unlike_go(given.session.id, given.session.names, shares) is not None
+
+    assert changed_and_noticed()
+    whole = publication.digest
+
+    def of_parties(session_id: bytes, everybody: Sequence[str], commitments: Sequence[bytes]) -> bytes:
+        return whole(session_id, everybody[:-1], commitments[:-1])
+
+    monkeypatch.setattr(publication, "digest", of_parties)
+    assert not changed_and_noticed()
+
+
+TORSION = bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05")  # of order 8
+
+
+def sent_on_a_bad_point(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What P_1 sends where Charlie's point is of small order, before somebody stops."""
+    sent: list[str] = []
+    send = Endpoint.send
+
+    def sending(me: Endpoint, to: str, letter: Any) -> None:
+        bad = isinstance(letter, setup.OtKey)
+        sent.extend([type(letter).__name__] if me.name == "P1" else [])
+        send(me, to, setup.OtKey(TORSION) if bad else letter)
+
+    monkeypatch.setattr(Endpoint, "send", sending)
+    with pytest.raises(PeerError):
+        linear((8, 3, 4)).simulate()
+    return sent
+
+
+def _unchecked(session: bytes, A: bytes, rng: Stream) -> oblivious.Choice:
+    good = oblivious.offer(rng)
+    return _choose(session, good.A, rng)
+
+
+_choose: Callable[[bytes, bytes, Stream], oblivious.Choice] = oblivious.choose
+
+
+def test_29_nothing_leaves_before_the_point_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(DecodeError):
+        oblivious.choose(bytes(32), TORSION, Stream.insecure_from_seed("torsion"))
+    with monkeypatch.context() as patched:
+        assert sent_on_a_bad_point(patched) == []
+    monkeypatch.setattr(oblivious, "choose", _unchecked)
+    assert "Choices" in sent_on_a_bad_point(monkeypatch)

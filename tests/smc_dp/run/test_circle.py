@@ -1,0 +1,56 @@
+"""What a release says where parties stand in a circle: nothing of it is claimed against those who deviate."""
+
+from __future__ import annotations
+
+import pytest
+from support.audited import hospitals, sum_agreement
+from support.sums import parameters
+
+from smc_dp.aggregation.crowd import check_crowd
+from smc_dp.errors import InputError
+from smc_dp.methods.sums.among import Among
+from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.run.agreement import with_assumptions
+
+ACTIVE = ("at will", "only that nothing else shows", "who deviates is fixed")
+
+
+def said(K: int, t: int, D: int) -> str:
+    among = Among(K, t, D)
+    plain = PrivacyStatement("pure", 1.0, 0.0, "record", "replace", among.adversary, tuple(among.caveats()))
+    whole = with_assumptions(plain, "secure_sum", parameters(K, t, D))
+    return " ".join((whole.adversary, *whole.caveats))
+
+
+def test_a_circle_is_claimed_against_those_who_keep_to_the_protocol() -> None:
+    text = said(300, 30, 15)
+    assert not any(words in text for words in ACTIVE)
+    assert text.startswith("Charlie and any 30 of 300 parties, who keep to the protocol, while up to 15 vanish: ")
+    assert "Nothing is claimed against Charlie, or parties of his, who deviate from the protocol" in text
+    assert "that Charlie and these parties keep to the protocol" in text
+    assert "with 36 neighbours, 21 of whom can open its seeds" in text
+    assert "a statistical distance of at most 2^-42.6" in text
+
+
+@pytest.mark.parametrize(("K", "D"), [(200, 15), (300, 0), (50, 1)])
+def test_all_others_are_claimed_against_those_who_deviate(K: int, D: int) -> None:
+    text = said(K, 30, D)
+    assert all(words in text for words in ACTIVE)
+    assert "keep to the protocol" not in text
+    assert "statistical distance" not in text
+    assert "neighbours" not in text
+
+
+def test_ledgers_and_agreements_say_it_too() -> None:
+    data = hospitals((1,) * 201, 2)
+    circle, all_with_all = sum_agreement(data, seeded=False, dropouts=1), sum_agreement(data, seeded=False)
+    assert circle.mechanism == "secure_sum (against those who keep to it)"
+    assert all_with_all.mechanism == "secure_sum"
+    assert "who keep to the protocol" in circle.statement.adversary
+    assert "at will" in all_with_all.statement.adversary
+
+
+def test_more_drop_outs_than_parties_are_refused_in_one_line() -> None:
+    for dropouts in (299, 300, 400):
+        with pytest.raises(InputError, match="dropouts: for 300 parties of whom 1 may collude wanted at most 280, got"):
+            check_crowd(300, 1, dropouts)

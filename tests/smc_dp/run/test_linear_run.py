@@ -1,0 +1,140 @@
+"""The linear path from the command line to the release: when a run takes it, and that it gives the same release."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import sites
+from support.audited import agreement, hospitals
+from support.mutants import OF_THE_RUN
+from support.sites import Sites
+
+from smc_dp import Federation, InputError, Rows, run_protocol
+from smc_dp.audit.run import report as reports
+from smc_dp.audit.run.evidence import load
+from smc_dp.cli.main import main
+from smc_dp.ledger.history import Limit
+from smc_dp.privacy import pathak2010 as guarantees
+from smc_dp.run.agreement import Agreement, usual_protocol
+from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.terms import LinearTerms
+
+LINEAR: dict[str, Any] = {"insecure_seed": 7, "protocol": "linear"}
+
+
+def rows(n: int, seed: int) -> Rows:
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-0.5, 0.5, (n, 3))
+    return Rows(X, (X[:, 0] > 0).astype(np.int64))
+
+
+FEDERATION = Federation((rows(60, 1), rows(40, 2), rows(50, 3)), 2)
+
+
+def test_it_gives_the_release_of_the_curator_protocol_bit_for_bit(tmp_path: Path) -> None:
+    """From one seed the parties train and draw the same; and the second party, the smallest, sets the noise in both."""
+    both = [
+        run_protocol(FEDERATION, out=tmp_path / name, insecure_seed=7, protocol=name, **more)
+        for name, more in (("linear", {}), ("pathak2010", {"key_bits": 256, "insecure_test_keys": True}))
+    ]
+    ours, theirs = (json.loads((report.run_dir / "release.json").read_text())["weights"] for report in both)
+    assert ours == theirs
+    other = run_protocol(FEDERATION, out=tmp_path / "other", insecure_seed=8, protocol="linear")
+    assert json.loads((other.run_dir / "release.json").read_text())["weights"] != ours  # twin: other noise
+
+
+def test_its_run_is_audited_and_charged(tmp_path: Path) -> None:
+    books = Ledgers(tmp_path / "ledgers", Limit(Fraction(2), Fraction(0)))
+    made: dict[str, Any] = {"out": tmp_path / "run", "views": tmp_path / "views", "ledgers": books}
+    report = run_protocol(FEDERATION, protocol="linear", **made)
+    assert [standing.left for standing in report.standings.values()] == [1, 1, 1]
+    found = reports.audit_evidence(load(tmp_path / "run", views=tmp_path / "views"), OF_THE_RUN)
+    assert found.passed
+    done = {finding.check.name for finding in found.findings if finding.outcome.status == "passed"}
+    assert {"openings", "result", "messages-recomputed", "cost", "noise"} <= done
+
+
+@pytest.mark.parametrize(
+    ("parties", "named", "protocol"),
+    [
+        (2, (), "pathak2010"),
+        (19, (), "pathak2010"),
+        (20, (), "linear"),
+        (1000, (), "linear"),
+        (1000, ("key_bits",), "pathak2010"),
+        (20, ("comparison",), "pathak2010"),
+        (3, ("ring_degree",), "linear"),
+        (20, ("colluders",), "linear"),
+    ],
+)
+def test_from_twenty_parties_on_a_run_takes_it(parties: int, named: tuple[str, ...], protocol: str) -> None:
+    assert usual_protocol("prr_mean", parties, named) == protocol
+    assert usual_protocol("newton", parties, named) == "secure_sum"
+    assert usual_protocol("vote", parties, named) == ""
+
+
+def test_its_statement_names_its_own_limits() -> None:
+    data = hospitals((12, 8, 20), 2)
+    ours, theirs = (agreement(data, protocol=name, seeded=False).statement for name in ("linear", "pathak2010"))
+    assert (ours.kind, ours.epsilon, ours.unit, ours.adjacency) == (theirs.kind, theirs.epsilon, "record", "replace")
+    assert "has not both Charlie and the first party" in ours.adversary
+    assert "share one decryption key" in " ".join(theirs.caveats)
+    assert "share one decryption key" not in " ".join(ours.caveats)
+    assert "selects none" in theirs.caveats[0]
+    assert "selects none" not in " ".join(ours.caveats)
+    assert "chooses whose noise it is" in " ".join(ours.caveats)
+    assert guarantees.by_linear_path(theirs).adversary == ours.adversary
+
+
+def test_an_agreement_on_it_is_read_back() -> None:
+    made = agreement(hospitals((12, 8, 20), 2), protocol="linear")
+    document = json.loads(json.dumps(made.as_dict()))
+    assert Agreement.from_dict(document, made.bounds) == made
+    for name, value in {"ring_bits": 12, "ring_degree": 0, "key_bits": 3072}.items():
+        wrong = {**document, "parameters": {**document["parameters"], name: value}}
+        with pytest.raises(InputError, match=name):
+            Agreement.from_dict(wrong, made.bounds)
+    with pytest.raises(InputError, match="ring_degree: wanted an even number"):
+        LinearTerms(ring_degree=3).program_parameters("linear", made.form, made.parties, "")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--protocol", "other"), "--protocol: wanted one of pathak2010, linear, got 'other'"),
+        (("--protocol", "linear", "--method", "newton"), "--protocol: wanted one of secure_sum, got 'linear'"),
+        (
+            ("--protocol", "linear", "--key-bits", "2048"),
+            "--key-bits: does not go with method prr_mean, whose",
+        ),
+        (("--protocol", "linear", "--insecure-test-keys"), "--insecure-test-keys: linear has no keys"),
+        (("--protocol", "linear", "--as-printed-insecure"), "--protocol: does not go with --as-printed-insecure"),
+        (("--protocol", "linear", "--noise", "ddg"), "noise"),
+    ],
+)
+def test_what_does_not_go_with_it_is_refused_before_anything_runs(
+    options: tuple[str, ...], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", *options, "--out", str(tmp_path / "run")]) == 2
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_command_takes_it_for_a_crowd(tmp_path: Path) -> None:
+    assert main(["run", "--parties", "20", "--out", str(tmp_path / "run"), "--json"]) == 0
+    assert json.loads((tmp_path / "run" / "release.json").read_text())["parameters"]["protocol"] == "linear"
+
+
+def test_sites_run_it(tmp_path: Path) -> None:
+    stated = {
+        "method": {"name": "prr_mean", "lambda": "1/10"},
+        "target": {"epsilon": "1", "noise": "knorm", "calibration": "proven"},
+        "protocol": {"name": "linear", "ring_bits": 64, "ring_degree": 8},
+    }
+    run = Sites(sites.joint(stated), tmp_path).run()
+    assert sites.ends(run) == ["released"] * 4
