@@ -3,7 +3,8 @@ while up to D parties vanish.
 
 In outline after Bonawitz et al., "Practical Secure Aggregation for Privacy-Preserving Machine Learning" (CCS 2017), and
 Bell et al. (CCS 2020). `parameters.py` has the inequalities, `messages.py` lists the conversation, `setup.py`,
-`sums.py` and `complete.py` hold it, `ideal.py` says what it is worth, and `NOTES.md` has the theorem and its proof.
+`sums.py` and `complete.py` hold it, `graph.py` and `seating.py` put many parties in a circle, `ideal.py` says what it
+is worth, and `NOTES.md` has the theorem and its proof.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from protocols import curator as with_curator
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Kind
 from protocols.runtime.session import Greeting, Program
-from protocols.secure_sum import complete, dealing, setup, sums
+from protocols.secure_sum import complete, dealing, seating, setup, sums
 from protocols.secure_sum.messages import KINDS, STATEMENTS, MaskKeys
 from protocols.secure_sum.parameters import SETUP, SHARES, Parameters, stage, widths
 from protocols.secure_sum.publishing import broken_word, publish
@@ -24,7 +25,7 @@ async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> 
     home, with the sums so far; the sums out, and who is in them.
     """
     mine = joined(p, mine, *later)
-    vault = await me.stage(setup.party, p)
+    vault = await me.stage(seating.party if p.degree else setup.party, p, name=SETUP)
     if p.output == SHARES:
         mine = _known(me, p, vault, mine, 0)
         return Sums((await me.stage(complete.publisher, p, vault, mine, 0, name=stage(0), replaces=True),), ())
@@ -42,7 +43,7 @@ def _known(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> 
 
 async def curator(me: Endpoint, p: Parameters) -> Sums:
     """Charlie, whom nobody trusts: no input; the sums out, and who is in them."""
-    book = await me.stage(setup.curator, p)
+    book = await me.stage(seating.curator if p.degree else setup.curator, p, name=SETUP)
     one = sums.curator if p.D else complete.curator
     for r in range(p.R):
         book = await me.stage(one, p, book, r, name=stage(r), replaces=True)
@@ -56,22 +57,24 @@ def participants(p: Parameters) -> dict[str, Kind]:
 
 
 def peers(p: Parameters, name: str) -> tuple[str, ...]:
-    """Whom a participant writes to: Charlie, and where seeds are shared everybody else."""
-    everybody = participants(p)
-    kind = everybody[name]
-    return tuple(other for other in everybody if other != name and (p.D or CURATOR in (kind, everybody[other])))
+    """Whom a participant writes to: Charlie, and where seeds are shared everybody else, in a circle through him."""
+    if name != with_curator.CURATOR_NAME and (p.degree or not p.D):
+        return () if p.output == SHARES else (with_curator.CURATOR_NAME,)
+    return tuple(other for other in participants(p) if other != name)
 
 
 def closed(p: Parameters, name: str, stage: str) -> tuple[str, ...]:
     """Parties write to each other in set-up only: their links are closed then, or later states would open all shares
     that were ever sent, those of sums that are over included.
     """
-    return tuple(other for other in p.parties if other != name) if name in p.parties and stage == SETUP else ()
+    if p.degree or stage != SETUP or name not in p.parties:
+        return ()
+    return tuple(other for other in p.parties if other != name)
 
 
 PROGRAM = Program(
     "secure_sum",
-    1,
+    2,
     {PARTY: party, CURATOR: curator},
     KINDS,
     RECORDS,

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.message import Message
+from protocols.secure_sum.graph import LEAST_DEGREE
 from protocols.secure_sum.messages import Masked, PublishedShare, Survivors
 from protocols.secure_sum.parameters import SHARES, Block, Parameters, most_dropouts
 
@@ -20,10 +21,13 @@ def sample(K: int) -> Parameters:
 
 
 def profiles(p: Parameters) -> tuple[Parameters, ...]:
-    """Nobody may vanish; and what is published is all that Charlie added up, or masked inputs as shares."""
+    """Nobody may vanish; and what is published is all that Charlie added up, or masked inputs as shares. From six
+    parties on, of whom one may collude, they can stand in a circle without being neighbours of all.
+    """
     full = replace(p, colluders=p.K - 1, dropouts=0)
     published = (replace(p, verifiable=True), replace(full, output=SHARES, sums=p.sums[:1]))
-    return (full, *published) if p.D else published
+    circle = (replace(p, colluders=1, dropouts=1, degree=LEAST_DEGREE),) if p.K > LEAST_DEGREE + 1 else ()
+    return (*((full, *published) if p.D else published), *circle)
 
 
 def vanishing(p: Parameters) -> tuple[str, ...]:

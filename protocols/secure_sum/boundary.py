@@ -24,7 +24,7 @@ Coalitions = tuple[tuple[str, ...], ...]
 
 def with_shares_enough(p: Parameters) -> Coalitions:
     """Charlie and T parties; or T parties, where masked inputs are published."""
-    if not p.D or p.T >= p.K:
+    if not p.D or p.degree or p.T >= p.K:
         return ()
     parties = p.parties[: p.T]
     return ((*parties, CURATOR_NAME), parties) if p.verifiable else ((*parties, CURATOR_NAME),)
@@ -104,6 +104,11 @@ NOT_CLAIMED = (
         Attack(all_but_one, the_others, _true_addend),
     ),
     Unclaimed(
+        "Where each party shares masks with its neighbours in a circle alone, nothing is claimed against a Charlie, or "
+        "parties of his, who deviate: lists of survivors that differ from one arc to another open both secrets of "
+        "whoever stands between, and parties that vanish in view of the circle can cut it in two."
+    ),
+    Unclaimed(
         "What parties put in is not checked: each can spoil the sum, and Charlie can withhold it, or state another "
         "unless what he added up is published."
     ),
@@ -116,8 +121,7 @@ NOT_CLAIMED = (
         "number of the last state apart from what it backs up."
     ),
     Unclaimed(
-        "Who is corrupted later than a sum but before its secrets are erased counts among the t; where nobody may "
-        "vanish that is before the end of the session, for one mask key serves all sums. So does every name that "
-        "Charlie writes into the list of parties: each party has to know the others from elsewhere."
+        "Who is corrupted later than a sum but before its secrets are erased counts among the t. So does every name "
+        "that Charlie writes into the list of parties: each party has to know the others from elsewhere."
     ),
 )

@@ -31,8 +31,10 @@ def published(
 
 
 def told(p: Parameters, greetings: _Greetings, letters: Sequence[Told]) -> Wrong | None:
-    """Who dealt T shares that it committed to, and that do not open what it greeted with."""
-    if not p.D:
+    """Who dealt T shares that it committed to, and that do not open what it greeted with; in a circle nobody is asked,
+    for whose neighbour somebody is does not show in greetings.
+    """
+    if not p.D or p.degree:
         return None
     for (dealer, r, of_seed), shares in sorted(_dealt(p, greetings, letters).items()):
         for chosen in _enough(p, shares):
@@ -75,7 +77,7 @@ def _shown(p: Parameters, greetings: _Greetings, letter: Told) -> Iterator[tuple
     holder, leaves = p.parties.index(letter.sender), tuple(greetings[name].message.leaves for name in p.parties)
     for dealer, share in enumerate(letter.message.shares):
         for survived in (True, False):
-            if unmasking.is_dealt(p, leaves, r, dealer, holder, survived, letter.message):
+            if unmasking.is_dealt(p, leaves, r, dealer, holder, survived, letter.message, dealer):
                 yield dealer, holder, r, Held(share, b"") if survived else Held(b"", share)
 
 

@@ -1,12 +1,16 @@
 """One sum in which nobody may vanish (D = 0): masks of pairs alone, which cancel when all are there.
 
-No seed is ever opened, so there are no shares, and nothing to agree on. Whoever vanishes ends the session, and what the
-others have paid stays paid: nobody can know who has seen what.
+No seed is ever opened, so there are no shares, and nothing to agree on. Two parties agree once, in set-up; what they
+have in common for the next sum follows from that for this one, and not the other way. Whoever vanishes ends the
+session, and what the others have paid stays paid: nobody can know who has seen what.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from protocols.arithmetic.ring import Vector
+from protocols.crypto import masking
 from protocols.runtime.endpoint import Endpoint
 from protocols.secure_sum import masks, roster, steps
 from protocols.secure_sum.messages import Masked, PublishedShare
@@ -18,7 +22,12 @@ async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int
     """P_j. Learns S_r."""
     at = steps.context(me, vault, r)
     steps.send_masked(me, p, at, steps.blinded(me, p, vault, mine, r, at))
-    return await steps.result(me, p, vault, r, at, p.everybody)
+    return turned(p, await steps.result(me, p, vault, r, at, p.everybody))
+
+
+def turned(p: Parameters, over: Vault) -> Vault:
+    """The vault after a sum: with what the next one is masked with, and nothing after the last."""
+    return replace(over, secrets=masking.closed_after(over.pairs) if len(over.values) < p.R else ())
 
 
 async def publisher(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> Vector:

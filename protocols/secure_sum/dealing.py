@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from protocols.arithmetic import shamir
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
+from protocols.secure_sum import graph
 from protocols.secure_sum.messages import MaskKeys, Shares
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Held
@@ -24,33 +25,43 @@ _INDEX_BYTES, _NUMBER_BYTES = 2, 4
 
 @dataclass(frozen=True, repr=False)
 class Seeds:
-    """One party's seeds b and secret mask keys s by sum, and the shares of both by holder and sum; with D = 0 there is
-    one secret mask key, and nothing else.
+    """One party's seeds b and secret mask keys s by sum, and the shares of both by holder and sum. In a circle holders
+    are counted by their places beside the party, and there are the secret of its key for shares, `box`, and its coin.
     """
 
     b: tuple[bytes, ...]
     s: tuple[bytes, ...]
     shares: tuple[tuple[Held, ...], ...]
+    box: bytes = b""
+    coin: bytes = b""
 
 
 def deal(p: Parameters, rng: Stream) -> Seeds:
-    """The seeds of a party, from the stream of its greeting."""
-    if not p.D:
-        return Seeds((), (rng.bytes(SEED_BYTES),), ())
+    """The seeds of a party, from the stream of its greeting, where some parties may vanish."""
     b = tuple(rng.bytes(SEED_BYTES) for _ in range(p.R))
     s = tuple(rng.bytes(SEED_BYTES) for _ in range(p.R))
-    of_b = [shamir.deal(seed, p.T, p.K, rng) for seed in b]
-    of_s = [shamir.deal(seed, p.T, p.K, rng) for seed in s]
-    shares = tuple(tuple(Held(of_b[r][j], of_s[r][j]) for r in range(p.R)) for j in range(p.K))
-    return Seeds(b, s, shares)
+    of_b = [shamir.deal(seed, p.T, p.holders, rng) for seed in b]
+    of_s = [shamir.deal(seed, p.T, p.holders, rng) for seed in s]
+    shares = tuple(tuple(Held(of_b[r][j], of_s[r][j]) for r in range(p.R)) for j in range(p.holders))
+    if not p.degree:
+        return Seeds(b, s, shares)
+    return Seeds(b, s, shares, rng.bytes(SEED_BYTES), rng.bytes(SEED_BYTES))
+
+
+def closed(rng: Stream) -> masking.ClosedSecret:
+    """The one secret mask key of a party, from the stream of its greeting, where nobody may vanish."""
+    return masking.ClosedSecret(rng.bytes(SEED_BYTES))
 
 
 def greeting(p: Parameters, name: str, rng: Stream) -> MaskKeys:
     """What a party greets with."""
+    if not p.D:
+        return MaskKeys((masking.closed_key(closed(rng)),), (), ())
     dealt, dealer = deal(p, rng), p.parties.index(name)
+    secrets, promised = (*dealt.s, dealt.box), [commitment(dealer, r, b) for r, b in enumerate(dealt.b)]
     return MaskKeys(
-        keys=tuple(masking.public_key(s) for s in dealt.s),
-        commitments=tuple(commitment(dealer, r, b) for r, b in enumerate(dealt.b)),
+        keys=tuple(masking.public_key(s) for s in secrets if s),
+        commitments=(*promised, coin_commitment(dealer, dealt.coin)) if p.degree else tuple(promised),
         leaves=tuple(root(tree(dealer, j, held)) for j, held in enumerate(dealt.shares)),
     )
 
@@ -61,9 +72,40 @@ def shares_for(dealt: Seeds, holder: int) -> Shares:
     return Shares(tuple(h.b for h in held), tuple(h.s for h in held))
 
 
+def covered(context: bytes, dealer: int, others: Mapping[int, bytes], dealt: Seeds) -> tuple[bytes, ...]:
+    """What a dealer sends to its neighbours through Charlie, in their order; `others`: what it agrees on with each."""
+    found: list[bytes] = []
+    for at, (holder, agreed) in enumerate(others.items()):
+        plain = [share for held in dealt.shares[at] for share in (held.b, held.s)]
+        found += masking.covered(context, dealer, holder, agreed, plain)
+    return tuple(found)
+
+
+def uncovered(context: bytes, dealer: int, holder: int, agreed: bytes, shares: Sequence[bytes]) -> tuple[Held, ...]:
+    """The shares of all sums that a dealer sent to a holder."""
+    plain = masking.covered(context, dealer, holder, agreed, shares)
+    return tuple(Held(b, s) for b, s in zip(plain[::2], plain[1::2], strict=True))
+
+
+def part(p: Parameters, shares: Sequence[bytes], at: int) -> Sequence[bytes]:
+    """Of covered shares those that stand at one place."""
+    each = 2 * p.R
+    return shares[at * each : (at + 1) * each]
+
+
+def passed_on(p: Parameters, near: Sequence[int], dealt: Sequence[Sequence[bytes]]) -> tuple[bytes, ...]:
+    """Of what everybody dealt that for the party beside these, in their order."""
+    return tuple(share for at, i in enumerate(near) for share in part(p, dealt[i], graph.slot(p.degree, at)))
+
+
 def commitment(dealer: int, r: int, b: bytes) -> bytes:
     """What binds a dealer to its seed b of sum r. The greeting that it stands in is bound to the session."""
     return hashlib.sha256(b"smc-dp sum seed\0" + _index(dealer) + _number(r) + b).digest()
+
+
+def coin_commitment(index: int, coin: bytes) -> bytes:
+    """What binds a party to its coin."""
+    return hashlib.sha256(b"smc-dp sum coin\0" + _index(index) + coin).digest()
 
 
 def hashed(share: bytes) -> bytes:
@@ -98,6 +140,17 @@ def path(leaves: Sequence[bytes], r: int) -> tuple[bytes, ...]:
         level = _above(level)
         at //= 2
     return tuple(found)
+
+
+def root_and_paths(leaves: Sequence[bytes]) -> tuple[bytes, tuple[tuple[bytes, ...], ...]]:
+    """The root, and of every leaf what `path` gives."""
+    level, found = list(leaves), [list[bytes]() for _ in leaves]
+    depth = 0
+    while len(level) > 1:
+        for r, steps in enumerate(found):
+            steps.append(level[min(r >> depth ^ 1, len(level) - 1)])
+        level, depth = _above(level), depth + 1
+    return level[0], tuple(map(tuple, found))
 
 
 def climbed(start: bytes, r: int, steps: Sequence[bytes]) -> bytes:

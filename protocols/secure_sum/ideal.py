@@ -4,7 +4,11 @@ Theorem. Let Charlie and any t parties deviate at will, statically. Their view o
 at most one pair of a query and a set U of at least K-D parties, chosen by them before they get the sum over the honest
 members of U of what these add, noise included; and at least H = K-D-t honest parties are in it. There is no statistical
 term. Honest parties output what Charlie says, or nothing: that the sum is right, and that there is one, is not
-promised.
+promised. In a circle (`graph.py`) all of this is against Charlie and t parties who keep to the protocol, and but for
+the probability that the circle does not do (`distance`).
+
+Where nobody may vanish nothing is ever opened: masks come from a stream cipher then, every t up to K-1 will do, and the
+proof programs nothing.
 
 The simulators follow the proof: seeds, keys and shares are real, and the masked inputs of the honest hide any numbers
 that add up to the honest sum. They are tried for coalitions that follow the protocol; what deviating ones can do is in
@@ -15,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from protocols.arithmetic.ring import Vector
@@ -23,17 +28,42 @@ from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.claims import Claim, Hygiene, Inputs, Leaving, Mask, Model, Readings, Trials, Unknown
 from protocols.runtime.message import Message
-from protocols.secure_sum import asked, dealing, masks
+from protocols.secure_sum import asked, dealing, graph, masks
 from protocols.secure_sum.boundary import NOT_CLAIMED
 from protocols.secure_sum.parameters import SHARES, Block, Parameters
-from protocols.secure_sum.values import Addends, joined
+from protocols.secure_sum.values import Addends, Held, joined
 
-ASSUMPTIONS = (
-    "that who deviates is fixed from the start, that no party goes back to an old state, that X25519 (gap "
-    "Diffie-Hellman), Ed25519 and ChaCha20-Poly1305 are as strong as they are held to be, SHA-256 and SHAKE-256 like "
-    "random oracles, and that the coins of the operating system and their expansion (ChaCha20, HMAC-SHA-256) cannot be "
+_STRENGTH = (
+    "that no party goes back to an old state, that X25519 (gap Diffie-Hellman), Ed25519 and ChaCha20-Poly1305 are as "
+    "strong as they are held to be, SHA-256 and SHAKE-256 like random oracles, and that the coins of the operating "
+    "system and their expansion (ChaCha20, HMAC-SHA-256), and where nobody may vanish the masks (ChaCha20), cannot be "
     "told from true ones"
 )
+ASSUMPTIONS = f"that who deviates is fixed from the start, {_STRENGTH}"
+
+
+IN_A_CIRCLE = (
+    "that Charlie and these parties keep to the protocol, that who they are, and who vanishes, was fixed before the "
+    "coins of the circle in which each party shares masks with {degree} neighbours, {threshold} of whom can open its "
+    "seeds, and does not depend on it, "
+)
+
+
+def assumed(p: Parameters) -> str:
+    """What is assumed under these parameters."""
+    if not p.degree:
+        return ASSUMPTIONS
+    return IN_A_CIRCLE.format(degree=p.degree, threshold=p.T) + _STRENGTH
+
+
+def distance(p: Parameters) -> Fraction | None:
+    """In a circle the probability that it does not do; otherwise there is no statistical term."""
+    return p.failure if p.degree else None
+
+
+def keeps(p: Parameters) -> bool:
+    """Whether the claim is about coalitions who keep to the protocol alone: it is in a circle."""
+    return bool(p.degree)
 
 
 def functionality(p: Parameters, inputs: Mapping[str, Addends], r: int, members: Collection[int]) -> Vector:
@@ -62,36 +92,103 @@ def simulate_with_charlie(
     vanish when they have dealt.
     """
     survivors = [i for i in range(p.K) if i not in gone]
+    if not p.D:
+        return _simulate_closed(p, members, own, honest, rng)
     dealt = [dealing.deal(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
-    found = simulate_parties(p, members, rng, dealt)
+    near = _seats(p, rng)
+    covers = _Covers(p, members, dealt, near, rng)
+    found = simulate_parties(p, members, rng, covers)
     y: list[int] = []
     opened: list[bytes] = []
     for r, S in enumerate(honest):
         numbers = _dummies(p, [i for i in survivors if i not in members], S, rng)
         numbers |= {i: _added(p, own[i], r) for i in members}
         context = rng.bytes(masking.DIGEST_BYTES)
-        key = r if p.D else 0
-        keys = [masking.public_key(of.s[key]) for of in dealt]
+        keys = [masking.public_key(of.s[r]) for of in dealt]
         for i in survivors:
-            b = dealt[i].b[r] if p.D else None
-            y += masks.blind(p, numbers[i], context, i, b, dealt[i].s[key], keys)
-        for holder in survivors if p.D else ():
-            held = [dealer.shares[holder][r] for dealer in dealt]
-            opened += [h.b if i in survivors else h.s for i, h in enumerate(held)]
-    return {"Masked.y": y, **_numbers({"Unmask.shares": opened}), **found}
+            seats = near[i] if near else ()
+            y += masks.blind(p, numbers[i], context, i, dealt[i].b[r], dealt[i].s[r], keys, seats)
+        for holder in survivors:
+            opened += [of[r].b if i in survivors else of[r].s for i, of in covers.held(holder)]
+    every = [x for i in range(p.K) for x in covers.dealt_by(i)]
+    return {"Masked.y": y, **_numbers({"Unmask.shares": opened, "Handed.shares": every}), **found}
 
 
-def simulate_parties(
-    p: Parameters, members: Collection[int], rng: Stream, dealt: Sequence[dealing.Seeds] | None = None
+def _simulate_closed(
+    p: Parameters, members: Collection[int], own: Mapping[int, Addends], honest: Sequence[Vector], rng: Stream
 ) -> Readings:
+    """The same where nobody may vanish, and nothing is opened."""
+    secrets = [dealing.closed(rng.fork(f"dealer {i}")) for i in range(p.K)]
+    keys = [masking.closed_key(secret) for secret in secrets]
+    pairs = [masking.closed_pairs(secret, i, keys) for i, secret in enumerate(secrets)]
+    y: list[int] = []
+    for r, S in enumerate(honest):
+        numbers = _dummies(p, [i for i in range(p.K) if i not in members], S, rng)
+        numbers |= {i: _added(p, own[i], r) for i in members}
+        context = rng.bytes(masking.DIGEST_BYTES)
+        y += [x for i in range(p.K) for x in masks.cover(p, numbers[i], context, pairs[i])]
+        pairs = [masking.closed_after(of_one) for of_one in pairs]
+    return {"Masked.y": y}
+
+
+def simulate_parties(p: Parameters, members: Collection[int], rng: Stream, larger: _Covers | None = None) -> Readings:
     """All that these parties read without Charlie: shares of seeds, and of nothing else. What is dealt is drawn here,
     unless the simulator of a larger coalition has drawn it.
     """
     if not p.D:
         return {}
-    every = dealt or [dealing.deal(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
-    read = [dealer.shares[j][r] for j in members for i, dealer in enumerate(every) if i != j for r in range(p.R)]
+    if larger is None:
+        dealt = [dealing.deal(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
+        larger = _Covers(p, members, dealt, _seats(p, rng), rng)
+    if p.degree:
+        return _numbers({"Passed.shares": [x for j in members for x in larger.passed_to(j)]})
+    read = [held for j in members for i, of in larger.held(j) if i != j for held in of]
     return _numbers({"Shares.b": [held.b for held in read], "Shares.s": [held.s for held in read]})
+
+
+def _seats(p: Parameters, rng: Stream) -> tuple[tuple[int, ...], ...]:
+    """Everybody's neighbours in a circle, in an order of its own."""
+    return graph.everybodys(p.degree, graph.circle(b"", rng.bytes(masking.DIGEST_BYTES), p.K)) if p.degree else ()
+
+
+class _Covers:
+    """What everybody dealt, and in a circle what covers it on its way: real towards a member and from one, any bytes
+    between honest parties.
+    """
+
+    def __init__(
+        self,
+        p: Parameters,
+        members: Collection[int],
+        dealt: Sequence[dealing.Seeds],
+        near: Sequence[Sequence[int]],
+        rng: Stream,
+    ) -> None:
+        self._p, self._members, self._dealt, self._near, self._rng = p, members, dealt, near, rng
+        self._context = rng.bytes(masking.DIGEST_BYTES)
+        self._made = {i: self._covered(i) for i in range(p.K)} if p.degree else {}
+
+    def held(self, holder: int) -> list[tuple[int, tuple[Held, ...]]]:
+        """The dealers whose shares a party holds, with these."""
+        if not self._near:
+            return [(i, of.shares[holder]) for i, of in enumerate(self._dealt)]
+        at_each = enumerate(self._near[holder])
+        return [(i, self._dealt[i].shares[graph.slot(self._p.degree, at)]) for at, i in at_each]
+
+    def dealt_by(self, dealer: int) -> Sequence[bytes]:
+        """What a party sends to Charlie for its neighbours; nothing outside of a circle."""
+        return self._made.get(dealer, ())
+
+    def passed_to(self, holder: int) -> Sequence[bytes]:
+        """What Charlie passes on to a party."""
+        return dealing.passed_on(self._p, self._near[holder], [self._made[i] for i in range(self._p.K)])
+
+    def _covered(self, dealer: int) -> tuple[bytes, ...]:
+        beside = self._near[dealer]
+        agreed = {i: masking.agree(self._dealt[dealer].box, masking.public_key(self._dealt[i].box)) for i in beside}
+        real = dealing.covered(self._context, dealer, agreed, self._dealt[dealer])
+        open_to = [i in self._members or dealer in self._members for i in beside for _ in range(2 * self._p.R)]
+        return tuple(x if known else self._rng.bytes(len(x)) for x, known in zip(real, open_to, strict=True))
 
 
 def _dummies(p: Parameters, honest: Sequence[int], S: Vector, rng: Stream) -> dict[int, Vector]:
@@ -156,7 +253,7 @@ def toy_masks(p: Parameters) -> tuple[Mask, ...]:
     seed = 8 * masking.SECRET_BYTES
     return (
         Mask("Masked.y", p.ring_bits),
-        *(Mask(place, seed) for place in ("Shares.b", "Shares.s", "Unmask.shares")),
+        *(Mask(place, seed) for place in ("Shares.b", "Shares.s", "Handed.shares", "Passed.shares", "Unmask.shares")),
     )
 
 
@@ -205,9 +302,15 @@ _RING_BITS = 16
 
 
 def small(p: Parameters) -> Parameters:
-    """Four parties, one of whom may be Charlie's and one of whom may vanish if any may in p."""
-    names = tuple(f"P{j}" for j in range(1, 5))
+    """Four parties, one of whom may be Charlie's and one of whom may vanish if any may in p; six in a circle."""
+    if p.degree:
+        return Parameters(_names(6), 1, 1, ((Block(2, "none"),),), _RING_BITS, degree=graph.LEAST_DEGREE)
+    names = _names(4)
     return Parameters(names, 1, min(p.D, 1), ((Block(2, "none"),),), _RING_BITS, p.verifiable, p.output)
+
+
+def _names(K: int) -> tuple[str, ...]:
+    return tuple(f"P{j}" for j in range(1, K + 1))
 
 
 def worlds(p: Parameters) -> tuple[Inputs, Inputs]:
@@ -238,8 +341,10 @@ def simulation(p: Parameters, rng: Stream, gone: Collection[int] = ()) -> Callab
 
 
 def leaving(p: Parameters) -> Mapping[str, int]:
-    """The last party sends what it greets with, the shares and that it is ready, and no masked input."""
-    return {p.parties[-1]: p.K + 1} if p.D else {}
+    """The last party sends what it greets with, the shares and that it is ready, and no masked input; in a circle its
+    greeting, its coin and the shares.
+    """
+    return {p.parties[-1]: 3 if p.degree else p.K + 1} if p.D else {}
 
 
 def simulation_of_the_rest(p: Parameters, rng: Stream) -> Callable[[tuple[str, ...]], Readings]:
@@ -259,4 +364,7 @@ CLAIM = Claim(
         leaving=Leaving(leaving, simulation_of_the_rest),
     ),
     assumptions=ASSUMPTIONS,
+    assumed=assumed,
+    distance=distance,
+    keeps=keeps,
 )

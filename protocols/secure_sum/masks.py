@@ -1,34 +1,73 @@
 """Masking one party's numbers, and taking the masks off a sum.
 
 y_j = x_j + E_j + self mask of j + the pair masks of j with everybody else, those with later parties added, those with
-earlier ones taken away: each pair's cancel in a sum over both.
+earlier ones taken away: each pair's cancel in a sum over both. Where nobody may vanish there are no self masks, nothing
+is ever opened, and the pair masks come from a stream cipher.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from protocols.arithmetic.ring import Vector
 from protocols.crypto import masking
 from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.values import Vault
+
+
+def hide(p: Parameters, vault: Vault, z: Vector, context: bytes, index: int, r: int) -> Vector:
+    """y of party `index` in sum r, for its numbers and noise z."""
+    if not p.D:
+        return cover(p, z, context, vault.pairs)
+    secrets = vault.of(r)
+    return blind(p, z, context, index, secrets.b, secrets.s, vault.keyed(r), vault.near)
+
+
+KeysOfParties = Mapping[int, bytes] | Sequence[bytes]
+"""Mask keys by party."""
 
 
 def blind(
-    p: Parameters, z: Vector, context: bytes, index: int, b: bytes | None, s: bytes, keys: Sequence[bytes]
+    p: Parameters,
+    z: Vector,
+    context: bytes,
+    index: int,
+    b: bytes | None,
+    s: bytes,
+    keys: KeysOfParties,
+    near: Sequence[int] = (),
 ) -> Vector:
-    """y of party `index` for its numbers and noise z; without seed b there is no self mask."""
-    plus, minus = _pairs(p, context, index, s, keys, range(p.K), len(z))
+    """y of party `index` for its numbers and noise z, where some may vanish; without seed b there is no self mask, and
+    with neighbours no mask with anybody else.
+    """
+    plus, minus = _pairs(p, context, index, s, keys, near or range(p.K), len(z))
     if b is not None:
         plus.append(masking.self_mask(context, index, b, len(z), p.width))
     return p.ring.add_vectors(z, masking.combined(plus, minus, len(z), p.width))
 
 
+def cover(p: Parameters, z: Vector, context: bytes, pairs: masking.ClosedPairs) -> Vector:
+    """y of a party for its numbers and noise z, where nobody may vanish: what it has in common with each other one."""
+
+    def with_these(others: Iterable[int]) -> Iterator[bytes]:
+        return (masking.closed_mask(context, pairs, other, len(z), p.width) for other in others)
+
+    later, earlier = range(pairs.index + 1, p.K), range(pairs.index)
+    return p.ring.add_vectors(z, masking.combined(with_these(later), with_these(earlier), len(z), p.width))
+
+
 def lift(
-    p: Parameters, context: bytes, y: Mapping[int, Vector], seeds: Mapping[int, bytes], keys: Sequence[bytes]
+    p: Parameters,
+    context: bytes,
+    y: Mapping[int, Vector],
+    seeds: Mapping[int, bytes],
+    keys: KeysOfParties,
+    near: Sequence[Sequence[int]] = (),
 ) -> Vector:
     """The sum of the numbers and noise behind the masked inputs y of the survivors.
 
-    `seeds`: of every survivor its seed b, of every other party its secret mask key s; nothing where D = 0.
+    `seeds`: of every survivor its seed b, of every other party its secret mask key s; nothing where D = 0. `near`: the
+    neighbours of each party, if it has masks with these alone.
     """
     length = len(next(iter(y.values())))
     plus, minus = [], []
@@ -36,21 +75,20 @@ def lift(
         if i in y:
             minus.append(masking.self_mask(context, i, seed, length, p.width))
         else:  # with the survivors it had masks that its own input would have cancelled
-            more, less = _pairs(p, context, i, seed, keys, tuple(y), length)
+            more, less = _pairs(p, context, i, seed, keys, [j for j in near[i] if j in y] if near else tuple(y), length)
             plus += more
             minus += less
     return p.ring.add_vectors(*y.values(), masking.combined(plus, minus, length, p.width))
 
 
 def _pairs(
-    p: Parameters, context: bytes, index: int, s: bytes, keys: Sequence[bytes], others: Sequence[int], length: int
+    p: Parameters, context: bytes, index: int, s: bytes, keys: KeysOfParties, others: Sequence[int], length: int
 ) -> tuple[list[bytes], list[bytes]]:
     """The masks of a party with these others, by sign."""
     plus: list[bytes] = []
     minus: list[bytes] = []
-    for other in others:
-        if other != index:
-            agreed = masking.agree(s, keys[other])
-            mask = masking.pair_mask(context, index, other, agreed, length, p.width)
-            (plus if index < other else minus).append(mask)
+    apart = [other for other in others if other != index]
+    for other, agreed in zip(apart, masking.agree_with_all(s, [keys[other] for other in apart]), strict=True):
+        mask = masking.pair_mask(context, index, other, agreed, length, p.width)
+        (plus if index < other else minus).append(mask)
     return plus, minus

@@ -13,7 +13,9 @@ from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, ma
 
 @message("0", PARTY >> PUBLIC)
 class MaskKeys(Message):
-    """The sender's mask key for each sum, its commitments to its own seeds, and a digest of each holder's shares."""
+    """The sender's mask key for each sum, its commitments to its own seeds, and a digest of each holder's shares; in a
+    circle also a key under which shares come, the last, and a commitment to a coin, the last as well.
+    """
 
     keys: Annotated[tuple[bytes, ...], public("key"), Times("keys")]
     commitments: Annotated[tuple[bytes, ...], public("digest"), Times("commitments")]
@@ -40,6 +42,37 @@ class Start(Message):
     """All are ready, and saw the same: from here on a sum costs."""
 
     roster: Annotated[bytes, public("digest")]
+
+
+@message("1", PARTY >> CURATOR)
+class Coin(Message):
+    """What the sender has committed to in its greeting, for the order of the circle."""
+
+    coin: Annotated[bytes, public("digest")]
+
+
+@message("1", CURATOR >> PARTY)
+class Circle(Message):
+    """The root over all greetings and coins, and what leads to it from those of the addressee."""
+
+    root: Annotated[bytes, public("digest")]
+    path: Annotated[tuple[bytes, ...], public("digest"), Times("steps")]
+
+
+@message("1", PARTY >> CURATOR)
+class Handed(Message):
+    """For each neighbour its shares of the sender's seed and secret mask key, sum by sum, covered: nobody else can read
+    them.
+    """
+
+    shares: Annotated[tuple[bytes, ...], masked("seed"), Times("dealt")]
+
+
+@message("1", CURATOR >> PARTY)
+class Passed(Message):
+    """What each neighbour has dealt to the addressee, covered; all have dealt, and from here on a sum costs."""
+
+    shares: Annotated[tuple[bytes, ...], masked("seed"), Times("dealt")]
 
 
 @message("2", PARTY >> CURATOR)
@@ -70,9 +103,9 @@ class Signed(Message):
 
 @message("5", CURATOR >> PARTY)
 class Certificate(Message):
-    """The signatures of the survivors, by party; zeros where there is none."""
+    """The signatures of the survivors, or of neighbours among them, by party; zeros where there is none."""
 
-    signatures: Annotated[tuple[bytes, ...], public("signature"), Times("parties")]
+    signatures: Annotated[tuple[bytes, ...], public("signature"), Times("signers")]
 
 
 @message("6", PARTY >> CURATOR)
@@ -163,7 +196,7 @@ class Ended(Message):
 
 
 KINDS = (
-    *(Shares, Ready, Start, Masked, Survivors, Signed, Certificate, Unmask, Result),
+    *(Shares, Ready, Start, Coin, Circle, Handed, Passed, Masked, Survivors, Signed, Certificate, Unmask, Result),
     *(PublishedSum, PublishedOpening, PublishedShare),
 )
 STATEMENTS = (Input, Listed, Agreed, Ended)

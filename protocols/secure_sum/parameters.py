@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from protocols.arithmetic.ring import Ring
 from protocols.crypto import masking
 from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.errors import LocalError
+from protocols.secure_sum import graph
+from protocols.secure_sum.graph import LEAST_THRESHOLD, Neighbourhood
 
-MOST_PARTIES = 200  # everybody shares masks with everybody: beyond that, their number is the cost
-LEAST_THRESHOLD = 2  # with 1, every share is the secret
+MOST_CLOSED = 1_000  # with nobody who may vanish, everybody agrees with everybody once: beyond that, this is the cost
+MOST_COMPLETE = 200  # else everybody agrees with everybody, and deals shares to everybody, for each sum
+MOST_PARTIES = 2_000  # on a circle, where each shares masks with its neighbours
+MOST_INPUTS = 1 << 20  # masked inputs of all parties in all sums: an audit makes them all, at toy size, in its memory
 CURATOR, SHARES = "curator", "shares"
 OUTPUTS = (CURATOR, SHARES)
 SETUP, STAGE = "setup", "sum"
@@ -43,6 +48,10 @@ class Parameters:
     With D = 0 there are neither, and every t <= K-1 will do. `verifiable`: Charlie publishes what he added up, so that
     anybody can do it again. `output`: to whom a masked input goes; as published `shares` it is everybody's, and there
     is no Charlie. `agreed` is a digest of whatever else the parties agreed on before. Raises `LocalError` otherwise.
+
+    `degree`: 0 where everybody shares masks with everybody; else with so many neighbours in a circle (`graph.py`). More
+    than `MOST_COMPLETE` parties of whom some may vanish stand in a circle of the least degree that will do, if none is
+    given. There Q and T are of the neighbours of one party, and Charlie and the t parties have to keep to the protocol.
     """
 
     parties: tuple[str, ...]
@@ -53,23 +62,64 @@ class Parameters:
     verifiable: bool = False
     output: str = CURATOR
     agreed: str = ""
+    degree: int = 0
 
     def __post_init__(self) -> None:
-        K, t, D = self.K, self.t, self.D
-        if not 2 <= K <= MOST_PARTIES or len(set(self.parties)) != K:
-            raise LocalError(f"parties: wanted 2 to {MOST_PARTIES} with different names, got {K}")
+        K, t = self.K, self.t
+        most = MOST_PARTIES if self.D > 0 and K > MOST_COMPLETE else MOST_COMPLETE if self.D else MOST_CLOSED
+        if not 2 <= K <= most or len(set(self.parties)) != K:
+            raise LocalError(f"parties: wanted 2 to {most} with different names, got {K}")
         if not 0 <= t < K:
             raise LocalError(f"colluders: wanted 0 to {K - 1} of {K} parties, got {t}")
-        if not 0 <= D <= most_dropouts(K, t):
-            raise LocalError(f"dropouts: wanted 0 to {most_dropouts(K, t)} of {K} parties with colluders {t}, got {D}")
+        self._check_graph()
         if self.ring_bits % _WORD or not _WORD <= self.ring_bits <= LONGEST_RING:
             raise LocalError(f"ring_bits: wanted a multiple of {_WORD} up to {LONGEST_RING}, got {self.ring_bits}")
         if not self.sums or not all(blocks and all(b.length >= 1 for b in blocks) for blocks in self.sums):
             raise LocalError("sums: wanted at least one, each of blocks with at least one number")
+        if K * self.R > MOST_INPUTS:
+            raise LocalError(f"sums: wanted at most {MOST_INPUTS // K} of {K} parties, got {self.R}")
         if self.output not in OUTPUTS:
             raise LocalError(f"output: wanted one of {', '.join(OUTPUTS)}, got {self.output}")
-        if self.output == SHARES and (D or self.R > 1 or self.verifiable):
+        if self.output == SHARES and (self.D or self.R > 1 or self.verifiable):
             raise LocalError("output: shares are for one sum with dropouts 0, which everybody can add up as it is")
+        if self.degree and self.verifiable:
+            raise LocalError(f"verifiable: wanted false where each of {K} parties shares masks with neighbours alone")
+
+    def _check_graph(self) -> None:
+        """Everybody with everybody, or the circle that D, and the degree if one is given, ask for."""
+        K, t, D, R = self.K, self.t, self.D, self.R
+        if not self.degree and (K <= MOST_COMPLETE or D <= 0):
+            if not 0 <= D <= most_dropouts(K, t):
+                most = most_dropouts(K, t)
+                raise LocalError(f"dropouts: wanted 0 to {most} of {K} parties with colluders {t}, got {D}")
+            return
+        if not self.degree:
+            found = graph.least(K, t, D, R)
+            if found is None:
+                most = graph.most_dropouts(K, t, R)
+                raise LocalError(f"dropouts: wanted 0 to {most} of {K} parties with colluders {t}, got {D}")
+            object.__setattr__(self, "degree", found.degree)
+        most = min(graph.MOST_DEGREE, K - 1)
+        if self.degree % 2 or not graph.LEAST_DEGREE <= self.degree <= most:
+            raise LocalError(f"degree: wanted an even number from {graph.LEAST_DEGREE} to {most}, got {self.degree}")
+        if not 0 < D < K or self._neighbourhood.failure > graph.MOST_FAILURE:
+            raise LocalError(
+                f"degree: {self.degree} neighbours do not do for {K} parties with colluders {t} and dropouts {D}"
+            )
+
+    @property
+    def _neighbourhood(self) -> Neighbourhood:
+        return graph.best(self.K, self.t, self.D, self.R, self.degree)
+
+    @property
+    def failure(self) -> Fraction:
+        """The probability that a circle does not do is at most this; 0 without one."""
+        return self._neighbourhood.failure if self.degree else Fraction(0)
+
+    @property
+    def holders(self) -> int:
+        """Among how many the shares of one seed are dealt: all, or the neighbours."""
+        return self.degree or self.K
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
@@ -82,7 +132,9 @@ class Parameters:
         wrong = [name for name, kind in (types | derived).items() if type(stated.get(name)) is not kind]
         if wrong or not all(isinstance(name, str) for name in stated["parties"]):
             raise LocalError(f"parameters: {', '.join(wrong) or 'parties'} missing, or of another type than wanted")
-        given = {name: stated[name] for name in types}
+        given = {name: stated[name] for name in types} | {"degree": stated.get("degree", 0)}
+        if type(given["degree"]) is not int:
+            raise LocalError("parameters: degree of another type than wanted")
         made = cls(**given | {"parties": tuple(stated["parties"]), "sums": _sums(stated["sums"])})
         if made.as_dict() != stated:
             raise LocalError("parameters: not those that this protocol derives from the others")
@@ -103,6 +155,7 @@ class Parameters:
             "verifiable": self.verifiable,
             "output": self.output,
             "agreed": self.agreed,
+            **({"degree": self.degree} if self.degree else {}),
         }
 
     @property
@@ -122,7 +175,9 @@ class Parameters:
 
     @property
     def Q(self) -> int:  # noqa: N802
-        """How many survivors sign one list of them; nobody's, with D = 0."""
+        """How many survivors sign one list of them, in a circle of each party's neighbours; nobody's, with D = 0."""
+        if self.degree:
+            return self._neighbourhood.threshold
         return quorum(self.K, self.t) if self.D else 0
 
     @property
@@ -172,16 +227,18 @@ class Parameters:
         """Who stands on a list; raises `LocalError` for a bit that stands for nobody."""
         if listed >> self.K:
             raise LocalError(f"a list of survivors names party {listed.bit_length()} of {self.K}")
-        return tuple(i for i in range(self.K) if listed >> i & 1)
+        return tuple([i for i, bit in enumerate(reversed(f"{listed:b}")) if bit == "1"])
 
     def layout(self) -> dict[str, int]:
         """The widths in bytes and the counts that messages name; those of one sum are in `widths`."""
-        keys, held = (self.R, self.K) if self.D else (1, 0)
+        keys, held = (self.R, self.holders) if self.D else (1, 0)
+        around = 1 if self.degree else 0  # a key for shares, and a commitment to a coin
         opening = self.R * self.K if self.verifiable else 0
         return {
             **{"key": masking.KEY_BYTES, "seed": masking.SECRET_BYTES, "digest": masking.DIGEST_BYTES},
             **{"signature": SIGNATURE_BYTES, "word": self.width, "members": (self.K + 7) // 8, "number": 4},
-            **{"keys": keys, "commitments": self.R if self.D else 0, "held": held, "sums": self.R, "parties": self.K},
+            **{"keys": keys + around, "commitments": self.R + around if self.D else 0, "held": held, "sums": self.R},
+            **{"signers": self.holders, "dealt": 2 * self.degree * self.R, "steps": (self.K - 1).bit_length()},
             **{"path": held * (self.R - 1).bit_length(), "length": 0, "all": self.numbers},
             **{"masked": self.K * self.numbers if self.verifiable else 0, "signed": opening},
             **{"agreed": opening if self.D else 0},

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from protocols.arithmetic.ring import Vector
 from protocols.crypto import masking
-from protocols.runtime.endpoint import Greeted
+from protocols.runtime.endpoint import Endpoint, Greeted
 from protocols.secure_sum.messages import MaskKeys
 from protocols.secure_sum.parameters import Parameters
 
@@ -22,32 +22,57 @@ def digest(p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]]) -> bytes:
 def keys(p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]]) -> tuple[tuple[bytes, ...], ...]:
     """The mask keys by sum and party; with D = 0 there is one for all sums, for none is ever opened."""
     said = [greetings[name].message.keys for name in p.parties]
-    return tuple(tuple(own[r if p.D else 0] for own in said) for r in range(p.R))
+    if not p.D:
+        return (tuple(own[0] for own in said),) * p.R
+    return tuple(tuple(own[r] for own in said) for r in range(p.R))
 
 
-def fault(p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]]) -> tuple[str | None, str] | None:
+def fault(
+    p: Parameters,
+    greetings: Mapping[str, Greeted[MaskKeys]],
+    agreeing: Callable[[bytes], bytes | None] = masking.agreeing,
+) -> tuple[str | None, str] | None:
     """Which mask keys cannot be used, and whose fault that is; None if all can.
 
     A copy of another's key would have both share their masks with everybody. Which of the two is the copy nobody can
     tell, so it is nobody's fault that could be shown.
     """
     owners: dict[bytes, str] = {}
-    for name in p.parties:
+    for name in greetings:
         for key in greetings[name].message.keys:
-            agreeing = masking.agreeing(key)
-            if agreeing is None:
+            agreed = agreeing(key)
+            if agreed is None:
                 return name, "greeted with a mask key of small order"
-            if owners.get(agreeing) == name:
+            if owners.get(agreed) == name:
                 return name, "greeted with one mask key twice"
-            if agreeing in owners:
-                return None, f"{owners[agreeing]} and {name} greeted with the same mask key"
-            owners[agreeing] = name
+            if agreed in owners:
+                return None, f"{owners[agreed]} and {name} greeted with the same mask key"
+            owners[agreed] = name
     return None
+
+
+def check(
+    me: Endpoint,
+    p: Parameters,
+    greetings: Mapping[str, Greeted[MaskKeys]],
+    agreeing: Callable[[bytes], bytes | None] = masking.agreeing,
+) -> None:
+    """Stops, or refuses the one at fault, where a mask key cannot be used."""
+    if found := fault(p, greetings, agreeing):
+        culprit, why = found
+        if culprit is None:
+            me.stop(why)
+        me.refuse(culprit, why)
 
 
 def context(session: bytes, roster: bytes, r: int, query: bytes) -> bytes:
     """What the masks of sum r, and all that is signed of it, are bound to."""
     return hashlib.sha256(b"smc-dp sum context\0" + session + roster + _number(r) + query).digest()
+
+
+def under(session: bytes, root: bytes) -> bytes:
+    """What shares that go through Charlie are bound to."""
+    return hashlib.sha256(b"smc-dp sum shares\0" + session + root).digest()
 
 
 def first_query(session: bytes) -> bytes:

@@ -6,7 +6,8 @@ new session, and nobody has paid. Where masked inputs are published there is nob
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from protocols.crypto import masking
 from protocols.runtime.endpoint import Endpoint, Greeted
@@ -17,22 +18,25 @@ from protocols.secure_sum.values import Book, Held, Secrets, Vault
 
 
 async def party(me: Endpoint, p: Parameters) -> Vault:
-    """P_j: its shares of all seeds if there are any, when everybody is ready."""
-    greetings, vault = await _greeted(me, p)
-    dealt = dealing.deal(p, me.greeting_rng)
-    if masking.public_key(dealt.s[0]) != vault.keys[0][me.index]:  # an older one, and the digest of all is not fresh
-        me.stop("what is posted as its greeting is not what it greeted with")
+    """P_j: its shares of all seeds, when everybody is ready; where nobody may vanish, what it has in common with each
+    other party.
+    """
     if not p.D:
+        vault = await _paired(me, p)
         if p.output == CURATOR:
             await _started(me, vault.roster)
-        return _with(vault, tuple(Secrets(b"", dealt.s[0], ()) for _ in range(p.R)), ())
+        return vault
+    greetings, vault = await _greeted(me, p)
+    dealt = dealing.deal(p, me.greeting_rng)
+    _own(me, masking.public_key(dealt.s[0]), vault.keys[0])
     # 1. shares of all seeds to everybody, a share of the own ones kept
     for other in me.others:
         me.send(other, dealing.shares_for(dealt, p.parties.index(other)))
     held = [await _held(me, name, greetings) if name != me.name else dealt.shares[me.index] for name in p.parties]
     await _started(me, vault.roster)
     secrets = tuple(Secrets(dealt.b[r], dealt.s[r], tuple(of_dealer[r] for of_dealer in held)) for r in range(p.R))
-    return _with(vault, secrets, tuple(dealing.tree(i, me.index, shares) for i, shares in enumerate(held)))
+    trees = tuple(dealing.tree(i, me.index, shares) for i, shares in enumerate(held))
+    return replace(vault, secrets=secrets, trees=trees)
 
 
 async def curator(me: Endpoint, p: Parameters) -> Book:
@@ -50,12 +54,30 @@ async def curator(me: Endpoint, p: Parameters) -> Book:
 async def _greeted(me: Endpoint, p: Parameters) -> tuple[Mapping[str, Greeted[MaskKeys]], Vault]:
     """0. All greetings, or none: a party that some do not see would have its masks with the others alone."""
     greetings = await me.greetings(MaskKeys)
-    if fault := roster.fault(p, greetings):
-        culprit, why = fault
-        if culprit is None:
-            me.stop(why)
-        me.refuse(culprit, why)
-    return greetings, Vault(roster.digest(p, greetings), roster.first_query(me.session_id), roster.keys(p, greetings))
+    return greetings, _vault(me, p, greetings, masking.agreeing)
+
+
+async def _paired(me: Endpoint, p: Parameters) -> Vault:
+    """0. The same, and what a party has in common with each other one, by one agreement. No greeting is kept."""
+    greetings, secret = await me.greetings(MaskKeys), dealing.closed(me.greeting_rng)
+    keys = roster.keys(p, greetings)[0]
+    pairs = masking.closed_pairs(secret, me.index, keys)
+    vault = _vault(me, p, greetings, dict(zip(keys, pairs.agreed, strict=True)).get)
+    _own(me, masking.closed_key(secret), keys)
+    return replace(vault, keys=(), secrets=pairs)
+
+
+def _vault(
+    me: Endpoint, p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]], agreeing: Callable[[bytes], bytes | None]
+) -> Vault:
+    """Of greetings whose mask keys can all be used."""
+    roster.check(me, p, greetings, agreeing)
+    return Vault(roster.digest(p, greetings), roster.first_query(me.session_id), roster.keys(p, greetings))
+
+
+def _own(me: Endpoint, key: bytes, posted: Sequence[bytes]) -> None:
+    if key != posted[me.index]:  # an older one, and the digest of all is not fresh
+        me.stop("what is posted as its greeting is not what it greeted with")
 
 
 async def _started(me: Endpoint, roster: bytes) -> None:
@@ -73,7 +95,3 @@ async def _held(me: Endpoint, dealer: str, greetings: Mapping[str, Greeted[MaskK
     if dealing.root(leaves) != greetings[dealer].message.leaves[me.index]:
         me.refuse(dealer, "deals other shares than it committed to")
     return held
-
-
-def _with(vault: Vault, secrets: tuple[Secrets, ...], trees: tuple[tuple[bytes, ...], ...]) -> Vault:
-    return Vault(vault.roster, vault.query, vault.keys, secrets, trees)

@@ -26,9 +26,7 @@ def context(me: Endpoint, vault: Vault, r: int) -> bytes:
 
 def blinded(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int, at: bytes) -> Vector:
     """y_j of sum r. It is charged when this returns: from here on the sum may come out, whoever else vanishes."""
-    secrets = vault.of(r)
-    z = p.ring.add_vectors(mine.numbers[r], mine.noise[r])
-    y = masks.blind(p, z, at, me.index, secrets.b or None, secrets.s, vault.keys[r])
+    y = masks.hide(p, vault, p.ring.add_vectors(mine.numbers[r], mine.noise[r]), at, me.index, r)
     me.spend(label(r))
     return y
 

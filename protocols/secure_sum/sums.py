@@ -5,13 +5,14 @@ share for each party, the sum.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 from typing import NoReturn
 
 from protocols.crypto import masking
 from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.errors import LocalError
 from protocols.runtime.endpoint import Endpoint
-from protocols.secure_sum import masks, roster, steps, unmasking
+from protocols.secure_sum import graph, masks, roster, steps, unmasking
 from protocols.secure_sum.messages import Agreed, Certificate, Listed, Masked, Signed, Survivors, Unmask
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Addends, Book, Opening, Vault
@@ -34,7 +35,8 @@ async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int
         me.send(me.curator, Signed(me.attest(agreed)))
     # 5. enough of them have signed the same
     held = await me.receive(me.curator, Certificate)
-    if len(_signers(me, p, agreed, held.signatures, U or range(p.K))) < p.Q:
+    signatures = dict(zip(vault.near or range(p.K), held.signatures, strict=True))
+    if len(_signers(me, p, agreed, signatures, U or range(p.K))) < p.Q:
         me.refuse(me.curator, "too few signatures of survivors")
     if me.index not in U:
         me.void(steps.label(r))
@@ -54,16 +56,16 @@ async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
     inputs = steps.admitted(me, p, at, await me.collect(p.parties, Masked))
     U = tuple(sorted(inputs))
     if len(U) < p.fewest:
-        await _given_up(me, p, r, at, len(U))
+        await _given_up(me, p, book, r, at, len(U))
     # 3.
     listed = _propose(me, p, at, U, inputs)
     # 4., 5.
-    signatures = await _certified(me, p, Agreed(r, at, listed.members, listed.inputs), U)
+    signatures = await _certified(me, p, book, Agreed(r, at, listed.members, listed.inputs), U)
     # 6.
     opened = await me.collect(_names(p, U), Unmask)
     seeds = _opened(me, p, book, r, U, opened)
     # 7.
-    S = masks.lift(p, at, {i: inputs[i].y for i in U}, seeds, book.vault.keys[r])
+    S = masks.lift(p, at, {i: inputs[i].y for i in U}, seeds, book.vault.keys[r], book.near)
     return steps.announce(me, p, book, r, listed.members, S, _opening(p, r, inputs, signatures, seeds))
 
 
@@ -81,10 +83,12 @@ def _listed(me: Endpoint, p: Parameters, listed: Survivors) -> tuple[int, ...]:
 
 
 def _signers(
-    me: Endpoint, p: Parameters, agreed: Agreed, signatures: Sequence[bytes], among: Collection[int]
+    me: Endpoint, p: Parameters, agreed: Agreed, signatures: Mapping[int, bytes], among: Collection[int]
 ) -> tuple[int, ...]:
-    """Which of these parties have signed, each counted once."""
-    return tuple(i for i in among if me.attested(p.parties[i], agreed, signatures[i]))
+    """Which of these parties have signed, each counted once; as many as are wanted, and no more."""
+    inside = frozenset(among)
+    shown = [i for i in signatures if i in inside]
+    return tuple(islice((i for i in shown if me.attested(p.parties[i], agreed, signatures[i])), p.Q))
 
 
 # What Charlie does.
@@ -99,27 +103,40 @@ def _propose(me: Endpoint, p: Parameters, at: bytes, U: Sequence[int], inputs: M
 
 
 async def _certified(
-    me: Endpoint, p: Parameters, agreed: Agreed, among: Sequence[int], why: str = ""
+    me: Endpoint, p: Parameters, book: Book, agreed: Agreed, among: Sequence[int], why: str = ""
 ) -> tuple[bytes, ...]:
-    """4., 5. The signatures of enough of these parties, to all; `why` there is nothing else to sign."""
+    """4., 5. The signatures of enough of these parties, to all, in a circle to each those of its neighbours; `why`
+    there is nothing else to sign.
+    """
     valid: dict[str, bytes] = {}
     for name, signed in (await me.collect(_names(p, among), Signed)).items():
         if me.attested(name, agreed, signed.signature):
             valid[name] = signed.signature
         else:
             me.doubt(name, "a signature of other survivors")
-    if len(valid) < p.Q:
-        me.stop(f"{why}{len(valid)} of {p.K} parties signed who is in sum {agreed.number}, wanted {p.Q}")
+    if (fewest := _fewest(p, book, valid)) < p.Q:
+        who = f"of the {p.degree} neighbours of a party" if book.near else f"of {p.K} parties"
+        me.stop(f"{why}{fewest} {who} signed who is in sum {agreed.number}, wanted {p.Q}")
     signatures = tuple(valid.get(name, UNSIGNED) for name in p.parties)
-    me.broadcast(p.parties, Certificate(signatures))
+    if not book.near:
+        me.broadcast(p.parties, Certificate(signatures))
+    for i, beside in enumerate(book.near):
+        me.send(p.parties[i], Certificate(tuple(signatures[j] for j in beside)))
     return signatures
 
 
-async def _given_up(me: Endpoint, p: Parameters, r: int, at: bytes, count: int) -> NoReturn:
+def _fewest(p: Parameters, book: Book, signed: Collection[str]) -> int:
+    """How many have signed, or how many of the party's neighbours of whom it is the least."""
+    if not book.near:
+        return len(signed)
+    return min(sum(p.parties[j] in signed for j in beside) for beside in book.near)
+
+
+async def _given_up(me: Endpoint, p: Parameters, book: Book, r: int, at: bytes, count: int) -> NoReturn:
     """Too few are there: have it signed that this sum is nobody's, so that nobody pays for it, and stop."""
     few = f"{count} of {p.K} parties took part in sum {r}, wanted {p.fewest}"
     listed = _propose(me, p, at, (), {})
-    await _certified(me, p, Agreed(r, at, listed.members, listed.inputs), range(p.K), f"{few}, and ")
+    await _certified(me, p, book, Agreed(r, at, listed.members, listed.inputs), range(p.K), f"{few}, and ")
     me.stop(few)
 
 
@@ -133,9 +150,9 @@ def _opened(
         wrong = unmasking.not_dealt(p, book, r, holder, U, unmask)
         if wrong:
             me.doubt(name, f"shares of {', '.join(_names(p, wrong))} that were not dealt to it")
-        for i in good:
+        for at, i in enumerate(book.dealers(holder)):
             if i not in wrong:
-                good[i][holder] = unmask.shares[i]
+                good[i][graph.slot(p.degree, at) if book.near else holder] = unmask.shares[at]
     return {i: _secret(me, p, book, r, i, i in U, shares) for i, shares in good.items()}
 
 

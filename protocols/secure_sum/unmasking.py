@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from protocols.crypto import masking
-from protocols.secure_sum import dealing
+from protocols.secure_sum import dealing, graph
 from protocols.secure_sum.messages import Unmask
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Book, Vault
 
 
 def unmask(p: Parameters, vault: Vault, r: int, U: Collection[int]) -> Unmask:
-    """Of every party one share: of its seed b if it is in U, of its secret mask key s if not; never both."""
-    held = vault.of(r).held
-    shown = tuple(h.b if i in U else h.s for i, h in enumerate(held))
-    hidden = tuple(h.s if i in U else h.b for i, h in enumerate(held))
+    """Of each dealer one share: of its seed b if it is in U, of its mask key s if not, never both."""
+    held, inside = tuple(zip(vault.near or range(p.K), vault.of(r).held, strict=True)), frozenset(U)
+    shown = tuple(h.b if i in inside else h.s for i, h in held)
+    hidden = tuple(h.s if i in inside else h.b for i, h in held)
     paths = (step for leaves in vault.trees for step in dealing.path(leaves, r))
     return Unmask(shown, tuple(dealing.hashed(share) for share in hidden), tuple(paths))
 
 
 def not_dealt(p: Parameters, book: Book, r: int, holder: int, U: Collection[int], got: Unmask) -> tuple[int, ...]:
     """The dealers whose shares here are not those that they committed to give to this holder."""
-    return tuple(i for i in range(p.K) if not is_dealt(p, book.leaves, r, i, holder, i in U, got))
+    dealers = enumerate(book.dealers(holder))
+    return tuple(i for at, i in dealers if not is_dealt(p, book.leaves, r, i, holder, i in U, got, at))
 
 
 def seed(p: Parameters, shares: Mapping[int, bytes]) -> bytes:
@@ -44,11 +45,21 @@ def is_promised(commitment: bytes, key: bytes, dealer: int, r: int, of_seed: boo
 
 
 def is_dealt(
-    p: Parameters, leaves: Sequence[Sequence[bytes]], r: int, dealer: int, holder: int, survived: bool, got: Unmask
+    p: Parameters,
+    leaves: Sequence[Sequence[bytes]],
+    r: int,
+    dealer: int,
+    holder: int,
+    survived: bool,
+    got: Unmask,
+    at: int,
 ) -> bool:
-    """Whether the share shown here is the one that this dealer committed to; `leaves` by dealer and holder."""
-    shown, hidden = dealing.hashed(got.shares[dealer]), got.siblings[dealer]
-    start = dealing.leaf(dealer, holder, r, *((shown, hidden) if survived else (hidden, shown)))
-    depth = len(got.paths) // p.K
-    path = got.paths[dealer * depth : (dealer + 1) * depth]
-    return dealing.climbed(start, r, path) == leaves[dealer][holder]
+    """Whether the share shown here, as number `at`, is the one that this dealer committed to; `leaves` by dealer and
+    holder.
+    """
+    shown, hidden = dealing.hashed(got.shares[at]), got.siblings[at]
+    slot = graph.slot(p.degree, at) if p.degree else holder
+    start = dealing.leaf(dealer, slot, r, *((shown, hidden) if survived else (hidden, shown)))
+    depth = len(got.paths) // p.holders
+    path = got.paths[at * depth : (at + 1) * depth]
+    return dealing.climbed(start, r, path) == leaves[dealer][slot]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from protocols.arithmetic.ring import Vector
+from protocols.crypto.masking import ClosedPairs
 from protocols.errors import LocalError
 from protocols.secure_sum.parameters import Block, Parameters
 
@@ -61,29 +63,46 @@ class Vault:
     """What a party, or Charlie, keeps between two sums.
 
     `roster` is the digest of all greetings, `query` that of the next sum's query. `keys` are the mask keys, by sum and
-    party. `secrets` has an entry for each sum, None for those that are over. `trees`: by dealer, what the shares that
+    party. `secrets` has an entry for each sum, None for those that are over; or, where nobody may vanish, it is what
+    the next sum is masked with, of another type than all that may be opened. `trees`: by dealer, what the shares that
     are held of it hash to, by sum. `values` and `members`: the sums that are over, and who is in them.
+
+    `near`: in a circle the neighbours of a party; keys, what it holds and trees are of these, in their order.
     """
 
     roster: bytes
     query: bytes
     keys: tuple[tuple[bytes, ...], ...]
-    secrets: tuple[Secrets | None, ...] = ()
+    secrets: tuple[Secrets | None, ...] | ClosedPairs = ()
     trees: tuple[tuple[bytes, ...], ...] = ()
     values: tuple[Vector, ...] = ()
     members: tuple[int, ...] = ()
+    near: tuple[int, ...] = ()
+
+    def keyed(self, r: int) -> Mapping[int, bytes]:
+        """The mask keys of sum r by party."""
+        return dict(zip(self.near, self.keys[r], strict=True)) if self.near else dict(enumerate(self.keys[r]))
 
     def of(self, r: int) -> Secrets:
-        """The secrets of sum r; raises `LocalError` when they have been erased."""
-        found = self.secrets[r]
+        """The secrets of sum r; raises `LocalError` when they have been erased, or nothing is ever opened."""
+        found = self.secrets[r] if isinstance(self.secrets, tuple) else None
         if found is None:
             raise LocalError(f"sum {r} is over, and its secrets are erased")
         return found
 
     def after(self, r: int, query: bytes, members: int, S: Vector) -> Vault:
         """The same without the secrets of sum r, and with its result."""
-        secrets = tuple(None if i == r else kept for i, kept in enumerate(self.secrets))
-        return replace(self, query=query, secrets=secrets, values=(*self.values, S), members=(*self.members, members))
+        over = replace(self, query=query, values=(*self.values, S), members=(*self.members, members))
+        if not isinstance(self.secrets, tuple):
+            return over
+        return replace(over, secrets=tuple(None if i == r else kept for i, kept in enumerate(self.secrets)))
+
+    @property
+    def pairs(self) -> ClosedPairs:
+        """What the next sum is masked with where nobody may vanish; raises `LocalError` where somebody may."""
+        if isinstance(self.secrets, tuple):
+            raise LocalError("what may be opened is no pair that is closed")
+        return self.secrets
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,13 +119,19 @@ class Opening:
 class Book:
     """Charlie's own: the vault, which has no secrets, what the parties committed to, and what he added up so far.
 
-    `commitments` by sum and dealer, `leaves` by dealer and holder.
+    `commitments` by sum and dealer, `leaves` by dealer and holder. `near`: in a circle the neighbours of each party,
+    the holders of its shares in their order.
     """
 
     vault: Vault
     commitments: tuple[tuple[bytes, ...], ...]
     leaves: tuple[tuple[bytes, ...], ...]
     openings: tuple[Opening, ...] = ()
+    near: tuple[tuple[int, ...], ...] = ()
+
+    def dealers(self, holder: int) -> Sequence[int]:
+        """Of whom this party holds shares: of all, or of its neighbours."""
+        return self.near[holder] if self.near else range(len(self.leaves))
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,4 +142,4 @@ class Sums:
     members: tuple[int, ...]
 
 
-RECORDS = (Block, Addends, Held, Secrets, Vault, Opening, Book, Sums)
+RECORDS = (Block, Addends, Held, ClosedPairs, Secrets, Vault, Opening, Book, Sums)

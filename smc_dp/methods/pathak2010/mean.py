@@ -69,7 +69,7 @@ class PathakMean:
     lam: float = 1e-3
     as_printed: bool = False
     name: ClassVar[str] = "prr_mean"
-    by_protocols: ClassVar[tuple[str, ...]] = ("pathak2010", "pathak2010-as-printed-insecure")
+    by_protocols: ClassVar[tuple[str, ...]] = ("pathak2010", "pathak2010-as-printed-insecure", "linear")
     secure_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace")
     binary: ClassVar[bool] = True
     needs_two_classes: ClassVar[bool] = True

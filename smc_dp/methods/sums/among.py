@@ -10,13 +10,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from smc_dp.aggregation.crowd import in_a_circle
+
 COMPUTATIONAL = "Inside the protocol the guarantee is computational (SIM-CDP)."
 BY_DEVIATION = (
     "Who deviates can deny everybody the result, also after it was paid for, and can enter numbers that are no model "
-    "of any rows: neither a result nor a true one is promised, only that nothing else shows.",
-    COMPUTATIONAL,
-    "That a run takes place at all, who took part and who vanished, is not covered.",
+    "of any rows: neither a result nor a true one is promised, only that nothing else shows."
 )
+WITHOUT_DEVIATION = (
+    "Nothing is claimed against Charlie, or parties of his, who deviate from the protocol, for each party shares masks "
+    "with neighbours alone: they may take the masks off what single parties add, deny everybody the result, or make it "
+    "a false one."
+)
+UNCOVERED = "That a run takes place at all, who took part and who vanished, is not covered."
 
 
 RowCounts: TypeAlias = Literal["released", "hidden"]
@@ -49,12 +55,18 @@ class Among:
         return self.parties - self.dropouts - self.colluders
 
     @property
+    def in_a_circle(self) -> bool:
+        """Whether they are too many to share masks all with all."""
+        return in_a_circle(self.parties, self.dropouts)
+
+    @property
     def adversary(self) -> str:
         """Against whom, with all five numbers; completes "this holds against"."""
         K, t, D, H = self.parties, self.colluders, self.dropouts, self.honest
         who = f"Charlie and any {t} of {K} parties" if self.by_curator else f"any {t} of {K} parties"
+        how = "who keep to the protocol" if self.in_a_circle else "deviating at will"
         return (
-            f"{who}, deviating at will, while up to {D} vanish: epsilon with the noise of H = K - D - t = "
+            f"{who}, {how}, while up to {D} vanish: epsilon with the noise of H = K - D - t = "
             f"{K} - {D} - {t} = {H} honest parties, or no result"
         )
 
@@ -69,7 +81,9 @@ class Among:
 
     def caveats(self) -> Iterator[str]:
         """What is not covered, whatever is added up."""
-        yield from BY_DEVIATION
+        yield WITHOUT_DEVIATION if self.in_a_circle else BY_DEVIATION
+        yield COMPUTATIONAL
+        yield UNCOVERED
         if self.by_curator and not self.verifiable:
             yield "That Charlie published the sum of what he got, nobody else can see: a false sum is not found out."
         if self.verifiable:

@@ -14,7 +14,7 @@ from support.sums import made, parameters
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
-from protocols.crypto import sealing
+from protocols.crypto import masking, sealing
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime import replay
@@ -22,7 +22,7 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.process import Process, processes
 from protocols.runtime.simulate import Run
-from protocols.secure_sum import PROGRAM, dealing, ideal, masks, steps
+from protocols.secure_sum import PROGRAM, complete, dealing, ideal, masks, steps
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Vault
 
@@ -216,13 +216,44 @@ def test_no_state_holds_a_secret_of_a_sum_that_is_over(vanish: dict[str, int]) -
     assert kept_too_long(TWO, vanish) == 0
 
 
-def test_where_nobody_may_vanish_the_mask_key_is_erased_with_the_last_sum() -> None:
-    """One for all sums: in set-up it follows from the seed, then it stands in every state but those after the last."""
-    setup = SESSIONS["nobody may vanish"]
+def common(setup: Setup, name: str) -> list[list[bytes]]:
+    """By sum, and for one after the last, what a party has in common with each other one where nobody may vanish."""
     p: Parameters = setup.session.parameters
-    keys = {name: dealing.deal(p, setup.seeds[name].fork("greeting")).s[0] for name in p.parties}
-    held = {(over, keys[name] in state) for name, over, state in named_states(setup) if name in keys}
-    assert held == {(0, False), (0, True), (1, True), (2, False)}
+    secrets = {other: dealing.closed(setup.seeds[other].fork("greeting")) for other in p.parties}
+    pairs = masking.closed_pairs(secrets[name], p.parties.index(name), list(map(masking.closed_key, secrets.values())))
+    found = []
+    for _ in range(p.R + 1):
+        found.append([x for i, x in enumerate(pairs.agreed) if x and i != pairs.index])
+        pairs = masking.closed_after(pairs)
+    return found
+
+
+def held_of_sums(setup: Setup) -> set[tuple[int, bool, tuple[bool, ...]]]:
+    """How many sums are over, whether the secret mask key is in the state, and of which sums what it was made for."""
+    p: Parameters = setup.session.parameters
+    keys = {name: dealing.closed(setup.seeds[name].fork("greeting")).secret for name in p.parties}
+    pairs = {name: common(setup, name) for name in p.parties}
+    return {
+        (over, keys[name] in state, tuple(any(x in state for x in of_sum) for of_sum in pairs[name]))
+        for name, over, state in named_states(setup)
+        if name in keys
+    }
+
+
+def test_where_nobody_may_vanish_no_state_goes_back_to_a_sum_that_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The secret mask key follows from the seed in set-up alone; then there is what masks the next sum, if any."""
+    setup = SESSIONS["nobody may vanish"]
+    right = {
+        (0, False, (False, False, False)),
+        (0, False, (True, False, False)),
+        (1, False, (False, True, False)),
+        (2, False, (False, False, False)),
+    }
+    assert held_of_sums(setup) == right
+    monkeypatch.setattr(complete, "turned", lambda p, over: replace(over, secrets=masking.closed_after(over.pairs)))
+    assert held_of_sums(setup) ^ right == {(2, False, (False, False, on)) for on in (False, True)}  # one too many
+    monkeypatch.setattr(complete, "turned", lambda p, over: over)  # the twin keeps the first for all sums
+    assert (1, False, (True, False, False)) in held_of_sums(setup)
 
 
 def test_a_result_that_keeps_its_shares_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,16 +336,16 @@ def extreme(p: Parameters, value: Callable[[str, int], int], seed: int) -> Setup
 
 
 def test_a_party_that_says_when_it_has_nothing_to_add_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    p, blind, send, something = SESSIONS["nobody may vanish"].session.parameters, masks.blind, steps.send_masked, [True]
+    p, cover, send, something = SESSIONS["nobody may vanish"].session.parameters, masks.cover, steps.send_masked, [True]
 
     def looking(p: Parameters, z: Vector, *more: Any) -> Vector:
         something[0] = any(z)
-        return blind(p, z, *more)
+        return cover(p, z, *more)
 
     def sending(me: Endpoint, *given: Any) -> None:
         send(me, *given) if something[0] else me.stop("nothing to add")
 
-    monkeypatch.setattr(masks, "blind", looking)
+    monkeypatch.setattr(masks, "cover", looking)
     monkeypatch.setattr(steps, "send_masked", sending)
     assert sizes(extreme(p, EXTREMES[0], 0), {}) != sizes(extreme(p, EXTREMES[1], 0), {})
 

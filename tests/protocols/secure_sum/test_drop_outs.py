@@ -189,8 +189,8 @@ def masks_left_on(patch: pytest.MonkeyPatch) -> None:
     """The pair masks of those who vanished are not taken off."""
     lift = masks.lift
 
-    def lifting(p: Parameters, at: bytes, y: Mapping[int, Vector], seeds: Mapping[int, bytes], keys: Any) -> Vector:
-        return lift(p, at, y, {i: seed for i, seed in seeds.items() if i in y}, keys)
+    def lifting(p: Parameters, at: bytes, y: Mapping[int, Vector], seeds: Mapping[int, bytes], *rest: Any) -> Vector:
+        return lift(p, at, y, {i: seed for i, seed in seeds.items() if i in y}, *rest)
 
     patch.setattr(masks, "lift", lifting)
 

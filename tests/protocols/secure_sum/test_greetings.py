@@ -118,7 +118,7 @@ def test_a_share_that_was_not_dealt_is_dropped_and_the_others_open(monkeypatch: 
 
 def test_a_checker_of_greetings_that_looks_away_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin: all go on, and pay, with the key that P1 has as well."""
-    monkeypatch.setattr(roster, "fault", lambda p, greetings: None)
+    monkeypatch.setattr(roster, "fault", lambda *_: None)
     ledger = Ledger()
     simulated(greeting_otherwise(made(parameters(3, 0, 1, (1, 1))), copied), ledger, {"P3": 5})
     assert ledger.charged

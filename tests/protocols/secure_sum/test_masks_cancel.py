@@ -5,19 +5,26 @@ That whole runs give exactly the sum over the survivors, or none, is in `test_dr
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from itertools import combinations, permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.stats
 
+from protocols import secure_sum
+from protocols.arithmetic import shamir
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
+from protocols.errors import DecodeError, LocalError
 from protocols.secure_sum import dealing, masks
 from protocols.secure_sum.parameters import Block, Parameters
+from protocols.secure_sum.values import Secrets, Vault
 
+HOME = Path(secure_sum.__file__).parent
 CONTEXT = bytes(range(32))
 EVERYBODY = range(4)
 ORDERS = [order for size in (1, 2, 3, 4) for U in combinations(EVERYBODY, size) for order in permutations(U)]
@@ -28,19 +35,25 @@ class Session:
 
     def __init__(self, p: Parameters) -> None:
         self.p, coins = p, Stream.insecure_from_seed("masks cancel")
-        self.dealt = [dealing.deal(p, coins.fork(f"dealer {i}")) for i in range(p.K)]
-        self.keys = [masking.public_key(of.s[0]) for of in self.dealt]
+        streams = [coins.fork(f"dealer {i}") for i in range(p.K)]
+        self.keys = [
+            dealing.greeting(p, name, rng.fork("")).keys[0] for name, rng in zip(p.parties, streams, strict=True)
+        ]
+        self.closed = [] if p.D else [dealing.closed(rng.fork("")) for rng in streams]
+        self.pairs = [masking.closed_pairs(secret, i, self.keys) for i, secret in enumerate(self.closed)]
+        self.dealt = [dealing.deal(p, rng.fork("")) for rng in streams] if p.D else []
         self.z = [p.ring.random_vector(p.length(0), coins) for _ in range(p.K)]
         self.y = [self.blinded(i, z) for i, z in enumerate(self.z)]
 
     def blinded(self, i: int, z: Vector) -> Vector:
         """The masked input of party i for these numbers."""
-        b = self.dealt[i].b[0] if self.p.D else None
-        return masks.blind(self.p, z, CONTEXT, i, b, self.dealt[i].s[0], self.keys)
+        if not self.p.D:
+            return masks.cover(self.p, z, CONTEXT, self.pairs[i])
+        return masks.blind(self.p, z, CONTEXT, i, self.dealt[i].b[0], self.dealt[i].s[0], self.keys)
 
     def is_exact(self, order: Sequence[int]) -> bool:
         """Whether what is added up in this order, with the secrets that are then opened, is what these parties add."""
-        seeds = {i: of.b[0] if i in order else of.s[0] for i, of in enumerate(self.dealt)} if self.p.D else {}
+        seeds = {i: of.b[0] if i in order else of.s[0] for i, of in enumerate(self.dealt)}
         lifted = masks.lift(self.p, CONTEXT, {i: self.y[i] for i in order}, seeds, self.keys)
         return lifted == self.p.ring.add_vectors(*(self.z[i] for i in order))
 
@@ -81,11 +94,70 @@ def test_one_message_is_uniform_whatever_it_hides(monkeypatch: pytest.MonkeyPatc
     found = two()
     for number in (0, 1, 0x7FFF):
         assert p_value(found.blinded(0, (number,) * found.p.length(0))) > 1e-3
-    honest = masking.pair_mask
+    honest = masking.closed_mask
 
     def short(*given: object) -> bytes:
         """Twin: words of 15 bits."""
         return bytes(x & 127 if i % 2 == 0 else x for i, x in enumerate(honest(*given)))  # type: ignore[arg-type]
 
-    monkeypatch.setattr(masking, "pair_mask", short)
+    monkeypatch.setattr(masking, "closed_mask", short)
     assert p_value(found.blinded(0, (0,) * found.p.length(0))) < 1e-6
+
+
+def test_what_may_be_opened_is_no_closed_pair_and_what_is_closed_cannot_be_dealt() -> None:
+    """By their types: a seed, a dealt mask key and what is agreed under it are bytes, and closed secrets are none."""
+    open_, shut = session(1, 1), session(3, 0)
+    for secret in (open_.dealt[0].b[0], open_.dealt[0].s[0], masking.agree(open_.dealt[0].s[0], open_.keys[1])):
+        with pytest.raises(AttributeError):
+            masking.closed_mask(CONTEXT, secret, 1, 3, 8)  # type: ignore[arg-type]
+        with pytest.raises(AttributeError):
+            masking.closed_pairs(secret, 0, open_.keys)  # type: ignore[arg-type]
+    closed = dealing.closed(Stream.insecure_from_seed("closed"))
+    with pytest.raises(TypeError):
+        shamir.deal(closed, 2, 3, Stream.insecure_from_seed("shares"))  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        masking.pair_mask(CONTEXT, 0, 1, shut.pairs[0], 3, 8)  # type: ignore[arg-type]
+    with pytest.raises(LocalError, match="what may be opened is no pair that is closed"):
+        _ = Vault(b"", b"", (), (Secrets(bytes(32), bytes(32), ()),)).pairs
+    with pytest.raises(LocalError, match="sum 0 is over, and its secrets are erased"):
+        Vault(b"", b"", (), shut.pairs[0]).of(0)
+
+
+def test_one_place_makes_closed_secrets_and_one_expands_them() -> None:
+    """In the whole protocol; the broken twin is a seed that is called closed where it is dealt."""
+    source = {path.stem: path.read_text(encoding="utf-8") for path in HOME.glob("*.py")}
+
+    def users(texts: dict[str, str], name: str) -> list[tuple[str, int]]:
+        return [(module, text.count(name)) for module, text in texts.items() if name in text]
+
+    assert users(source, "ClosedSecret(") == [("dealing", 1)]
+    assert users(source, "closed_mask(") == [("masks", 1)]
+    assert users(source, "masking.expand") == users(source, "masking.ClosedPairs(") == []
+    twin = source["dealing"].replace(
+        "(rng.bytes(SEED_BYTES) for _", "(masking.ClosedSecret(rng.bytes(SEED_BYTES)) for _"
+    )
+    assert users({"dealing": twin}, "ClosedSecret(") != [("dealing", 1)]
+
+
+def test_masks_of_a_stream_cipher_are_bound_to_all_that_they_stand_for() -> None:
+    """To the context, to both places and to the sum; both ends have the same."""
+    found = session(3, 0)
+    size = (3, 8)
+    mask = masking.closed_mask(CONTEXT, found.pairs[0], 2, *size)
+    after = [masking.closed_after(pairs) for pairs in found.pairs]
+    assert mask == masking.closed_mask(CONTEXT, found.pairs[2], 0, *size)
+    assert masking.closed_mask(CONTEXT, after[0], 2, *size) == masking.closed_mask(CONTEXT, after[2], 0, *size)
+    moved = masking.ClosedPairs(1, found.pairs[0].agreed)
+    others = [
+        masking.closed_mask(bytes(32), found.pairs[0], 2, *size),
+        masking.closed_mask(CONTEXT, found.pairs[0], 1, *size),
+        masking.closed_mask(CONTEXT, moved, 2, *size),
+        masking.closed_mask(CONTEXT, after[0], 2, *size),
+    ]
+    assert len({mask, *others}) == 5
+    label = b"smc-dp sum closed\0" + CONTEXT + b"\0\0\0\2" + masking.agree(found.closed[0].secret, found.keys[2])
+    assert mask == masking.expand(hashlib.sha256(label).digest(), *size)
+    for nobody in (0, 3):
+        pairs = masking.closed_pairs(masking.ClosedSecret(bytes(32)), 0, [*found.keys[:3], bytes(32)])
+        with pytest.raises(DecodeError, match="a mask key is not usable"):
+            masking.closed_mask(CONTEXT, pairs, nobody, *size)

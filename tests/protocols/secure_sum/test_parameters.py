@@ -16,7 +16,7 @@ from support.sums import parameters
 from protocols.errors import LocalError
 from protocols.runtime import message as messages
 from protocols.secure_sum.messages import KINDS, STATEMENTS, MaskKeys
-from protocols.secure_sum.parameters import Block, Parameters, most_dropouts, quorum, stage, widths
+from protocols.secure_sum.parameters import MOST_CLOSED, Block, Parameters, most_dropouts, quorum, stage, widths
 
 # K, t, Q, largest D, H at the largest D, H at D = 0: the table of the design. With K = 2 there is nobody to spare.
 TABLE = [
@@ -32,6 +32,10 @@ def test_the_table(K: int, t: int, Q: int, D: int, H: int, H_0: int) -> None:
     assert (largest.H, none.H) == (H, H_0)
     assert (none.Q, none.T) == (0, 0)
     assert ((Q, Q) if D else (0, 0)) == (largest.Q, largest.T)
+
+
+def crowd(K: int) -> tuple[str, ...]:
+    return tuple(f"P{j}" for j in range(K))
 
 
 def fits(K: int, t: int, D: int, Q: int, T: int) -> bool:
@@ -67,7 +71,21 @@ def test_everything_possible_is_accepted_and_nothing_else(K: int) -> None:
     [
         ({"parties": ("P1",)}, "parties: wanted 2 to 200 with different names, got 1"),
         ({"parties": ("P1", "P2", "P1")}, "parties: wanted 2 to 200 with different names, got 3"),
-        ({"parties": tuple(f"P{j}" for j in range(201))}, "parties: wanted 2 to 200 with different names, got 201"),
+        ({"parties": crowd(1001), "dropouts": 0}, "parties: wanted 2 to 1000 with different names, got 1001"),
+        ({"parties": tuple(f"P{j}" for j in range(2001))}, "parties: wanted 2 to 2000 with different names, got 2001"),
+        (
+            {"parties": tuple(f"P{j}" for j in range(300)), "colluders": 250, "dropouts": 40},
+            "dropouts: wanted 0 to 21 of 300 parties with colluders 250, got 40",
+        ),
+        ({"degree": 3}, "degree: wanted an even number from 4 to 2, got 3"),
+        (
+            {"parties": ("P1", "P2", "P3", "P4", "P5", "P6"), "colluders": 3, "degree": 4},
+            "degree: 4 neighbours do not do for 6 parties with colluders 3 and dropouts 1",
+        ),
+        (
+            {"parties": ("P1", "P2", "P3", "P4", "P5", "P6"), "degree": 4, "verifiable": True},
+            "verifiable: wanted false where each of 6 parties shares masks with neighbours alone",
+        ),
         ({"colluders": 3}, "colluders: wanted 0 to 2 of 3 parties, got 3"),
         ({"dropouts": 2}, "dropouts: wanted 0 to 1 of 3 parties with colluders 0, got 2"),
         ({"colluders": 1}, "dropouts: wanted 0 to 0 of 3 parties with colluders 1, got 1"),
@@ -77,6 +95,7 @@ def test_everything_possible_is_accepted_and_nothing_else(K: int) -> None:
         ({"sums": ()}, "sums: wanted at least one, each of blocks with at least one number"),
         ({"sums": ((),)}, "sums: wanted at least one, each of blocks with at least one number"),
         ({"sums": ((Block(0, "none"),),)}, "sums: wanted at least one, each of blocks with at least one number"),
+        ({"sums": ((Block(1, "none"),),) * 349_526}, "sums: wanted at most 349525 of 3 parties, got 349526"),
         ({"output": "file"}, "output: wanted one of curator, shares, got file"),
         ({"output": "shares"}, "output: shares are for one sum with dropouts 0, which everybody can add up as it is"),
     ],
@@ -87,6 +106,14 @@ def test_impossible_ones_are_refused_in_one_line(change: dict[str, Any], said: s
     with pytest.raises(LocalError) as refused:
         Parameters(**wanted | change)
     assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(("K", "D"), [(200, 99), (201, 0), (1000, 0)])
+def test_a_crowd_adds_up_together(K: int, D: int) -> None:
+    """With drop-outs everybody deals shares to everybody, so there are fewer."""
+    p = parameters(K, 0, D)
+    assert Parameters.from_dict(p.as_dict()) == p
+    assert p.layout()["members"] == (K + 7) // 8
 
 
 @st.composite
@@ -165,7 +192,7 @@ def test_a_reader_that_compares_values_alone_is_told_apart() -> None:
 # A list of survivors, and lengths.
 
 
-@given(st.integers(2, 200), st.data())
+@given(st.integers(2, MOST_CLOSED), st.data())
 def test_a_list_of_survivors_has_one_encoding(K: int, data: st.DataObject) -> None:
     p = parameters(K, K - 1, 0)
     U = tuple(sorted(data.draw(st.sets(st.integers(0, K - 1)))))

@@ -25,10 +25,10 @@ from protocols.runtime.message import CURATOR
 from protocols.secure_sum import PROGRAM, checkable, dealing
 from protocols.secure_sum.messages import PublishedShare, PublishedSum
 
-AS_BYTES = Patch("masking", "        return agree(_PROBE, key)\n", "        agree(_PROBE, key)\n        return key\n")
+AS_BYTES = Patch("masking", "return _exchanged(_PROBE, key)", "return _exchanged(_PROBE, key) and key")
 BLAMING = Patch("roster", "                return None, f", "                return name, f")
 BLAMING_READERS = Patch("setup", 'me.stop(f"{name} saw other greetings")', 'me.refuse(name, "saw other greetings")')
-OF_ANY_GREETING = Patch("setup", "if masking.public_key(dealt.s[0]) != vault.keys[0][me.index]:", "if False:")
+OF_ANY_GREETING = Patch("setup", "if key != posted[me.index]:", "if False:")
 OF_ANY_RESULT = Patch(
     "steps",
     "if not me.attested(me.curator, Ended(at, members, masking.digest(got.S, p.width)), got.signature):",
@@ -38,6 +38,8 @@ OF_ANY_START = Patch(
     "setup", "if (await me.receive(me.curator, Start)).roster != roster:", "if not await me.receive(me.curator, Start):"
 )
 OF_ANY_CONTEXT = Patch("sums", "if listed.context != at or 0 < len(U) < p.fewest:", "if 0 < len(U) < p.fewest:")
+IN_LANES = Patch("masking", "_MACHINE_BYTES = (1, 2, 4, 8)", "_MACHINE_BYTES = ()")  # as other widths are added up
+TOO_WIDE = Patch("masking", 'np.zeros(length, dtype=f"=u{width}")', "np.zeros(length, dtype=np.uint64)")
 CARRYING = (
     Patch("masking", "even = (even + (words & lanes)) & lanes", "even += words & lanes"),
     Patch("masking", "odd = (odd + (words >> bits & lanes)) & lanes", "odd += words >> bits & lanes"),
@@ -57,7 +59,7 @@ def test_nobody_is_blamed_for_a_key_that_somebody_copied() -> None:
     def copying(code: Code) -> Coalition:
         c = session(code, 3, 1, 0, colluding=(0,))
         c.greet()
-        key = code.masking.public_key(c.dealt("P3").s[0])
+        key = c.mask_key("P3")
         hello = c.greeting("P1", lambda said: replace(said, keys=(key,)))
         for board in c.boards.values():
             board["P1"] = hello
@@ -168,7 +170,9 @@ def test_more_masks_than_a_short_word_has_values_stay_in_their_places() -> None:
     masks = [bytes([255] * 5)] * 600
     truth = (255 * 600 % 256,) * 5
     assert role_code.honest().masking.combined(masks, [], 5, 1) == truth
-    assert copied(*CARRYING).masking.combined(masks, [], 5, 1) != truth
+    assert copied(IN_LANES).masking.combined(masks, [], 5, 1) == truth
+    assert copied(IN_LANES, *CARRYING).masking.combined(masks, [], 5, 1) != truth
+    assert copied(TOO_WIDE).masking.combined(masks, [], 5, 1) != truth
 
 
 @pytest.mark.parametrize("twin", [False, True])

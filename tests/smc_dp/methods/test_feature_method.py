@@ -171,6 +171,7 @@ def law_of_exact_minimisers(rows: Rows, scale: float, modulus: float) -> Callabl
     return cdf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", ["paper", "proven"])
 def test_releases_have_the_density_that_the_proof_is_about(calibration: Any) -> None:
     federation, _ = sites(1, 20, 1)

@@ -86,6 +86,7 @@ def net() -> list[tuple[float, float]]:
     return [(a, b) for a in np.linspace(0, 2 * np.pi, 181) for b in np.linspace(-np.pi / 2, np.pi / 2, 91)]
 
 
+@pytest.mark.slow
 def test_the_certificate_agrees_with_a_search_for_directions_and_with_newton():
     seen = set()
     for seed in range(30):
@@ -184,6 +185,7 @@ def shrink(errors: np.ndarray, block: int) -> bool:
     return bool(left == pytest.approx(1 / sqrt(block), rel=0.4))
 
 
+@pytest.mark.slow
 def test_averaging_a_party_s_uploads_shrinks_their_noise_as_one_over_sqrt_t(monkeypatch):
     errors = errors_of_uploads(400)
     assert shrink(errors, 5)

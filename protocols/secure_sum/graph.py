@@ -1,0 +1,119 @@
+"""Who shares masks with whom where everybody with everybody is too many: a circle in random order, and its bound.
+
+After Bell et al., "Secure Single-Server Aggregation with (Poly)Logarithmic Overhead" (CCS 2020), section 3: a Harary
+graph under a random permutation. All parties stand in a circle in an order that nobody chooses; each shares masks, and
+the shares of its seeds, with the degree/2 next to it on either side. The order is a function of a coin of every party,
+to which it committed before any was shown. How large the degree has to be, and how many shares open a seed, is computed
+here in whole numbers; NOTES.md derives the bound.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import comb
+
+from protocols.arithmetic import permutation
+
+SECURITY = 40
+MOST_FAILURE = Fraction(1, 1 << SECURITY)
+LEAST_THRESHOLD = 2  # with 1, every share is the secret
+LEAST_DEGREE, MOST_DEGREE = 4, 254  # of shares over GF(256) there are 255
+_INDEX_BYTES = 2
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """So many neighbours has every party, so many of their shares open a seed of it; `failure` bounds the probability
+    that this does not do for some party, or in some sum.
+    """
+
+    degree: int
+    threshold: int
+    failure: Fraction
+
+
+@lru_cache(maxsize=64)
+def best(K: int, t: int, D: int, R: int, degree: int) -> Neighbourhood:
+    """The shape of this degree for K parties of whom t may collude while D vanish in each of R sums: its threshold is
+    the one that fails least. Who colludes and who vanishes does not depend on the order.
+    """
+    pairs, every = comb(K - 1, degree), comb(K, degree)
+    colluding, gone = _at_least(K - 1, t, degree), _at_least(K - 1, D, degree)
+    thresholds = range(LEAST_THRESHOLD, degree + 1)
+    worst, threshold = min(((K - t) * colluding[T] + R * K * gone[degree - T + 1], T) for T in thresholds)
+    # Without t+D parties the circle falls apart only where two arcs of degree/2 of them lie apart.
+    apart = Fraction(R * K * (K - 1) * comb(min(K, t + D), degree), 2 * every)
+    failure = Fraction(worst, pairs) + apart
+    return Neighbourhood(degree, threshold, failure + permutation.bias(K) if failure else failure)
+
+
+@lru_cache(maxsize=64)
+def least(K: int, t: int, D: int, R: int) -> Neighbourhood | None:
+    """The shape of the least degree that fails with a probability of at most 2^-40; None where there is none."""
+    low, high = LEAST_DEGREE - 2, min(MOST_DEGREE, (K - 1) // 2 * 2)
+    if high < LEAST_DEGREE or t + D >= K or best(K, t, D, R, high).failure > MOST_FAILURE:
+        return None
+    while high - low > 2:  # each degree that it takes was looked at, so that nothing rests on the order of the bounds
+        middle = (low + high) // 4 * 2
+        if best(K, t, D, R, middle).failure <= MOST_FAILURE:
+            high = middle
+        else:
+            low = middle
+    return best(K, t, D, R, high)
+
+
+def most_dropouts(K: int, t: int, R: int) -> int:
+    """The largest D for which there is a shape, if any is larger than 0."""
+    low, high = 0, K - t
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if least(K, t, middle, R) is None else (middle, high)
+    return low
+
+
+def _at_least(among: int, marked: int, drawn: int) -> list[int]:
+    """For each j up to drawn + 1: in how many ways `drawn` of so many, `marked` of them marked, hold j marked ones."""
+    found = [0] * (drawn + 2)
+    for j in reversed(range(drawn + 1)):
+        found[j] = found[j + 1] + comb(marked, j) * comb(among - marked, drawn - j)
+    return found
+
+
+# The circle itself.
+
+
+def leaf(index: int, greeting: bytes, coin: bytes) -> bytes:
+    """What stands for a party under the root that the order is made of: the digest of its greeting, and its coin."""
+    place = index.to_bytes(_INDEX_BYTES, "big")
+    return hashlib.sha256(b"smc-dp sum coin leaf\0" + place + greeting + coin).digest()
+
+
+def circle(session: bytes, root: bytes, K: int) -> tuple[int, ...]:
+    """The parties in the order in which they stand in the circle."""
+    return permutation.drawn(hashlib.sha256(b"smc-dp sum circle\0" + session + root).digest(), K)
+
+
+def neighbours(degree: int, order: Sequence[int], place: int) -> tuple[int, ...]:
+    """Who stands next to this place, from degree/2 before it to degree/2 after it: the holders of the shares of whoever
+    stands there, in the order of these.
+    """
+    reach = degree // 2
+    beside = (*range(place - reach, place), *range(place + 1, place + reach + 1))
+    return tuple(order[i % len(order)] for i in beside)
+
+
+def everybodys(degree: int, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """The neighbours of every party, by party."""
+    found: list[tuple[int, ...]] = [()] * len(order)
+    for place, index in enumerate(order):
+        found[index] = neighbours(degree, order, place)
+    return tuple(found)
+
+
+def slot(degree: int, at: int) -> int:
+    """Which share of its neighbour number `at` a party holds: if that stands before it, it stands after that."""
+    return degree - 1 - at

@@ -1,0 +1,217 @@
+"""Parties in a circle: the bound against every order of a small one, sums that come out, and what each party costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import combinations, permutations
+from math import comb
+from typing import Any
+
+import pytest
+from support.role_code import Patch, copied
+from support.sum_checks_circle import the_order_is_made_of_all_coins
+from support.sums import Ledger, made, outcome, parameters, simulated, wrong
+
+from protocols.arithmetic import permutation
+from protocols.arithmetic.rng import Stream
+from protocols.runtime import message as messages
+from protocols.runtime.message import Message
+from protocols.runtime.simulate import Letters
+from protocols.secure_sum import dealing, graph, ideal
+from protocols.secure_sum.messages import KINDS, MaskKeys
+from protocols.secure_sum.parameters import Parameters, stage, widths
+
+Bound = Callable[[int, int, int, int], graph.Neighbourhood]
+
+
+def failing(K: int, t: int, D: int, shape: graph.Neighbourhood) -> Fraction:
+    """The share of all orders in which the first t collude, the next D vanish, and the circle does not do.
+
+    The first place can be anybody's; whoever stands there, the others are like in any other order of it.
+    """
+    bad, count = 0, 0
+    for order in permutations(range(K)):
+        if order[0] == 0:
+            count += 1
+            bad += fails(K, t, D, shape, order)
+    return Fraction(bad, count)
+
+
+def fails(K: int, t: int, D: int, shape: graph.Neighbourhood, order: tuple[int, ...]) -> bool:
+    near = graph.everybodys(shape.degree, order)
+    colluders, gone = range(t), range(t, t + D)
+    if any(sum(j in colluders for j in near[i]) >= shape.threshold for i in range(t, K)):
+        return True
+    if any(sum(j not in gone for j in near[i]) < shape.threshold for i in range(K)):
+        return True
+    return not connected(near, set(range(t + D, K)))
+
+
+def connected(near: Sequence[Sequence[int]], left: set[int]) -> bool:
+    reached, todo = set[int](), [min(left)]
+    while todo:
+        i = todo.pop()
+        if i not in reached:
+            reached.add(i)
+            todo += [j for j in near[i] if j in left]
+    return reached == left
+
+
+def too_low(bound: Bound, K: int = 7) -> list[tuple[int, int, int]]:
+    """Where fewer orders do than the bound says; of those who vanish all could be honest, as here."""
+    cases = [(t, D, k) for k in (4, 6) for t in range(4) for D in range(1, K - t - 1) if k < K]
+    return [case for case in cases if failing(K, *case[:2], bound(K, *case)) > bound(K, *case).failure]
+
+
+def bounded(K: int, t: int, D: int, degree: int) -> graph.Neighbourhood:
+    return graph.best(K, t, D, 1, degree)
+
+
+def test_the_bound_holds_over_all_orders_of_a_small_circle() -> None:
+    assert too_low(bounded) == []
+
+
+def test_a_bound_that_leaves_something_out_is_told_apart() -> None:
+    """The twin forgets that neighbours may vanish; where the circle falls apart, others collude or vanish as well."""
+
+    def forgetful(K: int, t: int, D: int, degree: int) -> graph.Neighbourhood:
+        return graph.Neighbourhood(degree, bounded(K, t, D, degree).threshold, bounded(K, t, 0, degree).failure)
+
+    assert too_low(forgetful)
+
+
+def torn_too_often(made: Any) -> list[tuple[int, int, int]]:
+    """Where more of all sets of n places tear the circle than one sum more adds to the bound; nobody vanishes, so that
+    it adds nothing else.
+    """
+    found, shapes = [], [(size, k) for size in range(5, 10) for k in range(4, size, 2)]
+    for K, k, n in ((*shape, n) for shape in shapes for n in range(shape[0])):
+        near = made.everybodys(k, range(K))
+        torn = sum(not connected(near, set(range(K)).difference(out)) for out in combinations(range(K), n))
+        one, two = (made.best(K, n, 0, R, k).failure for R in (1, 2))
+        found += [(K, k, n)] * (Fraction(torn, comb(K, n)) > two - one)
+    return found
+
+
+def test_the_circle_is_torn_no_more_often_than_the_bound_says() -> None:
+    """The twin leaves it out, and takes a degree that does not do."""
+    uncut = copied(Patch("graph", "Fraction(worst, pairs) + apart", "Fraction(worst, pairs)")).graph
+    assert torn_too_often(graph) == []
+    assert torn_too_often(uncut)
+    assert [made.least(1000, 0, 300, 1).degree for made in (graph, uncut)] == [34, 32]
+
+
+@pytest.mark.parametrize(
+    ("crowd", "shape"),
+    [
+        ((300, 1, 5, 1), (8, 2)),  # t + D + 1 neighbours: nothing can go wrong
+        ((300, 30, 15, 8), (36, 21)),
+        ((1000, 333, 50, 1), (94, 68)),
+        ((2000, 666, 300, 1), (178, 110)),
+    ],
+)
+def test_degree_and_threshold_are_the_least_that_do(crowd: tuple[int, int, int, int], shape: tuple[int, int]) -> None:
+    found = graph.least(*crowd)
+    assert found is not None
+    assert (found.degree, found.threshold) == shape
+    assert found.failure <= Fraction(1, 1 << 40) < graph.best(*crowd, found.degree - 2).failure
+    assert (found.failure == 0) == (crowd[1] + crowd[2] < shape[0])
+
+
+def test_a_crowd_of_whom_some_may_vanish_stands_in_a_circle() -> None:
+    p = parameters(300, 30, 15)
+    assert (p.degree, p.T, p.Q, p.H) == (36, 21, 21, 255)
+    assert Parameters.from_dict(p.as_dict()) == p
+    assert parameters(200, 0, 1).degree == 0
+    assert "degree" not in parameters(200, 0, 1).as_dict()
+
+
+def test_neighbours_hold_shares_of_each_other() -> None:
+    near = graph.everybodys(6, graph.circle(b"session", b"root", 20))
+    for i, beside in enumerate(near):
+        assert len({i, *beside}) == 7
+        for at, j in enumerate(beside):
+            assert near[j][graph.slot(6, at)] == i
+
+
+def test_every_order_is_as_likely_as_another() -> None:
+    drawn = Counter(permutation.drawn(b"%d" % i, 4) for i in range(2400))
+    assert set(drawn) == set(permutations(range(4)))
+    assert all(50 <= count <= 160 for count in drawn.values())  # of 100; outside of this less than once in 10^5
+    assert permutation.bias(2000) < Fraction(1, 1 << 106)
+
+
+def test_all_paths_are_those_of_single_leaves() -> None:
+    for count in (2, 3, 7, 8, 13):
+        leaves = [bytes([i]) * 32 for i in range(count)]
+        root, paths = dealing.root_and_paths(leaves)
+        assert root == dealing.root(leaves)
+        assert paths == tuple(dealing.path(leaves, r) for r in range(count))
+
+
+@pytest.mark.parametrize("left", ["place + greeting", "place + coin"])
+def test_a_root_that_is_not_over_both_greeting_and_coin_is_told_apart(left: str) -> None:
+    """That it is over both is what mutant 36 is held against."""
+    with pytest.raises(AssertionError, match=r"^the order of the circle is Charlie's$"):
+        the_order_is_made_of_all_coins(copied(Patch("graph", "place + greeting + coin", left)))
+
+
+# Whole sums.
+
+CIRCLE = parameters(8, 1, 2, (2, 1), degree=6)
+
+
+@pytest.mark.parametrize(
+    ("vanish", "ends"),
+    [
+        ({}, {"done": 9}),
+        ({"P3": Letters(3), "P8": Letters(4)}, {"done": 7, "gone": 2}),  # without a masked input, and after one
+        ({"P3": Letters(5)}, {"done": 8, "gone": 1}),  # having signed, and opened nothing
+        ({"P1": Letters(2)}, {"gone": 1, "stopped": 8}),  # in set-up
+        ({"P1": Letters(3), "P2": Letters(3), "P5": Letters(3)}, {"gone": 3, "stopped": 6}),  # one too many
+    ],
+)
+def test_a_sum_in_a_circle_is_the_ideal_one_or_none(vanish: dict[str, Letters], ends: dict[str, int]) -> None:
+    setup, ledger = made(CIRCLE), Ledger()
+    left = outcome(simulated(setup, ledger, vanish))
+    assert wrong(setup, left, ledger) == []
+    assert Counter(left.ends.values()) == ends
+    assert not left.published or ideal.agrees(CIRCLE, setup.inputs, left.published)
+    assert bool(left.published) == ("done" in ends)
+    assert {(e.sender, e.to) for e in left.sent if e.sender.startswith("P") and e.to.startswith("P")} == set()
+
+
+@pytest.mark.slow
+def test_a_crowd_comes_to_the_ideal_sum_while_some_vanish() -> None:
+    p = parameters(300, 30, 15, (3,), 64)
+    setup, ledger = made(p), Ledger()
+    vanish = {f"P{j}": Letters(2 + j % 5) if j % 5 else Letters(3) for j in range(1, 226, 15)}
+    vanish = {name: Letters(max(3, letters.number)) for name, letters in vanish.items()}
+    left = outcome(simulated(setup, ledger, vanish))
+    assert wrong(setup, left, ledger) == []
+    assert ideal.agrees(p, setup.inputs, left.published)
+    assert Counter(left.ends.values()) == {"done": 286, "gone": 15}
+
+
+def read_by_a_party(K: int) -> int:
+    """Bytes that a party writes and reads in a sum of ten numbers, with ten neighbours among so many parties."""
+    p = parameters(K, 5, 4, (10,), 64)
+    layout = {**p.layout(), **widths(p, stage(0))}
+    kinds: list[type[Message]] = [*KINDS[3:13], MaskKeys]
+    assert p.degree == 10
+    return sum(messages.size(kind, layout) for kind in kinds) + 10 * messages.size(MaskKeys, layout)
+
+
+def test_what_a_party_reads_depends_on_its_neighbours_alone() -> None:
+    """But for one bit of each list for every party, and a step for every doubling."""
+    few, many = read_by_a_party(250), read_by_a_party(2000)
+    assert many - few <= 3 * 34 + (2000 - 250) // 8 + 3
+    assert many < 1.05 * few
+
+
+def test_coins_and_shares_are_drawn_anew_by_everybody() -> None:
+    dealt = [dealing.deal(CIRCLE, Stream.insecure_from_seed(j)) for j in range(2)]
+    strings = {x for of in dealt for x in (of.coin, of.box, *of.b, *of.s)}
+    assert len(strings) == 2 * (2 + 2 * CIRCLE.R)
