@@ -163,7 +163,7 @@ async def share_of_the_size_again(me: Any, p: Any, keys: Any, mine: Any, psi: An
 class Kept(PartyKeys):
     """A party's keys, with bytes that others have as well."""
 
-    common: bytes
+    common: bytes = b""
 
 
 class _Heard:

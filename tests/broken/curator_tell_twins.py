@@ -225,7 +225,7 @@ def _first(told: bytes, draw: Callable[[int], bytes]) -> Callable[[int], bytes]:
 class Kept(PartyKeys):
     """A party's keys, with its coin for pi_1."""
 
-    seed: bytes
+    seed: bytes = b""
 
 
 class _Opened:

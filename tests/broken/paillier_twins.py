@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from protocols.arithmetic import modular
@@ -25,6 +25,13 @@ def blind_with_short_exponent(key: PublicKey, c: Ciphertext, r: int, rng: Stream
 def blind_by_a_power_of_h(key: PublicKey, c: Ciphertext, r: int, rng: Stream) -> Uniform:
     """New randomness from the group of h alone, in which a holder with other primes than agreed finds cosets."""
     return Uniform(key.n, key.refresh(blind_plaintext_only(key, c, r, rng), rng).value)
+
+
+def decrypt_narrow_unchecked(key: PrivateKey, ciphertexts: Sequence[Ciphertext], bits: int) -> list[int]:
+    """Takes apart what was packed by Horner's rule, and believes it."""
+    square = key.public.n_square
+    packed = key.decrypt(Ciphertext(key.public.n, modular.horner([c.value for c in ciphertexts], bits, square)))
+    return [packed >> (bits * i) & ((1 << bits) - 1) for i in range(len(ciphertexts))]
 
 
 def blind_by_any_unit(key: PublicKey, c: Ciphertext, r: int, rng: Stream) -> Uniform:
@@ -59,7 +66,7 @@ def encrypt_with_tables_of_the_process(key: PrivateKey, m: int, rng: Stream) -> 
     """Takes its tables of secret moduli from the cache for public ones, where they outlive the key."""
     public, r = key.public, rng.bits(key.public.bits + 64)
     squares = (key.p**2, key.q**2)
-    halves = [modular.public_base(public.h_s % square, square, r.bit_length(), 4).power(r) for square in squares]
+    halves = [modular.public_base(public.h_s % square, square, r.bit_length()).power(r) for square in squares]
     randomiser = modular.crt(halves[0], halves[1], *squares)
     return Fresh(public.n, (1 + m % public.n * public.n) * randomiser % public.n_square)
 
@@ -88,7 +95,7 @@ def admit_by_batches(key: PublicKey, proof: tuple[int, ...], context: bytes, dra
     n, points = key.n, admission._points(key, context)
     for _ in range(admission.BATCHES):
         exponents = [draw() for _ in points]
-        root, point = (admission._product(side, exponents, n) for side in (proof, points))
+        root, point = (modular.product_of_powers(side, exponents, n) for side in (proof, points))
         if pow(root, n, n) != point:
             return False
     return True

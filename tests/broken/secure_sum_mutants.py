@@ -1,4 +1,4 @@
-"""The secure sum with one thing wrong in it, thirty-four times: each mutant is a patch of the role code, and names the
+"""The secure sum with one thing wrong in it, forty times: each mutant is a patch of the role code, and names the
 check that catches it and the sentence with which it does.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
-from support import sum_checks, sum_checks_course, sum_checks_secrets
+from support import sum_checks, sum_checks_circle, sum_checks_course, sum_checks_secrets
 from support.role_code import Code, Patch, copied
 
 from protocols.crypto.identity import Signer
@@ -111,8 +111,7 @@ PARTIAL = (
         "said = [greetings[name].message.keys for",
         'said = [greetings[name].message.keys if name in greetings else (b"",) * p.R for',
     ),
-    Patch("roster", "    for name in p.parties:\n", "    for name in greetings:\n"),
-    Patch("masks", "if other != index:", "if other != index and keys[other]:"),
+    Patch("masks", "if other != index]", "if other != index and keys[other]]"),
     UNBOUND,
 )
 THRESHOLD = Patch("parameters", "        return self.Q\n", "        return self.t + 1\n")
@@ -125,15 +124,20 @@ CHARGED_AT_THE_END = (
         "        me.spend(steps.label(r))\n        me.send(me.curator, unmasking.unmask(p, vault, r, U))\n",
     ),
 )
-SIGNATURES = 'signatures: Annotated[tuple[bytes, ...], public("signature"), Times("parties")]'
+SIGNATURES = 'signatures: Annotated[tuple[bytes, ...], public("signature"), Times("signers")]'
 ONE_KEY = (
     Patch(
         "dealing",
         "    s = tuple(rng.bytes(SEED_BYTES) for _ in range(p.R))\n",
         "    s = (rng.bytes(SEED_BYTES),) * p.R\n",
     ),
-    Patch("roster", "if owners.get(agreeing) == name:", "if False:"),
-    Patch("roster", "if agreeing in owners:", "if owners.get(agreeing, name) != name:"),
+    Patch("roster", "if owners.get(agreed) == name:", "if False:"),
+    Patch("roster", "if agreed in owners:", "if owners.get(agreed, name) != name:"),
+)
+STREAMED = Patch(
+    "masks",
+    "masking.pair_mask(context, index, other, agreed, length, p.width)",
+    "masking.closed_mask(context, masking.ClosedPairs(index, {other: agreed}), other, length, p.width)",
 )
 
 MUTANTS = (
@@ -207,7 +211,7 @@ MUTANTS = (
     Mutant(
         9,
         "Unmask without a certificate",
-        (Patch("sums", "if len(_signers(me, p, agreed, held.signatures, U or range(p.K))) < p.Q:", "if False:"),),
+        (Patch("sums", "if len(_signers(me, p, agreed, signatures, U or range(p.K))) < p.Q:", "if False:"),),
         sum_checks.nothing_opens_without_a_certificate,
         "seeds were opened without a certificate",
     ),
@@ -367,6 +371,12 @@ MUTANTS = (
                 "(plus if index < other else minus)",
                 "(plus if index < other and p.parties[index] < p.parties[other] else minus)",
             ),
+            Patch(
+                "masks",
+                "later, earlier = range(pairs.index + 1, p.K), range(pairs.index)",
+                "later = [i for i in range(pairs.index + 1, p.K) if p.parties[i] > p.parties[pairs.index]]\n"
+                "    earlier = [i for i in range(p.K) if i not in (*later, pairs.index)]",
+            ),
         ),
         sum_checks_course.masks_cancel,
         "masks do not cancel",
@@ -451,5 +461,61 @@ MUTANTS = (
         ),
         sum_checks_secrets.old_shares_are_gone,
         "the state holds secrets of a sum that is over",
+    ),
+    Mutant(
+        35,
+        "the stream cipher makes masks whose seeds may be opened",
+        (STREAMED,),
+        sum_checks_secrets.masks_can_be_programmed,
+        "a seed that may be opened is expanded otherwise",
+        note="sums come out right: what is lost is the proof, which programs the expansion",
+    ),
+    Mutant(
+        36,
+        "the order of the circle is made of Charlie's coin",
+        (
+            Patch(
+                "seating",
+                "if dealing.climbed(graph.leaf(me.index, own.digest, coin), me.index, got.path) != got.root:",
+                "if False:",
+            ),
+        ),
+        sum_checks_circle.the_order_is_made_of_all_coins,
+        "the order of the circle is Charlie's",
+    ),
+    Mutant(
+        37,
+        "coins are not committed to",
+        (Patch("seating", "if dealing.coin_commitment(i, coins[i]) != ", "if False and coins[i] != "),),
+        sum_checks_circle.coins_are_committed_to,
+        "a coin was chosen after the greetings",
+    ),
+    Mutant(
+        38,
+        "a share goes to who is no neighbour",
+        (
+            Patch(
+                "graph",
+                "(*range(place - reach, place), *range(place + 1, place + reach + 1))",
+                "(*range(place - 2 * reach + 1, place, 2), *range(place + 1, place + 2 * reach, 2))",
+            ),
+        ),
+        sum_checks_circle.shares_lie_with_neighbours,
+        "somebody who is no neighbour holds shares",
+        note="sums come out right: every second place is left out, on either side",
+    ),
+    Mutant(
+        39,
+        "a local threshold of one",
+        (Patch("graph", "LEAST_THRESHOLD = 2", "LEAST_THRESHOLD = 1"),),
+        sum_checks_circle.one_share_opens_nothing,
+        "one neighbour opens a seed by itself",
+    ),
+    Mutant(
+        40,
+        "both shares of one party are opened",
+        (Patch("unmasking", "tuple(dealing.hashed(share) for share in hidden)", "hidden"),),
+        sum_checks_circle.one_kind_leaves,
+        "both shares of one party were opened",
     ),
 )

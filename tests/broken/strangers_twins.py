@@ -232,7 +232,7 @@ def _resharing(split: Split = _uniform, opening: Callable[[Endpoint, Vector], by
 
 async def _published(me: Endpoint, y: Vector, opening: bytes) -> Announced:
     others = [name for name in me.everyone if name != me.name]
-    committed = commitment._digest(stage3._context(me.session_id, me.name), commitment.canonical(y), opening)
+    committed = commitment.made(stage3._context(me.session_id, me.name), commitment.canonical(y), opening)
     me.broadcast(others, Ready(committed))
     announced = [ready.commitment for ready in await me.gather(others, Ready)]
     me.publish(PublishedShare(y, opening))

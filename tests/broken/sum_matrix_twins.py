@@ -38,14 +38,14 @@ async def curator(me: Any, p: Any) -> Any:
 PROGRAM = replace(secure_sum.PROGRAM, roles={PARTY: party, CURATOR: curator})
 
 
-def blind_without(p: Any, z: Any, context: bytes, index: int, b: bytes, s: bytes, keys: Any) -> Any:
+def blind_without(p: Any, z: Any, context: bytes, index: int, b: bytes, s: bytes, *rest: Any) -> Any:
     """No self mask."""
-    return _blind(p, z, context, index, None, s, keys)
+    return _blind(p, z, context, index, None, s, *rest)
 
 
-def lift_without(p: Any, context: bytes, y: Mapping[int, Any], seeds: Mapping[int, bytes], keys: Any) -> Any:
+def lift_without(p: Any, context: bytes, y: Mapping[int, Any], seeds: Mapping[int, bytes], *rest: Any) -> Any:
     """None is taken away."""
-    return _lift(p, context, y, {i: seed for i, seed in seeds.items() if i not in y}, keys)
+    return _lift(p, context, y, {i: seed for i, seed in seeds.items() if i not in y}, *rest)
 
 
 def unmasking_both(p: Any, vault: Any, r: int, U: Collection[int]) -> Unmask:
@@ -57,9 +57,9 @@ def unmasking_both(p: Any, vault: Any, r: int, U: Collection[int]) -> Unmask:
 
 def is_dealt_both(*about: Any) -> bool:
     """Charlie hashes it himself."""
-    *where, unmask = about
+    *where, unmask, at = about
     siblings = tuple(dealing.hashed(share) for share in unmask.siblings)
-    return _is_dealt(*where, replace(unmask, siblings=siblings))
+    return _is_dealt(*where, replace(unmask, siblings=siblings), at)
 
 
 def _dealt(p: Any, b: Sequence[bytes], s: Sequence[bytes], rng: Stream) -> Seeds:
@@ -79,15 +79,14 @@ def one_seed(p: Any, rng: Stream) -> Seeds:
     return _dealt(p, [rng.bytes(SEED_BYTES)] * p.R, [rng.bytes(SEED_BYTES) for _ in range(p.R)], rng)
 
 
-def no_fault(p: Any, greetings: Any) -> None:
+def no_fault(p: Any, greetings: Any, agreeing: Any) -> None:
     """Equal mask keys are as good as others."""
 
 
 def without_noise(me: Any, p: Any, vault: Any, mine: Any, r: int, at: bytes) -> Any:
     """What is masked is the numbers alone."""
-    secrets = vault.of(r)
     me.spend(steps.label(r))
-    return masks.blind(p, mine.numbers[r], at, me.index, secrets.b or None, secrets.s, vault.keys[r])
+    return masks.hide(p, vault, mine.numbers[r], at, me.index, r)
 
 
 def asked_without_noise(me: Any, p: Any, vault: Any, mine: Any, r: int) -> Any:

@@ -20,7 +20,7 @@ from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import BY_PROTOCOL, Agreement, marks
 from smc_dp.run.simulation import simulate_run
-from smc_dp.run.terms import CuratorTerms, settled
+from smc_dp.run.terms import CuratorTerms, settled, terms_of
 
 KEY_BITS = 512
 
@@ -55,12 +55,15 @@ def agreement(
     as_printed: bool = False,
     key_bits: int = KEY_BITS,
     seeded: bool = True,
+    protocol: str | None = None,
     **options: Any,
 ) -> Agreement:
-    """What the parties agree on, epsilon = 1 unless said otherwise. `options`: of `CuratorTerms`."""
-    protocol = BY_PROTOCOL["prr_mean"][as_printed]
+    """What the parties agree on, epsilon = 1 unless said otherwise. `options`: of `CuratorTerms`; the linear path has
+    its own settings.
+    """
+    protocol = protocol or BY_PROTOCOL["prr_mean"][as_printed]
     wanted = target or Target(Fraction(1), "paper" if as_printed else "proven")
-    terms = CuratorTerms(key_bits, **options)
+    terms = CuratorTerms(key_bits, **options) if terms_of(protocol) is CuratorTerms else terms_of(protocol)()
     found = marks(protocol, terms, seeded=seeded)
     method = PathakMean(lam, as_printed)
     parties = data.federation.names

@@ -88,6 +88,10 @@ class Coalition:
         """A party's seeds, and the shares of them."""
         return self.code.dealing.deal(self.p, self.seeds[name].fork("greeting"))
 
+    def mask_key(self, name: str) -> Any:
+        """The mask key of a party for the first sum."""
+        return self.code.dealing.greeting(self.p, name, self.seeds[name].fork("greeting")).keys[0]
+
     def added(self, name: str, r: int) -> tuple[int, ...]:
         """What a party adds to a sum, noise included."""
         mine = self.addends[name]
@@ -271,11 +275,13 @@ class Coalition:
 
     def opened(self, r: int, dealer: str, kind: str) -> bytes | None:
         """The seed of this kind that the members have: their own, or one of which they have seen shares enough."""
+        if not self.p.D:
+            return None  # nothing is ever opened
         every = getattr(self.dealt(dealer), kind)
-        true: bytes | None = every[r if self.p.D else 0] if every else None
-        if dealer in self.members or true is None:
+        true: bytes = every[r]
+        if dealer in self.members:
             return true
-        same = [other for other in range(self.p.R) if self.p.D and every[other] == true]  # of which sum, is all one
+        same = [other for other in range(self.p.R) if every[other] == true]  # of which sum, is all one
         seen = [self.shares(other, dealer, kind) for other in same]
         return true if any(shares and self.code.dealing.opened(shares) == true for shares in seen) else None
 
@@ -314,16 +320,31 @@ class Coalition:
         """The masks of a party but those with parties within, from what the members know."""
         make, p = self.code.masking, self.p
         index, size = p.parties.index(name), (p.length(r), p.width)
-        found = []
-        if p.D:
-            found.append((make.self_mask(context, index, self.opened(r, name, "b"), *size), 1))
+        found = [(make.self_mask(context, index, self.opened(r, name, "b"), *size), 1)] if p.D else []
         for other in p.parties:
             if other not in (name, *within) and {name, other} not in self.strangers:
-                mine, theirs = (name, other) if self.opened(r, name, "s") else (other, name)
-                agreed = make.agree(self.opened(r, mine, "s"), make.public_key(self.dealt(theirs).s[r if p.D else 0]))
                 place = p.parties.index(other)
-                found.append((make.pair_mask(context, index, place, agreed, *size), 1 if index < place else -1))
+                mask = self._pair_mask(r, name, other, context) if p.D else self._closed_mask(r, name, other, context)
+                found.append((mask, 1 if index < place else -1))
         return found
+
+    def _pair_mask(self, r: int, name: str, other: str, context: bytes) -> bytes:
+        make, p = self.code.masking, self.p
+        mine, theirs = (name, other) if self.opened(r, name, "s") else (other, name)
+        agreed = make.agree(self.opened(r, mine, "s"), make.public_key(self.dealt(theirs).s[r]))
+        places = (p.parties.index(name), p.parties.index(other))
+        mask: bytes = make.pair_mask(context, *places, agreed, p.length(r), p.width)
+        return mask
+
+    def _closed_mask(self, r: int, name: str, member: str, context: bytes) -> bytes:
+        """From the secret of a member, what it has in common with the party in this sum."""
+        make, p = self.code.masking, self.p
+        secret = self.code.dealing.closed(self.seeds[member].fork("greeting"))
+        pairs = make.closed_pairs(secret, p.parties.index(member), [self.mask_key(party) for party in p.parties])
+        for _ in range(r):
+            pairs = make.closed_after(pairs)
+        mask: bytes = make.closed_mask(context, pairs, p.parties.index(name), p.length(r), p.width)
+        return mask
 
     # The post.
 

@@ -12,6 +12,7 @@ from protocols.crypto.sealing import OVERHEAD_BYTES
 from protocols.errors import StallError
 from protocols.programs import Protocol
 from protocols.runtime.board import Board
+from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent, Mail
 from protocols.runtime.message import Message
@@ -138,6 +139,9 @@ class FullToyRun:
         self.sent_by_all.append(envelope)
         move = Move(True, envelope.to, envelope.kind, envelope.stage, len(envelope.body))
         self._moves[envelope.sender].append(move)
+
+    def waits(self, name: str, want: Want) -> None:
+        pass
 
     def consumed(self, receiver: str, mail: Mail) -> None:
         """A role takes a letter out of its mail."""

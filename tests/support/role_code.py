@@ -20,8 +20,8 @@ import protocols
 HOME = Path(protocols.__file__).parent
 PACKAGE = "protocols.secure_sum"
 MODULES = (
-    *("parameters", "messages", "values", "roster", "dealing", "masks", "unmasking", "setup", "steps", "sums"),
-    *("complete", "publishing"),
+    *("graph", "parameters", "messages", "values", "roster", "dealing", "masks", "unmasking"),
+    *("setup", "seating", "steps", "sums", "complete", "publishing"),
 )
 COPY = "copied_secure_sum"
 

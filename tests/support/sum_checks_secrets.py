@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -58,6 +59,9 @@ def copies_do_not_cancel(code: Code) -> None:
     keys = [code.masking.public_key(bytes([j]) * 32) for j in (1, 2, 1)]
     z = c.added("P2", 0)
     y = code.masks.blind(c.p, z, bytes(32), 1, None, bytes([2]) * 32, keys)
+    hold(y != z, "a copied mask key takes the masks off")
+    secret = code.masking.ClosedSecret(bytes([2]) * 32)
+    y = code.masks.cover(c.p, z, bytes(32), code.masking.closed_pairs(secret, 1, keys))
     hold(y != z, "a copied mask key takes the masks off")
 
 
@@ -126,6 +130,30 @@ def masks_are_uniform(code: Code) -> None:
         hold(abs(sum(byte >> 7 for byte in mask[::8]) - 2048) <= 160, "the top bit of a mask is not uniform")
 
 
+def masks_can_be_programmed(code: Code) -> None:
+    """35. Where seeds may be opened, all that hides a number is SHAKE-256 of it, of its places and of its context."""
+    c = five(code)
+    for name, masked in c.to_charlie("Masked").items():
+        hold(masked.y == _by_shake_256(c, name, masked.context), "a seed that may be opened is expanded otherwise")
+
+
+def _by_shake_256(c: Coalition, name: str, context: bytes) -> tuple[int, ...]:
+    """What a party sends, by hashlib alone."""
+    i, length, width = c.p.parties.index(name), c.p.length(0), c.p.width
+    y = list(c.added(name, 0))
+    labels = [(1, b"smc-dp sum self\0" + context + i.to_bytes(2, "big") + c.dealt(name).b[0])]
+    for j, other in enumerate(c.p.parties):
+        agreed = c.code.masking.agree(c.dealt(name).s[0], c.mask_key(other))
+        places = b"".join(place.to_bytes(2, "big") for place in sorted((i, j)))
+        if j != i:
+            labels.append((1 if i < j else -1, b"smc-dp sum pair\0" + context + places + agreed))
+    for sign, label in labels:
+        raw = hashlib.shake_256(label).digest(length * width)
+        for place in range(length):
+            y[place] += sign * int.from_bytes(raw[place * width : (place + 1) * width], "big")
+    return c.p.ring.vector(y)
+
+
 def greeted_with(code: Code, change: Callable[[Coalition, Any], Any]) -> Coalition:
     """A session whose last party greets otherwise, seeing what the others greet with."""
     c = session(code, 5, 1, 1)
@@ -139,7 +167,7 @@ def greeted_with(code: Code, change: Callable[[Coalition, Any], Any]) -> Coaliti
 
 def copied_key(c: Coalition, said: Any) -> Any:
     """P1's mask key."""
-    return replace(said, keys=(c.code.masking.public_key(c.dealt("P1").s[0]),))
+    return replace(said, keys=(c.mask_key("P1"),))
 
 
 def copied_with_top_bit(c: Coalition, said: Any) -> Any:

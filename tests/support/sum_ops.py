@@ -71,6 +71,41 @@ def pair_mask(shared: Shared, context: str, one: int, other: int, agreed: str, l
 
 
 @op
+def expanded(shared: Shared, key: str, length: int, width: int) -> Json:
+    return masking.expand(raw(key), length, width)
+
+
+def closed(secret: str, index: int, keys: list[str], over: int) -> masking.ClosedPairs:
+    """What a party has in common with each party after so many sums."""
+    pairs = masking.closed_pairs(masking.ClosedSecret(raw(secret)), index, [raw(key) for key in keys])
+    for _ in range(over):
+        pairs = masking.closed_after(pairs)
+    return pairs
+
+
+@op
+def closed_mask(
+    shared: Shared,
+    secret: str,
+    index: int,
+    keys: list[str],
+    over: int,
+    other: int,
+    context: str,
+    length: int,
+    width: int,
+) -> Json:
+    pairs = closed(secret, index, keys, over)
+    return {"agreed": pairs.agreed[other], "mask": masking.closed_mask(raw(context), pairs, other, length, width)}
+
+
+@op
+def covered(shared: Shared, z: list[Json], secret: str, index: int, keys: list[str], over: int, context: str) -> Json:
+    p = read(shared["parameters"])
+    return masks.cover(p, tuple(numbers(z)), raw(context), closed(secret, index, keys, over))
+
+
+@op
 def combined_masks(shared: Shared, plus: list[str], minus: list[str], length: int, width: int) -> Json:
     return masking.combined([raw(x) for x in plus], [raw(x) for x in minus], length, width)
 

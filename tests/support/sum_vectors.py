@@ -66,6 +66,23 @@ def _masks(book: Book) -> None:
     book.add("lifted", context=context, y=list(enumerate(y)), seeds=seeds, keys=keys)
     book.add("lifted", context=context, y=[[0, y[0]], [2, y[2]]], seeds=[seeds[0], secrets[1], seeds[2]], keys=keys)
     book.add("lifted", context=bytes([1]) * 32, y=list(enumerate(y)), seeds=seeds, keys=keys)  # another query: no sum
+    _closed_masks(book, secrets, keys)
+
+
+def _closed_masks(book: Book, secrets: list[bytes], keys: list[bytes]) -> None:
+    context, small = bytes(32), bytes(32)
+    for key, length, width in ((bytes(32), 12, 8), (secrets[1], 3, 2), (secrets[1], 1, 128), (secrets[2], 5, 3)):
+        book.add("expanded", key=key, length=length, width=width)
+    mine = {"secret": secrets[0], "index": 0, "context": context}
+    for over, other, width in ((0, 1, 8), (0, 2, 8), (1, 1, 8), (2, 1, 3), (0, 1, 1)):
+        book.add("closed_mask", **mine, keys=keys, over=over, other=other, length=2, width=width)
+    book.add("closed_mask", **mine | {"secret": secrets[1], "index": 1}, keys=keys, over=1, other=0, length=2, width=8)
+    for other, theirs in ((0, keys), (1, [keys[0], small, keys[2]])):  # its own, and one of small order
+        refused = {**mine, "keys": theirs, "over": 0, "other": other, "length": 2, "width": 8}
+        book.add("refused", what="closed_mask", given=refused)
+    for i, z in enumerate(([1, 2], [10, 20], [65535, 300])):
+        for over in (0, 1):
+            book.add("covered", z=z, secret=secrets[i], index=i, keys=keys, over=over, context=context)
 
 
 def _digests(book: Book) -> None:

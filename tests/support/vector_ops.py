@@ -331,7 +331,7 @@ KIND = {kind.__name__: kind for kind in (*KINDS, *as_printed.PROGRAM.kinds)}
 
 
 def parameters(given: dict[str, Json]) -> Parameters:
-    return Parameters(**given | {"parties": tuple(given["parties"])})
+    return Parameters(**given | {"parties": tuple(given["parties"]), "exponents": "full"})
 
 
 def admitted(shared: Shared) -> dict[str, codec.Key]:

@@ -12,7 +12,7 @@ from protocols.runtime.simulate import Run
 from smc_dp.audit.code.executions import execute
 
 RUNS = 12
-PARTIES = 4  # in other sessions, where that is asked: enough for every kind of coalition
+PARTIES = 5  # in other sessions, where that is asked: enough for every kind of coalition
 
 
 @dataclass(frozen=True)

@@ -1,31 +1,37 @@
 """The law of what each claimed coalition reads: fresh executions at toy size against each other and the simulators.
 
-Executions in two very different worlds, in which the ideal functionality gives the same, are compared with each other
-and with simulated ones (`two_samples`); each takes a length of keys by lot, and where somebody may vanish, somebody
-does. The power is computed, and shown on broken twins: the same readings with one field one bit short. All of it is
-about the protocol's code, and a check, not a proof: a law may differ by less than what shows, or in a way that no event
-looks at. What a role drew itself (its coins) is not part of its readings.
+Executions in very different worlds, two or more, in which the ideal functionality gives a coalition the same, are
+compared with each other and with simulated ones (`two_samples`); each takes a length of keys by lot, and where somebody
+may vanish, somebody does. The power is computed, and shown on broken twins: the same readings with one field one bit
+short. All of it is about the protocol's code, and a check, not a proof: a law may differ by less than what shows, or in
+a way that no event looks at. What a role drew itself (its coins) is not part of its readings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
-from protocols.runtime.claims import Readings, Trials, View, readings
+from protocols.runtime.claims import Inputs, Readings, Trials
 from protocols.runtime.session import Program
 from smc_dp.audit.code.executions import execute
 from smc_dp.audit.code.two_samples import SampleComparison, compare_samples, smallest_shift
 
-RUNS, SIMULATED = 70, 300  # executions in each world, and simulated ones
+RUNS, SIMULATED = 70, 300  # executions in each of the first two worlds, and simulated ones
+FEWER = 36  # in each of more worlds
+TWO = 2
+ORDER = ("first", "second", "third", "fourth", "fifth", "sixth")
 REJECT, POWER = 1e-6, 0.9
 _FAIR = 0.5
+_FORKS = ("one", "other", *ORDER[TWO:])
 
 Coalition = tuple[str, ...]
 Samples = dict[Coalition, list[Readings]]
+SaidTo = Mapping[Coalition, str]
+NOTHING = ""  # what the functionality tells a coalition beside the sum, where it tells no more
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,7 @@ class TestedLaw:
     between: LawPower
     simulator: LawPower
     vanished: tuple[str, ...] = ()
+    worlds: int = 2
 
     @property
     def tests(self) -> int:
@@ -87,33 +94,81 @@ def coalitions(trials: Trials, p: Any, names: Sequence[str]) -> list[Coalition]:
 
 
 def law(program: Program, trials: Trials, p: Any, rng: Stream) -> TestedLaw:
-    """`RUNS` executions in each of two worlds against each other and against `SIMULATED` simulated ones."""
-    who = coalitions(trials, p, tuple(trials.worlds(p)[0]))
-    found = compared(
-        real(program, trials, p, 0, rng.fork("one"), who, RUNS),
-        real(program, trials, p, 1, rng.fork("other"), who, RUNS),
-        simulated(trials, p, rng.fork("simulated"), who, SIMULATED),
-    )
+    """Executions in each of the worlds against each other and against simulated ones."""
+    worlds = trials.worlds(p)
+    who = coalitions(trials, p, tuple(worlds[0]))
+    told = [told_in(trials, p, world, who) for world in worlds]
+    read = [
+        real(program, trials, p, i, rng.fork(_FORKS[i]), tuple(of), RUNS if i < TWO else FEWER)
+        for i, of in enumerate(told)
+    ]
+    made = {
+        said: simulated(trials, p, rng.fork(f"simulated {said}".strip()), _told_of(told, said), SIMULATED, said)
+        for said in dict.fromkeys(said for of in told for said in of.values())
+    }
+    found = compared_as_told(list(zip(read, told, strict=True)), made)
     return replace(found, vanished=tuple(trials.vanishing(p)))
+
+
+def told_in(trials: Trials, p: Any, world: Inputs, who: Sequence[Coalition]) -> dict[Coalition, str]:
+    """What the functionality tells each coalition in this world, where that is no matter of chance."""
+    if trials.told is None:
+        return dict.fromkeys(who, NOTHING)
+    every = {c: trials.told(p, world, c) for c in who}
+    return {c: said[0] for c, said in every.items() if len(said) == 1}
+
+
+def _told_of(told: Sequence[Mapping[Coalition, str]], said: str) -> list[Coalition]:
+    """The coalitions that are told this in some world."""
+    return list(dict.fromkeys(c for of in told for c, x in of.items() if x == said))
 
 
 def compared(left: Samples, right: Samples, made: Samples) -> TestedLaw:
     """The samples of two worlds against each other and against simulated ones; and the same with twins of these."""
-    found = tuple(
-        Found(c, between, compare_samples(a[c], b[c]))
-        for c in left
-        for between, a, b in (
-            ("both worlds", left, right),
-            ("the first world and the simulator", left, made),
-            ("the second world and the simulator", right, made),
-        )
-    )
+    told = dict.fromkeys(left, NOTHING)
+    return compared_as_told([(left, told), (right, told)], {NOTHING: made})
+
+
+def compared_as_told(read: Sequence[tuple[Samples, SaidTo]], made: Mapping[str, Samples]) -> TestedLaw:
+    """The samples of worlds, each with what the coalitions are told in it: for each coalition, those in which it is
+    told the same, against each other and against simulated ones that are told that; and the same with twins.
+    """
+    cases = list(_cases(read, made))
+    found = tuple(f for case in cases for f in _found(case, len(read)))
     level = REJECT / max(1, sum(f.comparison.tests for f in found))  # none, where nobody reads what is not public
-    twins = [(c, place) for c in left for place in made[c][0]]
-    missed = [f"{place} of {', '.join(c)}" for c, place in twins if not _rejected(left[c], made[c], place, level)]
-    runs, others, several = (len(next(iter(samples.values()))) for samples in (left, right, made))
+    twins = [(case, place) for case in cases for place in case.made[0]]
+    missed = [
+        f"{place} of {', '.join(case.coalition)}"
+        for case, place in twins
+        if not _rejected(case.read[0][1], case.made, place, level)
+    ]
+    runs, others = (len(next(iter(samples.values()))) for samples, _ in read[:TWO])
+    several = len(cases[0].made)
     between, simulator = (_power(runs, n, level) for n in (others, several))
-    return TestedLaw(found, runs, several, level, len(twins), tuple(missed), between, simulator)
+    return TestedLaw(found, runs, several, level, len(twins), tuple(missed), between, simulator, worlds=len(read))
+
+
+@dataclass(frozen=True)
+class _Case:
+    """What a coalition reads in all worlds in which it is told the same, by the names of the worlds, and simulated."""
+
+    coalition: Coalition
+    read: list[tuple[str, list[Readings]]]
+    made: list[Readings]
+
+
+def _cases(read: Sequence[tuple[Samples, SaidTo]], made: Mapping[str, Samples]) -> Iterator[_Case]:
+    for c, said in dict.fromkeys((c, said) for _, told in read for c, said in told.items()):
+        here = [(ORDER[i], samples[c]) for i, (samples, told) in enumerate(read) if told.get(c) == said]
+        yield _Case(c, here, made[said][c])
+
+
+def _found(case: _Case, worlds: int) -> Iterator[Found]:
+    for (one, a), (other, b) in combinations(case.read, 2):
+        between = "both worlds" if worlds == TWO else f"the {one} world and the {other}"
+        yield Found(case.coalition, between, compare_samples(a, b))
+    for name, a in case.read:
+        yield Found(case.coalition, f"the {name} world and the simulator", compare_samples(a, case.made))
 
 
 def _power(left: int, right: int, level: float) -> LawPower:
@@ -132,7 +187,7 @@ def real(
         q = by_lot(trials, p, coins)
         views = execute(program, q, trials.worlds(q)[world], coins, trials.vanishing(q)).views
         for c in who:
-            samples[c].append(trials.condensed(q, readings(*_of(views, c))))
+            samples[c].append(trials.condensed(q, trials.read(q, tuple(views[name] for name in c))))
     return samples
 
 
@@ -142,19 +197,17 @@ def by_lot(trials: Trials, p: Any, rng: Stream) -> Any:
     return lengths[rng.fork("length of keys").below(len(lengths))]
 
 
-def _of(views: dict[str, View], coalition: Coalition) -> list[View]:
-    return [views[name] for name in coalition]
-
-
-def simulated(trials: Trials, p: Any, rng: Stream, who: Sequence[Coalition], count: int) -> Samples:
-    """What the simulators make for each coalition, execution by execution."""
+def simulated(
+    trials: Trials, p: Any, rng: Stream, who: Sequence[Coalition], count: int, told: str = NOTHING
+) -> Samples:
+    """What the simulators make for each coalition that is told this, execution by execution."""
     samples: Samples = {c: [] for c in who}
     for i in range(count):
         coins = rng.fork(str(i))
         q = by_lot(trials, p, coins)
         simulate = trials.simulated(q, coins)
         for c in who:
-            samples[c].append(trials.condensed(q, simulate(c)))
+            samples[c].append(trials.condensed(q, simulate(c, told) if trials.told else simulate(c)))
     return samples
 
 

@@ -58,7 +58,8 @@ class Cell:
 class Row:
     """One coalition, in all worlds in which this party has the smallest number ("" where none are compared), when this
     becomes of the letters, in the session of which `session` says what is particular. `claimed` says whether the
-    protocol's claim is about this coalition, `given` whether its model says what everybody is given.
+    protocol's claim is about this coalition, `deviating` whether it may deviate then, `given` whether its model says
+    what everybody is given.
     """
 
     members: tuple[str, ...]
@@ -68,6 +69,7 @@ class Row:
     pattern: Pattern = EVERYBODY_STAYS
     session: str = ""
     given: bool = False
+    deviating: bool = False
 
     @property
     def beyond(self) -> bool:
@@ -200,7 +202,11 @@ def _rows(book: WorldBook, members: frozenset[str], briefly: bool = False) -> li
     claimed = claim is not None and claim.claims(book.p, ordered)
     given = book.model.given is not None
     strongest = {j: {s: _strongest(c) for s, c in cells.items()} for j, cells in sorted(found.items())}
-    return [Row(ordered, book.smallest(j), c, claimed, book.pattern, given=given) for j, c in strongest.items()]
+    deviating = claim is not None and claim.keeps is not None and not claim.keeps(book.p)
+    return [
+        Row(ordered, book.smallest(j), c, claimed, book.pattern, given=given, deviating=deviating)
+        for j, c in strongest.items()
+    ]
 
 
 def _look(book: WorldBook, members: frozenset[str], world: World) -> _Look:

@@ -95,9 +95,10 @@ def _margin(m: Matrix) -> str:
     """How many parties a coalition may have, with and without whoever is no party: as computed, and as claimed."""
     computed = _largest(m, lambda row: not row.beyond)
     claimed = _largest(m, lambda row: row.claimed)
+    how = "some of whom may deviate" if any(row.deviating for row in m.rows) else "who follow it as well"
     return (
         f"Nothing more than the sum and their own inputs tell, in any pattern, to {computed} who follow the protocol. "
-        f"The claim is about {claimed}, some of whom may deviate."
+        f"The claim is about {claimed}, {how}."
     )
 
 

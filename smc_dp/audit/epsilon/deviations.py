@@ -20,7 +20,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Kind, Message, Times, masked, message
 from protocols.runtime.session import Program, Role
-from protocols.secure_sum import masks, publishing, setup, steps
+from protocols.secure_sum import complete, masks, publishing, setup, steps
 from protocols.secure_sum.messages import Masked
 from protocols.secure_sum.parameters import Parameters, stage
 from protocols.secure_sum.values import Addends, Book, Opening, Sums, Vault, joined
@@ -112,11 +112,11 @@ async def _deviating(
     """The last party in the next sum. Returns what it has added so far as well."""
     r = len(added)
     at = steps.context(me, vault, r)
-    blinds = masks.blind(p, (0,) * p.length(r), at, me.index, None, vault.of(r).s, vault.keys[r])
+    blinds = masks.cover(p, (0,) * p.length(r), at, vault.pairs)
     shown = (await me.receive(me.curator, ShownInput)).y
     y = WAYS[deviation](p, mine, blinds, shown, me.rng)
     steps.send_masked(me, p, at, y)
-    vault = await steps.result(me, p, vault, r, at, p.everybody)
+    vault = complete.turned(p, await steps.result(me, p, vault, r, at, p.everybody))
     return vault, (*added, p.ring.subtract_vectors(y, blinds))
 
 

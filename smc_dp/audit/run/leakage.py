@@ -14,7 +14,7 @@ from typing import Any
 from protocols import programs
 from protocols.arithmetic.rng import Stream
 from protocols.programs import Protocol
-from protocols.runtime.claims import Readings, Trials, readings
+from protocols.runtime.claims import Readings, Trials
 from smc_dp.audit.code import boundary, law
 from smc_dp.audit.code.two_samples import shape
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
@@ -64,7 +64,7 @@ def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Che
     whole = [names for names in coalitions if not set(names) & set(stopped)]
     numbers = 0
     for names in whole:
-        real = readings(*(evidence.recomputed[name].view for name in names))
+        real = claim.trials.read(p, tuple(evidence.recomputed[name].view for name in names))
         fault = difference(real, simulate(names))
         if fault:
             return failed(f"what {_named(names)} read: {fault}")  # which others sent: nobody is named
@@ -128,10 +128,11 @@ def judge(found: law.TestedLaw) -> CheckOutcome:
 def _law_in_words(found: law.TestedLaw) -> str:
     caught = found.twins - len(found.missed)
     coalitions = len({f.coalition for f in found.found})
+    more = f" and {law.FEWER} in each of {found.worlds - law.TWO} more" if found.worlds > law.TWO else ""
     without = f", in which {_named(found.vanished)} vanishes," if found.vanished else ""
     return (
-        f"{coalitions} coalitions, {found.runs} toy executions in each of two worlds with equal output{without} and"
-        f" {found.simulated} simulated, {found.tests} exact tests, rejecting below {law.REJECT:.0e} in all;"
+        f"{coalitions} coalitions, {found.runs} toy executions in each of two worlds{more} with equal output{without}"
+        f" and {found.simulated} simulated, {found.tests} exact tests, rejecting below {law.REJECT:.0e} in all;"
         f" with probability {law.POWER} it shows {_power(found.simulator)} against the simulator,"
         f" {_power(found.between)} between the worlds;"
         f" twins with one field one bit short: {caught} of {found.twins} rejected"

@@ -25,6 +25,7 @@ from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
 from smc_dp.errors import shown
 from smc_dp.run.binding import published, published_message
 
+_NAMED = 8  # more participants are counted
 NOTHING_TO_CHECK = "what this protocol publishes under these parameters nobody can make again from public values"
 
 
@@ -86,7 +87,8 @@ def openings(evidence: Evidence) -> CheckOutcome:
         return not_possible(f"{why} nothing was published")
     wrong = _wrong(evidence, checkable, said, [])
     if wrong is None:
-        return passed(f"what {', '.join(said)} published follows from what all greeted with and what was opened")
+        who = ", ".join(said) if len(said) <= _NAMED else f"all {len(said)} participants"
+        return passed(f"what {who} published follows from what all greeted with and what was opened")
     line = next((n for name, (n, _) in published(evidence.envelopes.items()).items() if name == wrong.name), None)
     return failed(wrong.why, line, None if line is None else signer(evidence, line))
 

@@ -40,6 +40,10 @@ class Draws:
         """A coin in [0, 2**k)."""
         return self.below(1 << k)
 
+    def numbers(self, count: int, k: int) -> tuple[ManyOrOne, ...]:
+        """So many coins in [0, 2**k)."""
+        return tuple(self.bits(k) for _ in range(count))
+
     def below(self, n: int) -> ManyOrOne:
         """A coin in [0, n)."""
         size = range(n).stop  # asks, where n depends on coins

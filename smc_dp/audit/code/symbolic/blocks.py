@@ -6,21 +6,33 @@ import hashlib
 from types import SimpleNamespace
 from typing import Any
 
-from protocols.arithmetic import modular, shamir
+from protocols.arithmetic import halves, modular, permutation, shamir, words
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
-from protocols.crypto import admission, commitment, dgk, masking, paillier
+from protocols.crypto import (
+    admission,
+    commitment,
+    dgk,
+    encapsulation,
+    garbled_place,
+    garbling,
+    masking,
+    oblivious,
+    paillier,
+)
 from protocols.errors import LocalError
 from smc_dp.audit.code.symbolic.box import Admission, Box, Commitments, Cryptosystem, PublicKey, raised, with_plaintext
 from smc_dp.audit.code.symbolic.coins import AgreedCoins, Coins, Tape
 from smc_dp.audit.code.symbolic.form import Form, Number, Symbol
+from smc_dp.audit.code.symbolic.garbled import Encapsulation, GarbledSearch, split_in_halves, taken_as_words
 from smc_dp.audit.code.symbolic.masks import Masking, sharing
 
 
 def instead(tape: Tape) -> dict[Any, Any]:
     """What the names of real building blocks mean in a symbolic run."""
     crypto = Cryptosystem(tape)
+    search = GarbledSearch(tape)
 
     def ciphertext(n: int, value: Box) -> Box:
         return value
@@ -40,6 +52,12 @@ def instead(tape: Tape) -> dict[Any, Any]:
         steps: _Comparison(tape),
         shamir: sharing(tape),
         masking: Masking(tape),
+        halves: split_in_halves(),
+        words: taken_as_words(),
+        encapsulation: Encapsulation(tape),
+        oblivious: search.transfers,
+        garbling: search.circuits,
+        garbled_place: search.places,
         hashlib: SimpleNamespace(sha256=lambda data: SimpleNamespace(digest=lambda: tape.digest(data))),
         modular: SimpleNamespace(
             power=lambda base, exponent, _: raised(tape, base, exponent),
@@ -47,6 +65,7 @@ def instead(tape: Tape) -> dict[Any, Any]:
         ),
         paillier.Ciphertext: ciphertext,
         Permutation: _Permutations(),
+        permutation: SimpleNamespace(drawn=lambda seed, size: tuple(range(size))),  # any public order is like another
         Stream: lambda key, insecure: AgreedCoins(tape, key),
     }
 

@@ -3,10 +3,11 @@
 A Paillier ciphertext is (1 + n)**m times a randomiser, h_s**r or y**n, and all that the cryptosystem offers multiplies
 and raises to powers: it is linear in m and in the randomiser written as an exponent r. So a box holds two forms,
 content m and randomiser r. Who has the secret key reads both; everybody else sees the single form m + r, in which r is
-an unknown of full length, as y**n is in `Uniform`. A box stands for `Fresh` as well: where the difference counts, in
-what returns to the owner of a key, the codec takes nothing but `Uniform`. So exactly the products in which the
-randomisers cancel show anything of the contents. `trials` remembers the unknowns that a box was raised to: who sees
-such a box and the box below it finds the exponent by trying, as long as no other unknown is in it.
+an unknown of full length, as y**n is in `Uniform`. A box stands for `Fresh` as well, by short exponents or full ones,
+for that nobody tells these apart is what short ones assume: where the difference counts, in what returns to the owner
+of a key, the codec takes nothing but `Uniform`. So exactly the products in which the randomisers cancel show anything
+of the contents. `trials` remembers the unknowns that a box was raised to: who sees such a box and the box below it
+finds the exponent by trying, as long as no other unknown is in it.
 """
 
 from __future__ import annotations
@@ -145,6 +146,10 @@ class PrivateKey:
         """The contents."""
         return [self.decrypt(c) for c in boxes]
 
+    def decrypt_narrow(self, boxes: Sequence[Box], bits: int, rng: Coins) -> list[Number]:
+        """The contents, whatever their length."""
+        return self.decrypt_all(boxes)
+
     def encrypt(self, m: Number, rng: Coins) -> Box:
         """A box of m under a new randomiser."""
         return self.public.encrypt(m, rng)
@@ -181,8 +186,8 @@ class Cryptosystem:
         self._tape = tape
 
     def generate(self, bits: int, *rest: Any) -> PrivateKey:
-        """A new key; the last argument is the maker's randomness."""
-        rng: Coins = rest[-1]
+        """A new key; one of the arguments is the maker's randomness."""
+        (rng,) = (argument for argument in rest if isinstance(argument, Coins))
         n = (1 << bits) - 1 - 4 * len(self._tape.keys)
         self._tape.keys.append(n)
         key = PrivateKey(PublicKey(self._tape, n))
@@ -241,6 +246,12 @@ class Commitments:
         committed, opening = rng.bytes(COMMITMENT_BYTES), rng.bytes(OPENING_BYTES)
         self._tape.committed[committed] = (context, value, opening)
         return committed, opening
+
+    def made(self, context: bytes, value: Any, opening: bytes) -> bytes:
+        """The commitment that this opening opens to this value: always the same one."""
+        committed = self._tape.digest(b"committed" + context + opening)
+        self._tape.committed[committed] = (context, value, opening)
+        return committed
 
     def opens(self, committed: bytes, context: bytes, value: Any, opening: bytes) -> bool:
         """Whether this is what the commitment was made of."""

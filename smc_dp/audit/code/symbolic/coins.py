@@ -9,6 +9,7 @@ from typing import Any
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.errors import LocalError
+from smc_dp.audit.code.symbolic.circuits import Circuit, LockedUp
 from smc_dp.audit.code.symbolic.form import Form, Number, Symbol, extent
 from smc_dp.audit.code.symbolic.strings import Strings
 from smc_dp.audit.code.symbolic.worlds import World
@@ -24,8 +25,8 @@ class Tape:
 
     `secrets` are those of keys, by the role that made the key. `labels` maps a source of randomness to the permutation
     drawn from it, `drawers` its name to the roles that drew it, `agreed` to the coins drawn from it by whoever had the
-    source, `committed` a commitment to its context, its value and its opening. Two runs with another `salt` have other
-    random bytes.
+    source, `committed` a commitment to its context, its value and its opening, `circuits` the gates of a garbled search
+    to that search, `locked` what was locked in one to its rows. Two runs with another `salt` have other random bytes.
     """
 
     world: World
@@ -43,6 +44,8 @@ class Tape:
     drawers: dict[str, set[str]] = field(default_factory=dict)
     keys: list[int] = field(default_factory=list)
     products: dict[str, Symbol] = field(default_factory=dict)
+    circuits: dict[bytes, Circuit] = field(default_factory=dict)
+    locked: dict[bytes, LockedUp] = field(default_factory=dict)
 
     def draw(self, symbol: Symbol, among: list[Symbol] | None = None) -> Symbol:
         """Note a coin of its owner; one of the same name is the same coin, drawn again from the beginning."""
@@ -66,9 +69,13 @@ class Tape:
         """The permutations that whoever has these strings can draw."""
         return frozenset(label for source, label in self.labels.items() if self.strings.makes(source, theirs))
 
+    def sources(self, theirs: Set[bytes]) -> list[bytes]:
+        """The agreed sources that whoever has these strings can draw from."""
+        return [source for source in self.agreed if self.strings.makes(source, theirs)]
+
     def shared(self, theirs: Set[bytes]) -> set[Symbol]:
         """The coins from agreed sources that whoever has these strings can draw."""
-        return {s for source, coins in self.agreed.items() if self.strings.makes(source, theirs) for s in coins}
+        return {s for source in self.sources(theirs) for s in self.agreed[source]}
 
     def permutation(self, size: int, source: bytes) -> Permutation:
         """The world's permutation for this source of randomness; the same for all roles that share the source."""
@@ -120,6 +127,10 @@ class Coins:
         """A coin in [0, 2**k)."""
         return self.below(1 << k)
 
+    def numbers(self, count: int, k: int) -> tuple[Number, ...]:
+        """So many coins in [0, 2**k)."""
+        return tuple(self.bits(k) for _ in range(count))
+
     def below(self, n: Number) -> Number:
         """A coin in [0, n); where n is an unknown, the coin tells of it."""
         if not isinstance(n, Form):
@@ -165,6 +176,10 @@ class AgreedCoins:
     def bits(self, k: int) -> Number:
         """A coin in [0, 2**k) of all holders of the bytes."""
         return self.below(1 << k)
+
+    def numbers(self, count: int, k: int) -> tuple[Number, ...]:
+        """So many coins in [0, 2**k) of all holders of the bytes."""
+        return tuple(self.bits(k) for _ in range(count))
 
     def below(self, n: int) -> Number:
         """A coin in [0, n) of all holders of the bytes."""

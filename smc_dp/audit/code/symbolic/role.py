@@ -213,7 +213,8 @@ class SymbolicRole:
             raise LocalError(f"{self.name} goes on after it was told that somebody is absent")
         for sender in absent:
             self.mailbox.miss(sender)
-        got = {s: self._read(want, answer) for s, answer in found.items() if not isinstance(answer, Absent)}
+        there = {s: answer for s, answer in found.items() if not isinstance(answer, Absent)}
+        got = {s: self._read(want, answer) for s, answer in there.items() if want.wants(s)}
         following: Want = role.send(got)
         return following
 

@@ -18,6 +18,7 @@ from typing import Any
 from flint import fmpq
 
 from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.audit.code.symbolic import circuits
 from smc_dp.audit.code.symbolic.box import Box, Secret
 from smc_dp.audit.code.symbolic.form import Form, Number, Symbol, slots, symbols_of
 from smc_dp.audit.code.symbolic.span import Combination, Span
@@ -32,7 +33,8 @@ class SymbolicView:
     """Facts, forms whose values are given, and the unknowns that the members know because they are theirs.
 
     `drawn` names the permutations that the members can draw. `numbers` are those forms that a member reads as they are,
-    for the question which coins are long enough; `hints` are forms that it can narrow down.
+    for the question which coins are long enough; `hints` are forms that it can narrow down. `names` are other names for
+    unknowns that the members know without knowing whose they are.
     """
 
     trace: Trace
@@ -42,6 +44,7 @@ class SymbolicView:
     numbers: list[Form] = field(default_factory=list)
     hints: list[Form] = field(default_factory=list)
     drawn: frozenset[str] = frozenset()
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def key(self) -> Hashable:
@@ -73,8 +76,13 @@ class SymbolicView:
         """Whether a recipe of a view that looks the same computes this form here."""
         total: dict[str, Any] = dict(recipe[1])
         for i, c in recipe[0]:
-            _add(total, self._learnt.rows[i], c)
-        return {name: c for name, c in total.items() if c} == _named(form)
+            _add(total, self.named(self._learnt.rows[i]), c)
+        return {name: c for name, c in total.items() if c} == self.named(form)
+
+    def named(self, form: Form) -> dict[str, Any]:
+        """The coefficients of a form by the names of its unknowns, and that of the constant."""
+        named: dict[str, Any] = {self.names.get(s.name, s.name): c for s, c in form.terms.items()}
+        return named | ({CONSTANT: form.constant} if form.constant else {})
 
     def unknown(self, form: Form) -> dict[str, int]:
         """The part of a form that is not the members' own."""
@@ -142,9 +150,9 @@ class _Learnt:
 
     def _recipe(self, used: Combination, form: Form) -> Recipe:
         """The combination of rows, and the members' own numbers and the constant to be added to make the form."""
-        rest = _named(form)
+        rest = self._view.named(form)
         for i, c in used.items():
-            _add(rest, self.rows[i], -c)
+            _add(rest, self._view.named(self.rows[i]), -c)
         return tuple(sorted(used.items())), tuple(sorted((name, fmpq(c)) for name, c in rest.items() if c))
 
 
@@ -159,11 +167,15 @@ def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
     held = {x.key for x in (*own, *found) if isinstance(x, Secret)}
     boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in values(s.message)}
     texts = {v for v in found if isinstance(v, bytes)}
-    theirs = tape.strings.reached(members, texts)
+    before = tape.strings.reached(members, texts)
+    rows = list(circuits.opened(tape.locked, before, texts))
+    theirs = tape.strings.reached(members, texts | {x for key, row in rows for x in (key.tag, key.key, row.text)})
     drawn = tape.drawn(theirs)
+    acquainted = tape.sources(before)
+    strangers = [tape.agreed[source] for source in tape.sources(theirs) if source not in acquainted]
     known |= tape.shared(theirs)
     known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
-    view = SymbolicView(trace, frozenset(known), drawn=drawn)
+    view = SymbolicView(trace, frozenset(known), drawn=drawn, names=circuits.renamed(strangers))
     view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
     view.facts += [(s.sender, s.to, type(s.message).__name__, s.stage) for s in trace.sent]
     view.facts += trace.stages.items()
@@ -175,8 +187,17 @@ def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
     for tried in _tried(view, [v for v in found if isinstance(v, Box)], held, boxes):
         more = view.given if len(tried) == 1 else view.hints
         more += tried
+    for key, row in rows:
+        view.facts.append(tuple(x if x in before else "a new string" for x in (key.tag, row.text)))
+        for number in row.numbers:
+            _read_plain(view, number)
+    for circuit in tape.circuits.values():
+        view.given += circuit.numbers(before)
     view.given += _opened(trace, found, texts)
     view.hints += tape.strings.tells_of(theirs)
+    for circuit in tape.circuits.values():
+        if circuit.is_ordered_by(drawn) and view.solve(circuit.ties) is not None:
+            view.hints += circuit.differences()
     return view
 
 
@@ -256,11 +277,6 @@ def _rank(rows: Iterable[Mapping[str, int]]) -> int:
     return span.rank
 
 
-def _named(form: Form) -> dict[str, Any]:
-    named: dict[str, Any] = {s.name: c for s, c in form.terms.items()}
-    return named | ({CONSTANT: form.constant} if form.constant else {})
-
-
-def _add(total: dict[str, Any], form: Form, factor: Any) -> None:
-    for name, c in _named(form).items():
+def _add(total: dict[str, Any], named: Mapping[str, Any], factor: Any) -> None:
+    for name, c in named.items():
         total[name] = total.get(name, 0) + factor * c

@@ -259,7 +259,7 @@ class ToyRole:
         return {
             sender: self._take(want, answer) if isinstance(answer, Mail) else answer
             for sender, answer in found.items()
-            if not isinstance(answer, Absent)
+            if not isinstance(answer, Absent) and want.wants(sender)
         }
 
     def _throw(self, role: Coroutine[Any, Any, Any], stopped: StoppedError) -> NoReturn:
@@ -275,7 +275,7 @@ class ToyRole:
             self._sign_off()
             self._refuse_unread()
             return
-        if unknown := [name for name in self._want.senders if name not in self.session.names]:
+        if unknown := [name for name in self._want.senders if name not in self.session.participants]:
             raise LocalError(f"{self.name}: nobody is called {unknown[0]}")
 
     def _stop(self) -> None:

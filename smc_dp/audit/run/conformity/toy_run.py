@@ -10,6 +10,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import PUBLIC_BYTES
 from protocols.errors import StallError
 from protocols.programs import Protocol
+from protocols.runtime.desk import KEYS
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.session import SESSION_BYTES, Session
 from smc_dp.audit.run.conformity.toy_post import Move, Post
@@ -71,7 +72,8 @@ class ToyRun:
     @property
     def stages(self) -> frozenset[tuple[str, str]]:
         """Each stage with each role that was in it; keys are made in a stage of their own."""
-        return frozenset((stage, role.name) for role in self._roles for stage in role.stages)
+        greeted = {(KEYS, name) for name in self.session.greeters}
+        return frozenset((stage, role.name) for role in self._roles for stage in role.stages) | greeted
 
     @property
     def met(self) -> frozenset[tuple[str, Absent]]:

@@ -104,7 +104,8 @@ def test_the_checked_in_matrix_is_the_computed_one_and_what_the_command_prints(
     [
         (
             ("other",),
-            "--matrix: wanted one of pathak2010, pathak2010-as-printed-insecure, comparison, secure_sum, got 'other'",
+            "--matrix: wanted one of pathak2010, pathak2010-as-printed-insecure, comparison, linear, secure_sum, "
+            "pathak2010-garbled, got 'other'",
         ),
         (("comparison", "--parties", "3"), "--parties: not with --matrix comparison, which always has the same roles"),
     ],

@@ -12,8 +12,9 @@ from broken import sum_matrix_twins as twins
 
 from protocols import secure_sum
 from protocols.programs import PROTOCOLS, Protocol
-from protocols.secure_sum import asked, ideal
+from protocols.secure_sum import asked, dealing, ideal
 from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.values import Held
 from smc_dp.audit.code import words
 from smc_dp.audit.code.folding import grouped, lines
 from smc_dp.audit.code.matrix import SUM, Cell, Matrix, Row, matrix
@@ -141,6 +142,61 @@ def test_json_names_the_patterns_of_a_row() -> None:
 
 def test_two_parties_share_masks_and_nothing_else() -> None:
     assert [row for row in found(2, None, ("P2",)).rows if row.beyond] == []
+
+
+# In a circle of six with four neighbours each, of whom two open a seed: all but the one on the other side.
+
+CIRCLE = asked.profiles(asked.sample(6))[-1]
+IN_ORDER = tuple(f"P{j}" for j in range(1, 7))
+
+
+def around(chosen: tuple[tuple[str, ...], ...] | None, leaving: tuple[str, ...]) -> Matrix:
+    model = replace(SUMS.model, sample=lambda K: CIRCLE, profiles=lambda p: (), vanishing=lambda p: leaving)
+    return matrix(replace(SUMS, model=model), 6, chosen=chosen)
+
+
+def neighbours_of(j: int, members: Sequence[str]) -> int:
+    return sum((i - j) % 6 in (1, 2, 4, 5) for i in range(1, 7) if f"P{i}" in members)
+
+
+def read_alone(row: Row) -> set[int]:
+    """Of whom the coalition has what it added, noise included, though others were in the sum as well."""
+    told = [secret for secret, cell in row.cells.items() if secret.startswith("z_") and cell.beyond]
+    return {int(secret[2:].partition("(")[0]) for secret in told}
+
+
+@pytest.mark.parametrize("all_of_it", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_in_a_circle_charlie_reads_whom_enough_of_his_stand_beside(all_of_it: bool) -> None:
+    some = (("charlie",), ("P2", "charlie"), ("P1", "P2", "charlie"), ("P1", "P4", "charlie"), IN_ORDER)
+    m = around(None, ("P6",)) if all_of_it else around(some, ())
+    assert CIRCLE.T == 2
+    for row in m.rows:
+        read, others = read_alone(row), {j for j in range(1, 7) if f"P{j}" not in row.members}
+        wanted = {j for j in others if "charlie" in row.members and neighbours_of(j, row.members) >= 2}
+        if wanted and len(others - wanted - {6 if row.pattern.name else 0}) <= 1:
+            wanted = others  # the last of them follows from the sum
+        assert read <= wanted, (row.members, str(row.pattern))
+        assert row.pattern.name or read == wanted or len(others) == 1, (row.members, read)
+        assert not (row.claimed and row.beyond), (row.members, str(row.pattern))
+        assert not row.deviating
+    said = words.text(m)
+    assert "some of whom may deviate" not in said
+
+
+def test_shares_that_are_not_covered_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin: what neighbours send each other through Charlie lies open to him."""
+    monkeypatch.setattr(dealing, "covered", lambda context, dealer, agreed, dealt: bare(dealt))
+    monkeypatch.setattr(dealing, "uncovered", lambda context, dealer, holder, agreed, shares: unbare(shares))
+    (row,) = around((("charlie",),), ()).rows
+    assert read_alone(row) == set(range(1, 7))
+
+
+def bare(dealt: dealing.Seeds) -> tuple[bytes, ...]:
+    return tuple(share for held in dealt.shares for of_sum in held for share in (of_sum.b, of_sum.s))
+
+
+def unbare(shares: Sequence[bytes]) -> tuple[Held, ...]:
+    return tuple(Held(b, s) for b, s in zip(shares[::2], shares[1::2], strict=True))
 
 
 @pytest.mark.slow

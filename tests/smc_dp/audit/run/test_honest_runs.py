@@ -39,6 +39,7 @@ def drawn(seed: int) -> dict[str, Any]:
         "lam": lam,
         "topology": ("mesh", "star")[seed % 2],
         "comparison": ("tournament", "all-pairs")[seed // 2 % 2],
+        "exponents": ("short", "full")[seed % 3 == 1],
         "link": ("none", "lan", "wan")[rng.integers(3)],
         "key_bits": (256, 384, 512)[rng.integers(3)],
         "identities": long_term(tuple(f"north-{j}" for j in range(K)), seed) if rng.integers(2) else None,
@@ -72,7 +73,7 @@ def test_no_false_alarm_over_many_runs(tmp_path, seed):
 
 def test_the_seeds_cover_what_they_should():
     options = [drawn(seed) for seed in range(RUNS)]
-    for name, values in (("topology", 2), ("comparison", 2), ("link", 3), ("key_bits", 3), ("d", 6)):
+    for name, values in (("topology", 2), ("comparison", 2), ("exponents", 2), ("link", 3), ("key_bits", 3), ("d", 6)):
         assert len({option[name] for option in options}) == values
     assert {len(option["sizes"]) for option in options} == {2, 3, 4, 5, 6}
     assert sum(option["sizes"].count(min(option["sizes"])) > 1 for option in options) > 50  # ties for the smallest

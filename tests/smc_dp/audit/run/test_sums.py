@@ -69,6 +69,7 @@ WHOLE: dict[str, tuple[dict[str, Any], set[str]]] = {
     "two sums of different lengths": ({"lengths": (2, 1)}, {"shares", "openings"}),
     "verifiable": ({"verifiable": True, "lengths": (1, 2)}, {"shares", "structure-together"}),
     "verifiable, nobody may vanish": ({"D": 0, "verifiable": True}, {"shares"}),
+    "in a circle": ({"K": 6, "t": 1, "degree": 4, "lengths": (2, 1)}, {"shares", "openings"}),
     "shares": ({"t": 1, "D": 0, "output": "shares"}, {"openings", "statements"}),
 }
 
@@ -102,6 +103,11 @@ def audits_itself(folder: Path, made: Setup, vanish: dict[str, int]) -> None:
 def test_a_run_with_drop_outs_passes(vanish: dict[str, int], tmp_path: Path) -> None:
     """Before the greeting, in the set-up, before and after the masked input, at the very end; Charlie; two at once."""
     audits_itself(tmp_path, summing(), vanish)
+
+
+@pytest.mark.parametrize("letters", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 4, 5))])
+def test_a_run_in_a_circle_with_drop_outs_passes(letters: int, tmp_path: Path) -> None:
+    audits_itself(tmp_path, summing(6, 1, degree=4), {"P2": letters})
 
 
 def test_who_vanishes_when_nobody_waits_any_more_leaves_a_line(tmp_path: Path) -> None:

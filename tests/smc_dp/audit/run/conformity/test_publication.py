@@ -264,7 +264,8 @@ def test_the_digest_of_what_was_agreed_binds_parameters_bounds_grid_and_marks() 
         '{"bounds": {"bias": 0.1, "center": true, "classes": ["no", "yes"], "clip": 2.0, '
         '"columns": [{"high": 1.0, "low": -1.0, "name": "x"}], "label": "y"}, "fraction_bits": 40, '
         '"insecure": ["insecure test keys"], "parameters": {"calibration": "proven", "comparison": "tournament", '
-        '"dimension": 2, "epsilon": "1", "key_bits": 256, "lambda": "1/10", "method": "prr_mean", "noise": "knorm", '
+        '"dimension": 2, "epsilon": "1", "exponents": "short", "key_bits": 256, "lambda": "1/10", '
+        '"method": "prr_mean", "noise": "knorm", '
         '"parties": ["north", "south"], "protocol": "pathak2010", "ring_bits": 64}}'
     )
     assert agreed.digest == hashlib.sha256(text.encode()).hexdigest()

@@ -7,11 +7,14 @@ from typing import Annotated, Any
 
 import pytest
 from support.full_toy_run import FullToyRun
+from support.linear_path import linear
 from support.sessions import PRINTED, PROGRAM, Setup, setup, with_roles
 
 from protocols.arithmetic.rng import Stream
+from protocols.comparison import garbled
 from protocols.comparison.parameters import Comparisons
 from protocols.errors import LocalError, StallError
+from protocols.linear.parameters import Parameters
 from protocols.pathak2010 import ideal
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.endpoint import Endpoint
@@ -30,7 +33,7 @@ def schedule(made: Setup, protocol: Protocol = HARDENED) -> Schedule:
     return found
 
 
-@pytest.mark.parametrize(("K", "comparison"), [(2, "tournament"), (3, "all-pairs"), (6, "tournament")])
+@pytest.mark.parametrize(("K", "comparison"), [(2, "tournament"), (3, "all-pairs"), (3, "garbled"), (6, "tournament")])
 def test_what_is_learnt_is_what_real_roles_send(K: int, comparison: str) -> None:
     """Other data, other coins, another dimension and any schedule: the same messages in each sender's order."""
     made = setup(K, 7, comparison, seed=K)
@@ -47,13 +50,29 @@ def test_what_is_learnt_is_what_real_roles_send(K: int, comparison: str) -> None
         assert found.rounds == sum(stage.rounds for stage in stages.values())
 
 
+@pytest.mark.parametrize("forgets", [False, True])
+def test_long_rows_are_learnt_in_as_many_letters_as_they_travel_in(
+    forgets: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The twin: a toy run whose short rows all travel in one letter."""
+    monkeypatch.setattr(garbled, "LONGEST_PART", 200)
+    if forgets:
+        monkeypatch.setattr(Parameters, "row_parts", property(lambda p: garbled.parts(p.locked_bytes)))
+    made = linear([4, 2, 7], 20)
+    done = made.simulate()
+    sent = [(e.kind, e.to, e.stage) for e in done.transcript.envelopes if e.sender == "P1"]
+    assert sent.count(("LockedRows", "charlie", "selection")) > 2
+    found = schedule(made, PROTOCOLS["linear"])
+    assert (sent == [(m.kind, m.peer, m.stage) for m in found.sends("P1")]) != forgets
+
+
 SMALL = [(2, "tournament"), (4, "all-pairs")]
 LARGE = [(K, "tournament") for K in (3, 5, 6, 7, 8, 11, 16, 23)] + [(K, "all-pairs") for K in (2, 3, 8)]
 
 
 def same_as_of_processes(program: str, K: int, comparison: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    sums = PROTOCOLS["secure_sum"].model.sample(K)
-    given = {"comparison": Comparisons(K, 4, 512), "secure_sum": sums}
+    samples = {name: PROTOCOLS[name].model.sample(K) for name in ("linear", "secure_sum")}
+    given = {"comparison": Comparisons(K, 4, 512), **samples}
     p = given.get(program) or setup(K, 2, comparison).session.parameters
     learnt = from_toy_runs(PROTOCOLS[program], p, 100_000)
     monkeypatch.setattr(schedules, "ToyRun", FullToyRun)

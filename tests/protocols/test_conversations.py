@@ -1,0 +1,180 @@
+"""What a program says beforehand of its conversation is what the record of a run shows: messages, bytes, rounds."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Annotated, Any
+
+import pytest
+from support.draws import DRAWS, Ran, ran
+
+from protocols.arithmetic.rng import Stream
+from protocols.errors import LocalError
+from protocols.linear.parameters import Parameters as LinearParameters
+from protocols.pathak2010.messages import Half, Ready, Reshare
+from protocols.pathak2010.parameters import COMPARISONS, Parameters
+from protocols.programs import PROTOCOLS
+from protocols.runtime.conversation import Conversation, Flow, Foreseen, Turn, foresee
+from protocols.runtime.message import PARTY, Message, Times, masked, message
+from protocols.runtime.network import LINKS, traffic
+from protocols.secure_sum.parameters import Block
+from protocols.secure_sum.parameters import Parameters as SumParameters
+
+NAMES = sorted(PROTOCOLS)
+DRAWN = range(2, 52)
+
+
+def foreseen(name: str, done: Ran, link: str = "none") -> Foreseen:
+    return foresee(PROTOCOLS[name].program, done.session.parameters, done.conversation, LINKS[link].overhead)
+
+
+def differences(found: Foreseen, done: Ran, link: str = "none") -> list[str]:
+    """Where the forecast and the record differ: by stage, and by who sent and got."""
+    by_stage = traffic(done.envelopes, done.session, LINKS[link], "mesh")
+    wrong = [name for name in {**by_stage, **found.by_stage} if by_stage.get(name) != found.by_stage.get(name)]
+    overhead, sent, got = LINKS[link].overhead, Counter[str](), Counter[str]()
+    for e in done.envelopes:
+        sent[e.sender] += e.size + overhead
+        got[e.to] += e.size + overhead
+    for group, names in found.groups.items():
+        tally = found.by_group[group]
+        if tally.bytes != sum(sent[name] for name in names):
+            wrong.append(f"sent by {group}")
+        if tally.received_bytes != sum(got[name] for name in names):
+            wrong.append(f"got by {group}")
+        if tally.messages != sum(e.sender in names for e in done.envelopes):
+            wrong.append(f"letters of {group}")
+    return wrong
+
+
+def check(name: str, number: int) -> None:
+    link = tuple(LINKS)[number % len(LINKS)]
+    p = DRAWS[name](Stream.insecure_from_seed(f"{name} {number}"))
+    done = ran(name, p, f"{name} {number}")
+    assert differences(foreseen(name, done, link), done, link) == [], p
+
+
+def test_every_protocol_declares_its_conversation() -> None:
+    assert [name for name, protocol in PROTOCOLS.items() if protocol.conversation is None] == []
+    assert set(DRAWS) == set(PROTOCOLS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_declared_is_what_the_record_shows(name: str) -> None:
+    for number in range(2):
+        check(name, number)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_fifty_times_at_random(name: str) -> None:
+    for number in DRAWN:
+        check(name, number)
+
+
+def test_every_kind_of_session_is_among_the_fifty() -> None:
+    drawn = {name: [DRAWS[name](Stream.insecure_from_seed(f"{name} {n}")) for n in DRAWN] for name in NAMES}
+    assert {p.comparison for p in drawn["pathak2010"]} == set(COMPARISONS)
+    sums = {(p.D > 0, p.degree > 0, p.verifiable, p.output) for p in drawn["secure_sum"]}
+    assert sums == {
+        *((some, False, opened, "curator") for some in (False, True) for opened in (False, True)),
+        *((True, True, False, "curator"), (False, False, False, "shares")),
+    }
+
+
+# Broken twins: what would make a forecast another one.
+
+
+@message("1.6", PARTY >> PARTY)
+class WideHalf(Message):
+    """Broken: as `Half`, in a wider field."""
+
+    a_tilde: Annotated[int, masked("wide")]
+
+
+@message("3.3", Reshare.route)
+class LongReshare(Message):
+    """Broken: as `Reshare`, with as many numbers as a wider protocol would have."""
+
+    x: Annotated[tuple[int, ...], masked("weights"), Times("proof_points")]
+
+
+Change = Callable[[Flow], Flow]
+
+
+def _with(done: Ran, change: Change) -> Ran:
+    talk = done.conversation
+    turns = tuple(replace(turn, flows=tuple(change(flow) for flow in turn.flows)) for turn in talk.turns)
+    return done._replace(conversation=replace(talk, turns=turns))
+
+
+def _of(of: type[Message], **fields: Any) -> Change:
+    return lambda flow: replace(flow, **fields) if flow.kind is of else flow
+
+
+TWINS: dict[str, tuple[Change, str]] = {
+    "a letter sent once more": (_of(Half, times=2), "stage1"),
+    "a letter that is not sent": (_of(Ready, times=0), "stage3"),
+    "a wider field": (_of(Half, kind=WideHalf), "stage1"),
+    "another number of numbers": (_of(Reshare, kind=LongReshare), "stage3"),
+    "a letter in another stage": (_of(Half, stage="stage2"), "stage2"),
+    "a letter to everybody": (_of(Half, to=("P_1", "other parties")), "got by other parties"),
+}
+
+
+@pytest.fixture(scope="module")
+def curator_run() -> Ran:
+    return ran("pathak2010", Parameters(("a", "bb", "c"), 2, 512), "twins")
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_a_twin_is_told_apart(twin: str, curator_run: Ran) -> None:
+    change, where = TWINS[twin]
+    program, p = PROTOCOLS["pathak2010"].program, curator_run.session.parameters
+    wider = replace(program, kinds=(*program.kinds, WideHalf, LongReshare))
+    assert differences(foresee(wider, p, curator_run.conversation), curator_run) == []
+    assert where in differences(foresee(wider, p, _with(curator_run, change).conversation), curator_run)
+
+
+def _talk(**fields: Any) -> Conversation:
+    groups = {"P_1": ("a",), "other parties": ("b",), "charlie": ("charlie",)}
+    stages = dict.fromkeys(groups, ("setup", "stage1"))
+    flow = Flow(Half, "stage1", ("other parties",), ("P_1",))
+    return replace(Conversation(groups, stages, (Turn((flow,)),)), **fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"groups": {"P_1": ("a",), "charlie": ("charlie",)}}, "every participant in one group"),
+        ({"stages": dict.fromkeys(("P_1", "other parties", "charlie"), ("setup",))}, "past stage stage1, or has none"),
+        ({"turns": (Turn((Flow(WideHalf, "stage1", ("P_1",), ("charlie",)),)),)}, "WideHalf is none of its messages"),
+        (
+            {"turns": (Turn((Flow(Half, "stage1", ("P_1",), ("other parties",), 25, {"a": ("b",)}),)),)},
+            "Half comes too late on its links",
+        ),
+    ],
+)
+def test_what_cannot_be_a_conversation_of_the_program_is_refused(fields: dict[str, Any], why: str) -> None:
+    program, p = PROTOCOLS["pathak2010"].program, Parameters(("a", "b"), 1, 512)
+    with pytest.raises(LocalError, match=why):
+        foresee(program, p, _talk(**fields))
+    assert foresee(program, p, _talk()).by_stage["stage1"].rounds == 1
+
+
+def test_a_thousand_parties_cost_no_more_than_a_few() -> None:
+    names = tuple(f"hospital-{j}" for j in range(1, 1001))
+    many: dict[str, Any] = {
+        "pathak2010": Parameters(names, 1000, comparison="all-pairs"),
+        "linear": LinearParameters(names, 1000),
+        "secure_sum": SumParameters(names[:200], 1, 60, ((Block(1000, "none"),),) * 9),
+    }
+    for name, p in many.items():
+        declared: Any = PROTOCOLS[name].conversation
+        begun = time.process_time()
+        found = foresee(PROTOCOLS[name].program, p, declared(p))
+        assert time.process_time() - begun < 0.5
+        assert sum(stage.messages for stage in found.by_stage.values()) > 4000
