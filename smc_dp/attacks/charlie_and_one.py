@@ -25,6 +25,7 @@ from protocols.secure_sum.messages import Masked, Unmask
 from protocols.secure_sum.parameters import Parameters as SumParameters
 from protocols.secure_sum.values import Addends, Vault
 from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.charlie_and_first import with_another
 from smc_dp.attacks.sessions import (
     HARDENED,
     PRINTED,
@@ -134,8 +135,10 @@ ATTACK = MeasuredAttack(
             lambda rng, bits: _trial(rng, bits, printed=False),
             no_fix_yet=True,
         ),
+        with_another("linear, not P_1"),
         on_the_secure_sum("with the number of rows of all in it", _secure_sum),
     ),
     reading="Neither the paper nor the hardened protocol claims anything against Charlie and a party together. The "
-    "secure sum does: with one colluder the two learn how many rows all others have together, if that is released.",
+    "linear protocol does unless the party is P_1 (see charlie-and-first). So does the secure sum: with one colluder "
+    "the two learn how many rows all others have together, if that is released.",
 )

@@ -18,7 +18,7 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, play
+from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play
 from smc_dp.attacks.sums import add_up, on_the_secure_sum, weighted_sum
 from smc_dp.attacks.synthetic import DIMENSION, like_adult
 from smc_dp.data.federation import Public
@@ -57,10 +57,7 @@ def _attacked(program: Program) -> Variant:
         one_row = copies * DIMENSION * float(law.scale)
         return _is_near(estimated(play(program, secrets, key_bits, rng).lifted, one_row), n)
 
-    name = "printed" if printed else "hardened"
-    return Variant(
-        name, "curator protocol", f"the {name} protocol", "succeeds", trial, trials=40, no_fix_yet=not printed
-    )
+    return Variant(*form_of(program), "succeeds", trial, trials=40, no_fix_yet=not printed)
 
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
@@ -133,6 +130,7 @@ ATTACK = MeasuredAttack(
     variants=(
         _attacked(PRINTED),
         _attacked(HARDENED),
+        _attacked(LINEAR),
         Variant("trusted centre", "weighted sum", "the release of a weighted sum", "fails", _weighted_sum, trials=200),
         on_the_secure_sum("which does not release the number of rows", _secure_sum, trials=100),
     ),

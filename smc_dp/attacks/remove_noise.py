@@ -13,7 +13,7 @@ from functools import cache
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, play, secrets
+from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play, secrets
 from smc_dp.attacks.sums import add_up, on_the_secure_sum, weighted_sum
 from smc_dp.methods.sums.among import Among
 from smc_dp.methods.sums.secure_sum import SharedWeightedSum
@@ -35,8 +35,7 @@ def _attacked(program: Program) -> Variant:
         return [sum(column) for column in zip(*(s.w for s in honest), strict=True)] == S
 
     printed = program is PRINTED
-    name = "printed" if printed else "hardened"
-    return Variant(name, "curator protocol", f"the {name} protocol", "succeeds", trial, no_fix_yet=not printed)
+    return Variant(*form_of(program), "succeeds", trial, no_fix_yet=not printed)
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
@@ -69,6 +68,7 @@ ATTACK = MeasuredAttack(
     variants=(
         _attacked(PRINTED),
         _attacked(HARDENED),
+        _attacked(LINEAR),
         on_the_secure_sum("where every party draws a share of the noise", _secure_sum),
     ),
     reading="The function that the protocol computes allows this, so no proof about the protocol rules it out; another "

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import HARDENED, PRINTED, play, secrets
+from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, form_of, play, secrets
 
 PARTIES, DIMENSION = 3, 8
 
@@ -21,16 +21,14 @@ def residues(released: Sequence[int], parties: int) -> list[int]:
     return [x % parties for x in released]
 
 
-def _attacked(program: Program, name: str) -> Variant:
+def _attacked(program: Program) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
         drawn = secrets(PARTIES, DIMENSION, rng)
         played = play(program, drawn, key_bits, rng)
         truth = [sum(column) % PARTIES for column in zip(*(s.w for s in drawn), strict=True)]
         return residues(played.lifted, PARTIES) == truth
 
-    return Variant(
-        name, "curator protocol", f"the {name} protocol", "succeeds" if program is PRINTED else "fails", trial
-    )
+    return Variant(*form_of(program), "succeeds" if program is PRINTED else "fails", trial)
 
 
 ATTACK = MeasuredAttack(
@@ -48,6 +46,6 @@ ATTACK = MeasuredAttack(
         "Noise that was multiplied by K has the remainder 0, so this is the remainder of the exact sum.",
         "Any two sums that differ in a remainder are told apart for certain, whatever epsilon is.",
     ),
-    variants=(_attacked(PRINTED, "printed"), _attacked(HARDENED, "hardened")),
+    variants=(_attacked(PRINTED), _attacked(HARDENED), _attacked(LINEAR)),
     chance=float(PARTIES) ** -DIMENSION,
 )

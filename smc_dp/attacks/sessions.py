@@ -1,4 +1,4 @@
-"""Whole runs of the curator protocol on secrets made for an attack, with the views of all participants.
+"""Whole runs of the curator protocol, or of the linear one, on secrets made for an attack, with everybody's views.
 
 An attack is given the views of those who make it, and what is public: nothing else of a run.
 """
@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from protocols import pathak2010
+from protocols import linear, pathak2010
 from protocols.arithmetic.ring import Ring, Vector
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
+from protocols.linear.parameters import Parameters as LinearParameters
 from protocols.pathak2010 import as_printed
 from protocols.pathak2010.boundary import released
 from protocols.pathak2010.parameters import Parameters
@@ -25,6 +26,8 @@ from smc_dp.audit.code.executions import execute
 HARDENED = pathak2010.PROGRAM
 PRINTED = as_printed.PROGRAM
 PLAIN_BLINDING = as_printed.PLAIN_BLINDING
+LINEAR = linear.PROGRAM
+_FORMS = {PRINTED.name: "printed", HARDENED.name: "hardened", LINEAR.name: "linear"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,10 +66,16 @@ class Played:
         return list(self.ring.nearest(self.released))
 
 
+def form_of(program: Program) -> tuple[str, str, str]:
+    """What a variant that is run against this program is called: its name, its target, and both in words."""
+    name = _FORMS[program.name]
+    return name, "linear protocol" if program.name == LINEAR.name else "curator protocol", f"the {name} protocol"
+
+
 def play(program: Program, secrets: Sequence[PartySecret], key_bits: int, rng: Stream) -> Played:
-    """Run the protocol for parties P1, P2, ... with these secrets."""
+    """Run the protocol for parties P1, P2, ... with these secrets; the linear one has no keys of any length."""
     names = tuple(f"P{j}" for j in range(1, len(secrets) + 1))
-    p = Parameters(names, len(secrets[0].w), key_bits)
+    p = _parameters(program, names, len(secrets[0].w), key_bits)
     inputs: dict[str, tuple[Any, ...]] = {
         name: (p, _input(program, p, s)) for name, s in zip(names, secrets, strict=True)
     }
@@ -75,9 +84,15 @@ def play(program: Program, secrets: Sequence[PartySecret], key_bits: int, rng: S
     return Played(p, p.weights, released(p, run.published), run.views)
 
 
-def _input(program: Program, p: Parameters, secret: PartySecret) -> PartyInput | as_printed.PrintedInput:
+def _parameters(program: Program, names: tuple[str, ...], dimension: int, key_bits: int) -> Any:
+    if program.name == LINEAR.name:
+        return LinearParameters(names, dimension)
+    return Parameters(names, dimension, key_bits)
+
+
+def _input(program: Program, p: Any, secret: PartySecret) -> PartyInput | as_printed.PrintedInput:
     w = p.weights.vector(secret.w)
-    if program.name == HARDENED.name:
+    if program.name in (HARDENED.name, LINEAR.name):
         return PartyInput(secret.n, w, p.weights.vector(secret.eta))
     return as_printed.PrintedInput(secret.n, w, tuple(secret.eta))
 

@@ -16,7 +16,7 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, play
+from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play
 from smc_dp.attacks.sums import add_up, on_the_secure_sum, weighted_sum
 from smc_dp.attacks.synthetic import DIMENSION, like_adult
 from smc_dp.data.federation import Federation, Public
@@ -63,8 +63,7 @@ def _attacked(program: Program) -> Variant:
         found = [stripped(S, s.w, [copies * e for e in s.eta], K) for s in secrets]
         return found == [[sum(column) for column in zip(*_models(), strict=True)], *[None] * (K - 1)]
 
-    name = "printed" if printed else "hardened"
-    return Variant(name, "curator protocol", f"the {name} protocol", "succeeds", trial, no_fix_yet=not printed)
+    return Variant(*form_of(program), "succeeds", trial, no_fix_yet=not printed)
 
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
@@ -131,6 +130,7 @@ ATTACK = MeasuredAttack(
     variants=(
         _attacked(PRINTED),
         _attacked(HARDENED),
+        _attacked(LINEAR),
         Variant(
             "trusted centre",
             "weighted sum",

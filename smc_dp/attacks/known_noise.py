@@ -1,0 +1,83 @@
+"""`known-noise`: in the linear protocol a P_1 that deviates locks its own row at every place, and knows the noise.
+
+Whichever row opens for Charlie is P_1's, and no letter looks different for it. Only P_1 knows what to take off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from protocols.arithmetic.rng import Stream
+from protocols.linear import party as follows
+from protocols.linear import publication, selection, setup, submission
+from protocols.linear.parameters import Parameters
+from protocols.linear.values import Announced, Gathered, PartyInput
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.message import PARTY
+from protocols.runtime.session import Program
+from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.sessions import LINEAR, PartySecret, form_of, play, secrets
+from smc_dp.attacks.strip_noise import less_own
+
+PARTIES, DIMENSION = 5, 2
+
+
+def own_at_every_place(p: Parameters, gathered: Gathered) -> Gathered:
+    """What P_1 locks in place of everybody's rows."""
+    return replace(gathered, epks=gathered.epks[:1] * p.K, rows=gathered.rows[:1] * p.K)
+
+
+async def _party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
+    if me.index:
+        return await follows(me, p, mine)
+    keys = await me.stage(setup.party, p)
+    left, gathered = await me.stage(submission.first, p, keys, mine)
+    summand = await me.stage(selection.first, p, own_at_every_place(p, gathered), mine.w)
+    return await me.stage(publication.party, p, summand, left.masks)
+
+
+DEVIATING = replace(LINEAR, roles={**LINEAR.roles, PARTY: _party})
+
+
+def another_is_smallest(drawn: Sequence[PartySecret]) -> list[PartySecret]:
+    """The same with the largest size at P_1: if it were the smallest, it would know the noise anyway."""
+    n = sorted(secret.n for secret in drawn)
+    sizes = [n[-1], *(s.n for s in drawn if s.n != n[-1])]
+    return [replace(secret, n=size) for secret, size in zip(drawn, sizes, strict=True)]
+
+
+def _attacked(program: Program, name: str, about: str) -> Variant:
+    def trial(rng: Stream, key_bits: int) -> bool:
+        drawn = another_is_smallest(secrets(PARTIES, DIMENSION, rng))
+        S = play(program, drawn, key_bits, rng).lifted
+        return less_own(S, drawn[0].eta) == [sum(column) for column in zip(*(s.w for s in drawn), strict=True)]
+
+    _, target, protocol = form_of(LINEAR)
+    deviates = program is DEVIATING
+    about = f"{protocol}, {about}"
+    return Variant(name, target, about, "succeeds" if deviates else "fails", trial, no_fix_yet=deviates)
+
+
+ATTACK = MeasuredAttack(
+    name="known-noise",
+    paper="the linear protocol",
+    step="round 3",
+    flaw="Nobody but P_1 sees which rows it locks, and Charlie cannot tell one row from another.",
+    attacker="P_1, which breaks the rules",
+    takes="its own noise, and the release",
+    success="P_1 states the sum of all models without noise, in sessions in which its own data set is the largest",
+    when="always, and nobody notices",
+    steps=(
+        "P_1 gathers all rows, and locks its own one at every place in their stead.",
+        "Whatever Charlie opens is P_1's noise. All letters have the sizes that are due.",
+        "P_1 takes its noise off the release.",
+    ),
+    variants=(
+        _attacked(DEVIATING, "own rows", "P_1 locks its own row at every place"),
+        _attacked(LINEAR, "as agreed", "P_1 locks the rows that it was sent"),
+    ),
+    reading="The claim is about participants who follow the protocol. With noise of zero everybody would have the "
+    "exact sum.",
+    uses_keys=False,
+)

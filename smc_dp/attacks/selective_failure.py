@@ -1,0 +1,116 @@
+"""`selective-failure`: in the linear protocol a P_1 that locks some rows wrongly learns from Charlie's refusal.
+
+P_1 follows the protocol but for the locks of some places. If the smallest party is among them no row opens, and Charlie
+refuses: a bit about all sizes, which P_1 chose. A session that is simply repeated gives the next one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.ring import Vector
+from protocols.arithmetic.rng import Stream
+from protocols.comparison.garbled import Extension, Tables, cut
+from protocols.crypto import garbling
+from protocols.errors import PeerError
+from protocols.linear import masks, publication, setup, submission
+from protocols.linear import party as follows
+from protocols.linear.messages import LockedRows
+from protocols.linear.parameters import SIZE_BITS, Parameters
+from protocols.linear.values import Announced, Gathered, PartyInput
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.message import PARTY
+from protocols.runtime.session import Program
+from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.known_noise import another_is_smallest
+from smc_dp.attacks.sessions import LINEAR, PartySecret, form_of, play, secrets
+
+PARTIES = 4
+SESSIONS = (PARTIES - 1).bit_length()
+
+
+def spoiling(bit: int) -> Program:
+    """The program whose P_1 locks wrongly whatever stands at a place with this bit."""
+
+    async def first(me: Endpoint, p: Parameters, gathered: Gathered, w: Vector) -> Vector:
+        s = p.weights.random_vector(p.dimension, me.rng)
+        ranks = Permutation.random(p.K, me.rng).images
+        u = (await me.receive(me.curator, Extension)).u
+        made = garbling.garble(me.session_id, gathered.choice, u, gathered.a, ranks, SIZE_BITS)
+        locks = tuple(
+            garbling.Lock(me.rng.bytes(len(lock.tag)), lock.key) if j >> bit & 1 else lock
+            for j, lock in enumerate(made.locks)
+        )
+        rows = [
+            masks.packed(p, epk, p.weights.add_vectors(row, s))
+            for epk, row in zip(gathered.epks, gathered.rows, strict=True)
+        ]
+        for part in cut(made.tables):
+            me.send(me.curator, Tables(part))
+        for part in cut(garbling.lock(replace(made, locks=locks), rows)):
+            me.send(me.curator, LockedRows(part))
+        return p.weights.subtract_vectors(w, s)
+
+    async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
+        if me.index:
+            return await follows(me, p, mine)
+        keys = await me.stage(setup.party, p)
+        left, gathered = await me.stage(submission.first, p, keys, mine)
+        summand = await me.stage(first, p, gathered, mine.w, name="selection")
+        return await me.stage(publication.party, p, summand, left.masks)
+
+    return replace(LINEAR, roles={**LINEAR.roles, PARTY: party})
+
+
+def place_of_smallest(refusals: list[bool]) -> int:
+    """P_1's answer, from whether Charlie refused in each session."""
+    return sum(refused << bit for bit, refused in enumerate(refusals))
+
+
+def is_refused(program: Program, drawn: list[PartySecret], key_bits: int, rng: Stream) -> bool:
+    """Whether a session of these ends with Charlie's refusal."""
+    try:
+        play(program, drawn, key_bits, rng)
+    except PeerError:
+        return True
+    return False
+
+
+def _attacked(name: str, about: str, *, spoils: bool) -> Variant:
+    def trial(rng: Stream, key_bits: int) -> bool:
+        drawn = another_is_smallest(secrets(PARTIES, 1, rng))
+        refusals = [
+            is_refused(spoiling(bit) if spoils else LINEAR, drawn, key_bits, rng.fork(f"session {bit}"))
+            for bit in range(SESSIONS)
+        ]
+        return place_of_smallest(refusals) == min(range(PARTIES), key=lambda j: drawn[j].n)
+
+    _, target, protocol = form_of(LINEAR)
+    about = f"{protocol}, {about}"
+    return Variant(name, target, about, "succeeds" if spoils else "fails", trial, no_fix_yet=spoils)
+
+
+ATTACK = MeasuredAttack(
+    name="selective-failure",
+    paper="the linear protocol",
+    step="round 3",
+    flaw="Nobody but P_1 sees what it garbles and locks, and whether a row opens depends on all sizes.",
+    attacker="P_1, which breaks the rules",
+    takes="whether Charlie refuses, in each of a few sessions with the same sizes",
+    success="P_1 names the party with the smallest data set, which is another one",
+    when="if a session that was refused is repeated",
+    steps=(
+        "P_1 chooses half of the places and gives their locks tags that nothing leads to.",
+        "If the smallest party stands at one of them no row opens, and Charlie refuses; else all is as ever.",
+        f"With the halves that the {SESSIONS} bits of a place make, so many sessions name the smallest of {PARTIES}.",
+    ),
+    variants=(
+        _attacked("spoilt locks", "P_1 locks some rows wrongly", spoils=True),
+        _attacked("honest garbling", "P_1 garbles and locks what is due", spoils=False),
+    ),
+    chance=1 / (PARTIES - 1),
+    reading="Which row is locked how, and what the gates compute, is all P_1's: any predicate of all sizes can decide "
+    "whether a row opens. A refused session is to be looked into, not simply repeated.",
+    uses_keys=False,
+)
