@@ -1,9 +1,9 @@
 """Differentially private learning by several parties, over the protocols of `protocols`.
 
-Fourteen names and the version are here; each is imported when it is first used.
+Fifteen names and the version are here; each is imported when it is first used.
 
 * `run_protocol`: everybody's rows in, through the protocol, a run folder and a report out; `predict`: new rows
-  classified with a run folder; `audit_run`: what somebody finds who was not there.
+  classified with a run folder; `audit_run`: what somebody finds who was not there; `forecast`: what a run will cost.
 * `SecureSumClassifier`, `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`,
   `CollaborativeClassifier`: scikit-learn estimators, one for each family of methods (`smc_dp.estimators`).
 * `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         FeatureMethodClassifier,
         SecureSumClassifier,
     )
+    from smc_dp.forecasts.forecast import forecast
     from smc_dp.methods.registry import METHODS
     from smc_dp.privacy.statement import PrivacyStatement
     from smc_dp.privacy.target import Target
@@ -52,6 +53,7 @@ __all__ = [
     "Target",
     "__version__",
     "audit_run",
+    "forecast",
     "predict",
     "run_protocol",
 ]
@@ -82,6 +84,10 @@ def __getattr__(name: str) -> object:
         from smc_dp.run.protocol import run_protocol
 
         return run_protocol
+    if name == "forecast":
+        from smc_dp.forecasts.forecast import forecast
+
+        return forecast
     if name == "predict":
         from smc_dp.run.prediction import predict
 

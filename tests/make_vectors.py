@@ -15,7 +15,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # before tests/, whose protocols/ is another folder
 
-from support import sum_vectors, vector_ops
+from support import garbled_vectors, sum_vectors, vector_ops
 from support.vector_ops import Json, out, run
 
 from protocols.arithmetic import modular
@@ -283,6 +283,12 @@ def sums() -> Book:
     return book
 
 
+def garbling() -> Book:
+    book = Book("The hash and an AND gate; base transfers and their extension; garbled argmins, whole and spoilt.")
+    garbled_vectors.fill(book)
+    return book
+
+
 BOOKS: dict[str, Callable[[], Book]] = {
     "sharing": sharing,
     "paillier": paillier_book,
@@ -291,6 +297,7 @@ BOOKS: dict[str, Callable[[], Book]] = {
     "message": messages,
     "whole_run": whole_run,
     "secure_sum": sums,
+    "garbling": garbling,
 }
 
 

@@ -28,17 +28,34 @@ TABLE: dict[str, tuple[str, ...]] = {
     "protocols.comparison": ("ROLE",),
     "protocols.pathak2010": ("ROLE", "protocols.comparison", "protocols.curator"),
     "protocols.comparison.ideal": ("ROLE", "protocols.runtime.claims"),
+    "protocols.comparison.conversation": ("ROLE", "protocols.runtime.conversation"),
     "protocols.comparison.limits": ("protocols.runtime.limits",),
     "protocols.pathak2010.ideal": ("ROLE", "protocols.comparison", "protocols.curator", "protocols.runtime.claims"),
     "protocols.pathak2010.as_printed": (
         *("ROLE", "protocols.comparison", "protocols.curator", "protocols.runtime.claims"),
     ),
     "protocols.pathak2010.boundary": ("ROLE", "protocols.curator", "protocols.runtime.claims"),
+    **dict.fromkeys(
+        (f"protocols.pathak2010.{name}" for name in ("conversation", "printed_conversation")),
+        ("ROLE", "protocols.comparison", "protocols.curator", "protocols.runtime.conversation"),
+    ),
     "protocols.pathak2010.limits": ("protocols.runtime.limits",),
+    "protocols.pathak2010.searching": (
+        *("ROLE", "protocols.comparison.garbled", "protocols.curator", "protocols.runtime.claims"),
+    ),
+    "protocols.linear": ("ROLE", "protocols.curator", "protocols.comparison.garbled", "protocols.pathak2010.values"),
+    "protocols.linear.ideal": ("ROLE", "protocols.comparison.garbled", "protocols.curator", "protocols.runtime.claims"),
+    "protocols.linear.boundary": ("ROLE", "protocols.curator", "protocols.runtime.claims"),
+    "protocols.linear.checkable": ("ROLE", "protocols.runtime.claims"),
+    "protocols.linear.conversation": (
+        *("ROLE", "protocols.comparison.garbled", "protocols.curator", "protocols.runtime.conversation"),
+    ),
+    "protocols.linear.limits": ("protocols.runtime.limits",),
     "protocols.secure_sum": ("ROLE", "protocols.curator"),
     "protocols.secure_sum.ideal": ("ROLE", "protocols.curator", "protocols.runtime.claims"),
     "protocols.secure_sum.boundary": ("ROLE", "protocols.curator", "protocols.runtime.claims"),
     "protocols.secure_sum.checkable": ("ROLE", "protocols.curator", "protocols.runtime.claims"),
+    "protocols.secure_sum.conversation": ("ROLE", "protocols.curator", "protocols.runtime.conversation"),
     "protocols.secure_sum.limits": ("protocols.runtime.limits",),
     "protocols.programs": ("protocols",),
     # A row for every room of smc_dp; none is open to all.
@@ -51,7 +68,8 @@ TABLE: dict[str, tuple[str, ...]] = {
     "smc_dp.privacy": ("smc_dp.arrays", "smc_dp.errors", "protocols.arithmetic.rng"),
     "smc_dp.aggregation": (
         *("smc_dp.errors", "protocols.arithmetic", "protocols.crypto.identity", "protocols.errors"),
-        *("protocols.curator", "protocols.pathak2010", "protocols.runtime", "protocols.secure_sum"),
+        *("protocols.curator", "protocols.linear", "protocols.pathak2010", "protocols.runtime"),
+        "protocols.secure_sum",
     ),
     "smc_dp.ledger": ("smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.privacy"),
     "smc_dp.methods": (
@@ -85,12 +103,20 @@ TABLE: dict[str, tuple[str, ...]] = {
     "smc_dp.attacks": (
         *("smc_dp.arrays", "smc_dp.audit.code", "smc_dp.audit.epsilon", "smc_dp.data", "smc_dp.errors"),
         *("smc_dp.learning", "smc_dp.methods", "smc_dp.privacy", "protocols.arithmetic", "protocols.crypto"),
-        *("protocols.curator", "protocols.pathak2010", "protocols.runtime", "protocols.secure_sum"),
+        *("protocols.comparison.garbled", "protocols.curator", "protocols.errors", "protocols.linear"),
+        *("protocols.pathak2010", "protocols.runtime", "protocols.secure_sum"),
     ),
     "smc_dp.bench": (
         *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.errors", "smc_dp.learning", "smc_dp.unit_ball"),
-        *("protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.curator"),
-        *("protocols.pathak2010", "protocols.runtime"),
+        *("protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.linear"),
+        *("protocols.curator", "protocols.pathak2010", "protocols.runtime", "protocols.secure_sum"),
+    ),
+    # Above runs, whose settings it makes, and beside audits: it knows the protocols whose operations it measures.
+    "smc_dp.forecasts": (
+        *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.methods", "smc_dp.privacy"),
+        *("smc_dp.run", "protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.curator"),
+        *("protocols.errors", "protocols.linear", "protocols.pathak2010", "protocols.programs", "protocols.runtime"),
+        "protocols.secure_sum",
     ),
     "smc_dp.compare": (
         *("smc_dp.__version__", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.learning"),
@@ -108,12 +134,13 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("smc_dp.attacks", "smc_dp.audit", "smc_dp.bench", "smc_dp.compare", "smc_dp.data", "smc_dp.deploy"),
         "smc_dp.errors",
         *("smc_dp.files", "smc_dp.ledger", "smc_dp.methods", "smc_dp.privacy", "smc_dp.reproduce", "smc_dp.run"),
+        "smc_dp.forecasts",
         *("protocols.arithmetic.rng", "protocols.crypto.identity", "protocols.errors", "protocols.programs"),
     ),
     "smc_dp.audit": (),
     "smc_dp": (
         *("smc_dp.audit.run", "smc_dp.data", "smc_dp.errors", "smc_dp.estimators", "smc_dp.methods"),
-        *("smc_dp.privacy", "smc_dp.run"),
+        *("smc_dp.forecasts", "smc_dp.privacy", "smc_dp.run"),
     ),
 }
 # What a file of roles sees of us: numbers, keys, errors, and the half of the runtime that a role may know.
@@ -122,19 +149,24 @@ ROLE = (
     *("protocols.runtime.endpoint", "protocols.runtime.message", "protocols.runtime.session"),
 )
 COMMAND_LINE = ("smc_dp.cli",)
-ROLE_FOLDERS = ("protocols.comparison", "protocols.pathak2010", "protocols.secure_sum")
+ROLE_FOLDERS = ("protocols.comparison", "protocols.linear", "protocols.pathak2010", "protocols.secure_sum")
 
 # Folder -> the packages of others that it may import, beside the standard library.
 LIBRARIES: dict[str, tuple[str, ...]] = {
     "protocols": (),
     "protocols.arithmetic.modular": ("gmpy2",),
     "protocols.arithmetic.rng": ("cryptography",),
+    "protocols.arithmetic.words": ("numpy",),
     "protocols.crypto": ("cryptography", "phe"),
+    **{f"protocols.crypto.{name}": ("cryptography", "numpy") for name in ("garbling", "half_gates", "masking")},
+    **{f"protocols.crypto.{name}": ("numpy",) for name in ("circuit", "garbled_place")},
+    "protocols.crypto.oblivious": ("cryptography", "nacl", "numpy"),
     "protocols.runtime": ("cbor2",),
 }
-NOWHERE = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"}
-# joblib pickles between processes of one run and never reads a file of others: only the grid of experiments uses it.
-EXCEPT = {"joblib": "smc_dp.compare"}
+NOWHERE = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "multiprocessing"}
+# Both pickle between processes of one run, and never read a file of others: only the grid of experiments uses joblib,
+# and only the simulator's workers use multiprocessing.
+EXCEPT = {"joblib": ("smc_dp.compare",), "multiprocessing": ("protocols.runtime.worker", "protocols.runtime.workers")}
 NEVER_IN_ROLES = {
     *("random", "secrets", "os", "time", "datetime", "threading", "asyncio", "logging", "multiprocessing"),
     *("numpy", "gmpy2", "socket", "subprocess", "concurrent", "uuid"),
@@ -143,8 +175,9 @@ NEVER_IN_ROLES = {
 ROLE_FILES = {
     "protocols.comparison.roles",
     "protocols.comparison.signs",
-    *(f"protocols.pathak2010.{name}" for name in ("setup", "stage1", "stage2", "stage3")),
-    *(f"protocols.secure_sum.{name}" for name in ("setup", "steps", "sums", "complete", "publishing")),
+    *(f"protocols.pathak2010.{name}" for name in ("garbled", "setup", "stage1", "stage2", "stage3")),
+    *(f"protocols.linear.{name}" for name in ("setup", "submission", "selection", "publication")),
+    *(f"protocols.secure_sum.{name}" for name in ("setup", "seating", "steps", "sums", "complete", "publishing")),
 }
 OPERATORS = (
     *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult),
@@ -186,7 +219,7 @@ def known(top: str, module: str) -> bool:
 
 def forbidden(top: str, module: str) -> bool:
     """Whether nobody, or nobody but another folder, may use this package of others."""
-    return top in NOWHERE and not (top in EXCEPT and fits(module, EXCEPT[top]))
+    return top in NOWHERE and not any(fits(module, place) for place in EXCEPT.get(top, ()))
 
 
 def wrong_imports(tree: ast.AST, module: str) -> Iterator[str]:
@@ -486,6 +519,7 @@ BROKEN = {
     "pickle by name": ("protocols.runtime.state", "from pickle import loads"),
     "joblib": ("smc_dp.learning.x", "import joblib"),
     "joblib beside the experiments": ("smc_dp.estimators", "from joblib import Parallel"),
+    "worker processes elsewhere": ("protocols.runtime.replay", "import multiprocessing"),
     "pickle in the experiments": ("smc_dp.compare.runner", "import pickle"),
     "hidden import": ("smc_dp.data.x", "import importlib\nimportlib.import_module('pickle')"),
     "hidden import, built in": ("smc_dp.data.x", "__import__('pickle')"),
@@ -544,6 +578,7 @@ FINE = {
     "bytes joined": ("protocols.pathak2010.setup", "def f(a):\n    return b'x' + a"),
     "context": ("protocols.pathak2010.setup", "def _context(me, a):\n    return me.session_id + a.encode()"),
     "constants": ("smc_dp.data.x", "LINKS = {'lan': 1}\n__all__ = ['LINKS']"),
+    "worker processes": ("protocols.runtime.workers", "import multiprocessing"),
     "joblib in the experiments": ("smc_dp.compare.runner", "import joblib"),
     "numpy in learning": ("smc_dp.learning.x", "import numpy as np"),
     "the stream in privacy": ("smc_dp.privacy.x", "from protocols.arithmetic.rng import Stream"),

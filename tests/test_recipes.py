@@ -199,6 +199,7 @@ def test_a_place_that_is_not_there_is_refused(tmp_path: Path) -> None:
         recipes(GOOD)["Add a line"][0].do(tmp_path)
 
 
+@pytest.mark.slow
 def test_whether_a_test_notices_is_what_pytest_says(tmp_path: Path) -> None:
     (tmp_path / "test_a.py").write_text("def test_good():\n    pass\n\n\ndef test_bad():\n    raise ValueError\n")
     assert notices(tmp_path, "test_a.py::test_good") is None

@@ -31,7 +31,8 @@ def of(name: str, op: str) -> list[dict[str, Any]]:
 
 
 def test_the_files_are_there_small_and_of_one_layout() -> None:
-    assert set(FILES) == {"sharing", "paillier", "comparison", "sealing", "message", "whole_run", "secure_sum"}
+    protocols = {"comparison", "garbling", "whole_run", "secure_sum"}
+    assert set(FILES) == {"sharing", "paillier", "sealing", "message"} | protocols
     for name, file in FILES.items():
         assert set(file) == {"source", "comment", "shared", "cases"}
         assert (FOLDER / f"{name}.json").stat().st_size < 200_000
@@ -63,6 +64,7 @@ def test_the_vectors_are_those_that_the_code_makes() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_changed_or_missing_file_fails_the_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,6 +158,21 @@ def test_the_masks_in_the_file_are_those_of_hashlib() -> None:
         label = bytes.fromhex(given["context"]) + low.to_bytes(2, "big") + high.to_bytes(2, "big")
         spun = hashlib.shake_256(b"smc-dp sum pair\0" + label + bytes.fromhex(given["agreed"]))
         assert case["output"] == spun.hexdigest(given["length"] * given["width"])
+
+
+def test_the_gates_in_the_file_are_ands_and_the_rows_those_of_the_smallest() -> None:
+    for case in of("garbling", "and_gate"):
+        done, one = case["output"], int(case["output"]["zero"], 16) ^ int(case["input"]["delta"], 16)
+        assert [int(x, 16) for x in done["outputs"]] == [int(done["zero"], 16)] * 3 + [one]
+    for case in of("garbling", "garbled_argmin"):
+        sizes, done = case["input"]["sizes"], case["output"]
+        order = [(n, rank ^ done["c"]) for n, rank in zip(sizes, done["ranks"], strict=True)]
+        assert int(done["opened"], 16) == order.index(min(order))
+    for case in of("garbling", "extension"):
+        delta = next(x for x in of("garbling", "base_transfers"))["output"]["delta"]
+        labels, zeros = ([case["output"][k][i : i + 32] for i in range(0, 256, 32)] for k in ("labels", "zeros"))
+        for t, q, bit in zip(labels, zeros, case["input"]["bits"], strict=True):
+            assert int(q, 16) == int(t, 16) ^ bit * int(delta, 16)
 
 
 def test_the_statements_in_the_file_are_arrays_of_five_that_their_owners_signed() -> None:

@@ -57,7 +57,9 @@ def audit(
       smc-dp run --out runs/second --record-views views
       smc-dp audit runs/second --views views
       smc-dp audit --matrix pathak2010 --parties 3
+      smc-dp audit --matrix pathak2010-garbled
       smc-dp audit --matrix comparison
+      smc-dp audit --matrix linear
       smc-dp audit --matrix secure_sum
     """
     if matrix is not None:
@@ -93,11 +95,11 @@ def _in_options(report: AuditReport) -> AuditReport:
 
 
 def _matrix(name: str, asked: int | None, as_json: bool) -> int:
-    from protocols.programs import PROTOCOLS
+    from protocols.programs import LOOKED_AT
     from smc_dp.audit.code import matrix as matrices
     from smc_dp.audit.code import words
 
-    protocol = PROTOCOLS[choice("--matrix", name, tuple(PROTOCOLS))]
+    protocol = LOOKED_AT[choice("--matrix", name, tuple(LOOKED_AT))]
     if protocol.model.small is not None:
         refuse({"--parties": asked}, f"not with --matrix {name}, which always has the same roles")
         return _exact_matrix(protocol, as_json)

@@ -27,6 +27,7 @@ from smc_dp.cli import (
     completion,
     data,
     epsilon,
+    forecast,
     identities,
     ledger,
     predict,
@@ -78,6 +79,7 @@ _UsageError: Any = typer.BadParameter.__base__  # typer carries its own copy of 
 app.command()(deferred(run.run))
 app.command()(deferred(predict.predict))
 app.command()(deferred(publish.publish))
+app.command()(deferred(forecast.forecast))
 app.command()(deferred(bench.bench))
 app.command()(deferred(audit.audit))
 app.command("audit-epsilon")(deferred(epsilon.audit_epsilon))

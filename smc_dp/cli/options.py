@@ -26,7 +26,7 @@ _QUOTED = re.compile(r"`([a-z_]+)`")
 ALIASES = MappingProxyType({"folder": "data_dir", "limit": "budget"})
 """What the library calls a parameter -> what a command calls it, where the option's own name does not say so."""
 
-Choice = TypeVar("Choice", bound=str)
+Allowed = TypeVar("Allowed", bound=str)
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 DataDir = Annotated[Path | None, typer.Option(envvar="SMC_DP_DATA", help="Folder with the papers' data sets.")]
 Cache = Annotated[Path | None, typer.Option(help="Folder that `smc-dp data prepare` keeps data sets in.")]
@@ -122,7 +122,7 @@ def count(option: str, text: str | None, least: int = 1) -> int | None:
     return value
 
 
-def choice(option: str, text: str, choices: tuple[Choice, ...]) -> Choice:
+def choice(option: str, text: str, choices: tuple[Allowed, ...]) -> Allowed:
     """One of the choices."""
     for known in choices:
         if text == known:

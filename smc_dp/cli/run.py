@@ -83,6 +83,14 @@ def run(
             "classes newton].",
         ),
     ] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            metavar="pathak2010|linear",
+            help="prr_mean: the paper's protocol, or one whose cost is linear in the number of parties [default: "
+            "pathak2010; from 20 parties on linear, unless --key-bits, --comparison or --exponents is there].",
+        ),
+    ] = None,
     epsilon: Annotated[str, typer.Option(help="Privacy: smaller is more private.")] = "1",
     delta: Annotated[
         str | None,
@@ -124,7 +132,15 @@ def run(
     comparison: Annotated[
         str | None,
         typer.Option(
-            metavar="all-pairs|tournament", help="prr_mean: how the smallest party is found [default: tournament]."
+            metavar="all-pairs|garbled|tournament",
+            help="prr_mean: how the smallest party is found [default: tournament].",
+        ),
+    ] = None,
+    exponents: Annotated[
+        str | None,
+        typer.Option(
+            metavar="short|full",
+            help="prr_mean: the randomisers of ciphertexts, by assumption or not [default: short].",
         ),
     ] = None,
     key_bits: Annotated[
@@ -170,6 +186,12 @@ def run(
         str, typer.Option(metavar="mesh|star", help="Direct links, or all mail through Charlie.")
     ] = "mesh",
     link: Annotated[str, typer.Option(metavar="lan|wan|none", help="The network whose delays are simulated.")] = "none",
+    workers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="INTEGER", help="Processes that roles may run in, for less time on the wall [default: 1]."
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder to make [default: a new one in runs/].")] = None,
     record_views: Annotated[
         Path | None,
@@ -216,9 +238,9 @@ def run(
     newton (advised, for any number of classes; gd for very many columns): the parties add up what single records
     contribute, sum after sum, for two classes nearly as good as all rows in one place. wsum: the sum of the models.
 
-    In all but prr_mean Charlie and some parties may deviate at will, and others vanish. What they cannot do is see more
-    than the sums, with the noise of all others in them (in ofpa each model has its own before it is added); a result,
-    or a true one, is not promised.
+    In all but prr_mean Charlie and some parties may deviate at will, and others vanish; of more than 200 parties none
+    may deviate where some may vanish. What they cannot do is see more than the sums, with the noise of all others in
+    them (in ofpa each model has its own before it is added); a result, or a true one, is not promised.
 
     \b
     Examples:
@@ -231,6 +253,8 @@ def run(
       smc-dp run --dataset digits --epsilon 3
       smc-dp run --method soft_ss --auxiliary 100 --epsilon 5
       smc-dp run --epsilon 0.5 --ledgers ledgers --budget 2 --identities identities
+      smc-dp run --parties 50 --protocol pathak2010 --comparison garbled --exponents full --workers 2
+      smc-dp run --parties 5 --protocol linear
       smc-dp run --method newton
       smc-dp run --method newton --colluders 1 --dropouts 1 --vanish hospital-2:20
       smc-dp run --method wsum --noise vg --sizes hidden
@@ -242,18 +266,27 @@ def run(
     from smc_dp.run.simulation import simulate_run
 
     numbers = {"key_bits": key_bits, "colluders": colluders, "dropouts": dropouts, "most_rows": most_rows}
-    names = {"comparison": comparison, "sizes": sizes, "output": output}
-    agreed = agreed_options(
-        *(method or _usual(party, bounds, dataset), epsilon, delta, calibration, noise),
-        {"lam": lam, "adjacency": adjacency, "rows": rows, "clip": clip},
-        {**named_settings(numbers, names), "verifiable": verifiable or None},
-        as_printed=as_printed_insecure,
-        test_keys=insecure_test_keys,
-        seeded=insecure_seed is not None,
-    )
+    names = {"comparison": comparison, "exponents": exponents, "sizes": sizes, "output": output}
+    named = {**named_settings(numbers, names), "verifiable": verifiable or None}
+
+    def agreed_by(crowd: int) -> dict[str, Any]:
+        return agreed_options(
+            *(method or _usual(party, bounds, dataset), epsilon, delta, calibration, noise),
+            {"lam": lam, "adjacency": adjacency, "rows": rows, "clip": clip},
+            named,
+            protocol=protocol,
+            parties=crowd,
+            as_printed=as_printed_insecure,
+            test_keys=insecure_test_keys,
+            seeded=insecure_seed is not None,
+        )
+
+    announced = _announced(party, parties, split)
+    agreed = agreed_by(announced)
     check_auxiliary(agreed["method"], given=auxiliary is not None)
     leaving = _vanishing(vanish or [])
     mail, network = choice("--topology", topology, TOPOLOGIES), choice("--link", link, LINKS)
+    processes = count("--workers", workers) or 1
     seed = None if insecure_seed is None else whole("--insecure-seed", insecure_seed)
     folder = fresh_folder() if out is None else out
     books = _books(ledgers, budget, budget_delta)
@@ -266,6 +299,8 @@ def run(
     else:
         refuse(own, "goes with --party, and none was given")
         found = _dealt(dataset, data_dir, parties, split, auxiliary, strict=strict_bounds)
+    if len(found.federation.parties) != announced:  # one file said who has which rows
+        agreed = agreed_by(len(found.federation.parties))
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
     agreed["method"] = in_a_simulation(agreed["method"], found.federation)
     public = on_auxiliary(agreed["method"], found.federation, given=auxiliary is not None)
@@ -280,6 +315,7 @@ def run(
         report = simulate_run(
             found, agreement, rng, folder, hear,
             topology=mail, link=network, identities=known, views=record_views, ledgers=books, vanish=leaving,
+            workers=processes,
         )  # fmt: skip
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
@@ -291,19 +327,16 @@ def run(
 
 def agreed_options(
     method: str, epsilon: str, delta: str | None, calibration: str | None, noise: str | None,
-    own: Mapping[str, str | None], named: Mapping[str, Any], *, as_printed: bool, test_keys: bool, seeded: bool,
+    own: Mapping[str, str | None], named: Mapping[str, Any], *, protocol: str | None, parties: int,
+    as_printed: bool, test_keys: bool, seeded: bool,
 ) -> dict[str, Any]:  # fmt: skip
-    """What is agreed on whoever takes part, refused before any file is read."""
+    """What is agreed on whoever takes part, refused before any file is read; parties: how many there are to be."""
     from smc_dp.privacy.target import DEFAULT_DELTA, LEAST_DELTA, Calibration, Target
-    from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA, check, marks, method_for
-    from smc_dp.run.agreement import as_printed as runs_as_printed
+    from smc_dp.run.agreement import WITH_DELTA, check, marks, method_for
     from smc_dp.run.terms import settled, terms_of
 
-    known = BY_PROTOCOL.get(method, ())
-    protocol = next((name for name in known if runs_as_printed(name) == as_printed), None)
-    if known and protocol is None:
-        raise InputError(f"--as-printed-insecure: does not go with method {method}, which no paper prints")
-    by = protocol or ""
+    given = [name for name, value in named.items() if value is not None]
+    by = _protocol(method, protocol, parties, given, as_printed=as_printed)
     settings = method_for(method, by, _settings(method, by, own))
     mark = None if calibration is None else choice("--calibration", calibration, get_args(Calibration))
     default: Calibration = "paper" if as_printed else "proven"
@@ -323,6 +356,34 @@ def agreed_options(
         "terms": terms,
         "marks": marks(by, terms, seeded=seeded),
     }
+
+
+def _protocol(method: str, named: str | None, parties: int, given: list[str], *, as_printed: bool) -> str:
+    """The protocol that somebody named, or the usual one; "" for a method that none computes."""
+    from smc_dp.run.agreement import BY_PROTOCOL, usual_protocol
+    from smc_dp.run.agreement import as_printed as runs_as_printed
+
+    known = BY_PROTOCOL.get(method, ())
+    if not as_printed:
+        if named is not None and known:
+            choice("--protocol", named, tuple(name for name in known if not runs_as_printed(name)))
+        return named or usual_protocol(method, parties, given)
+    refuse({"--protocol": named}, "does not go with --as-printed-insecure, which has a protocol of its own")
+    printed = next((name for name in known if runs_as_printed(name)), None)
+    if known and printed is None:
+        raise InputError(f"--as-printed-insecure: does not go with method {method}, which no paper prints")
+    return printed or ""
+
+
+def _announced(party: list[str] | None, parties: str | None, split: str | None) -> int:
+    """How many parties there are to be, as far as it can be told before any file is read."""
+    from smc_dp.data.sources import DEFAULT_PARTIES
+
+    if party:
+        return len(party)
+    if split is not None:
+        return split.count(",") + 1
+    return DEFAULT_PARTIES if parties is None else whole("--parties", parties)
 
 
 def _usual(party: list[str] | None, bounds: Path | None, dataset: str | None) -> str:
@@ -365,9 +426,12 @@ def _settings(method: str, protocol: str, own: Mapping[str, str | None]) -> dict
 
 def named_settings(numbers: Mapping[str, str | None], names: Mapping[str, str | None]) -> dict[str, int | str]:
     """The settings of a protocol that were given, read."""
-    from smc_dp.run.terms import ComparisonName, OutputName, RowCounts
+    from smc_dp.run.terms import ComparisonName, ExponentsName, OutputName, RowCounts
 
-    known = {"comparison": get_args(ComparisonName), "sizes": get_args(RowCounts), "output": get_args(OutputName)}
+    known = {
+        "comparison": get_args(ComparisonName), "exponents": get_args(ExponentsName),
+        "sizes": get_args(RowCounts), "output": get_args(OutputName),
+    }  # fmt: skip
     found: dict[str, int | str] = {}
     for name, text in (*numbers.items(), *names.items()):
         if text is not None:

@@ -62,6 +62,7 @@ def new(
         str | None,
         typer.Option(metavar="|".join(METHODS), help="What is learned, as in `run` [default: newton]."),
     ] = None,
+    protocol: Annotated[str | None, typer.Option(metavar="pathak2010|linear", help="As in `run`.")] = None,
     epsilon: Annotated[str, typer.Option(help="Privacy: smaller is more private.")] = "1",
     delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="As in `run`.")] = None,
     lam: Annotated[str | None, typer.Option("--lambda", metavar="NUMBER", help="As in `run`.")] = None,
@@ -70,7 +71,8 @@ def new(
     clip: Annotated[str | None, typer.Option(metavar="NUMBER", help="As in `run`.")] = None,
     calibration: Annotated[str | None, typer.Option(metavar="proven|paper", help="As in `run`.")] = None,
     noise: Annotated[str | None, typer.Option(metavar="knorm|laplace|ddg|vg|self", help="As in `run`.")] = None,
-    comparison: Annotated[str | None, typer.Option(metavar="all-pairs|tournament", help="As in `run`.")] = None,
+    comparison: Annotated[str | None, typer.Option(metavar="all-pairs|garbled|tournament", help="As in `run`.")] = None,
+    exponents: Annotated[str | None, typer.Option(metavar="short|full", help="As in `run`.")] = None,
     key_bits: Annotated[str | None, typer.Option(metavar="INTEGER", help="As in `run`.")] = None,
     colluders: Annotated[str | None, typer.Option(metavar="INTEGER", help="As in `run`.")] = None,
     dropouts: Annotated[str | None, typer.Option(metavar="INTEGER", help="As in `run`.")] = None,
@@ -100,12 +102,12 @@ def new(
     from smc_dp.run.agreement import FOR_MORE, Agreement, check_auxiliary
 
     numbers = {"key_bits": key_bits, "colluders": colluders, "dropouts": dropouts, "most_rows": most_rows}
-    named = named_settings(numbers, {"comparison": comparison, "sizes": sizes})
+    named = named_settings(numbers, {"comparison": comparison, "exponents": exponents, "sizes": sizes})
     agreed = agreed_options(
         *(method or FOR_MORE, epsilon, delta, calibration, noise),
         {"lam": lam, "adjacency": adjacency, "rows": rows, "clip": clip},
         {**named, "verifiable": verifiable or None},
-        as_printed=False, test_keys=insecure_test_keys, seeded=False,
+        protocol=protocol, parties=len(party), as_printed=False, test_keys=insecure_test_keys, seeded=False,
     )  # fmt: skip
     check_auxiliary(agreed["method"], given=auxiliary is not None)
     parties = dict(stored.pinned(text) for text in party)

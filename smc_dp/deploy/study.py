@@ -53,6 +53,8 @@ from smc_dp.run.terms import Terms, terms_of
 
 _FOLLOWS = ("ring_bits", "fraction_bits")
 """Of a sum's settings, what follows from the rest: whoever states it states it right."""
+_UNSAID = ("exponents",)
+"""Settings that a study need not state: exponents are full then, as they were before there was a choice."""
 
 
 class MethodSettings(Document):
@@ -234,7 +236,7 @@ class JointStudy(Document):
             yield from self._faults_of_settings(kind, terms)
 
     def _faults_of_settings(self, kind: Any, terms: type[Any]) -> Iterator[str]:
-        wanted = dict.fromkeys(_FOLLOWS, False) | {field.name: True for field in fields(terms)}
+        wanted = dict.fromkeys(_FOLLOWS, False) | {f.name: f.name not in _UNSAID for f in fields(terms)}
         stated, in_protocol = self.method.__pydantic_extra__, self.protocol.__pydantic_extra__
         yield from (*_unknown("method", stated, settings_wanted(kind)), *_unknown("protocol", in_protocol, wanted))
         missing = [*_missing("method", stated, settings_wanted(kind)), *_missing("protocol", in_protocol, wanted)]

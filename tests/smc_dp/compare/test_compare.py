@@ -321,6 +321,7 @@ def test_models_measured_together_are_measured_as_each_on_its_own():
     assert metrics.qualities([], test) == []
 
 
+@pytest.mark.slow
 def test_a_killed_grid_goes_on_without_redoing_finished_cells(tmp_path):
     many = ["--repeats", "25", "--epsilons", "1", "--parties", "3", "--trust", "aggregator"]
     command = ["compare", "--methods", "wsum,local", *many, "--insecure-seed", "7", "--jobs", "1"]

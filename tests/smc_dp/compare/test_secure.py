@@ -94,8 +94,8 @@ def test_what_no_secure_sum_computes_is_no_plan(change: dict[str, Any], message:
     entry = replace(SECURE, **{"label": str(change.get("method", "wsum")), **change})
     with pytest.raises(InputError, match=message):
         replace(PLAN, entries=(entry,))
-    many = GridSetting("many", "digits", Deal(parties=201, per_party=2))
-    with pytest.raises(InputError, match="number of parties: wanted at most 200, got 201"):
+    many = GridSetting("many", "a9a", Deal(parties=2001, per_party=2))
+    with pytest.raises(InputError, match="number of parties: wanted at most 2000 with `dropouts` 1, got 2001"):
         replace(PLAN, settings=(SETTING, many))
     assert replace(PLAN, settings=(SETTING, many), entries=(CLEAR, replace(SECURE, settings=("s",))))
 
@@ -125,8 +125,11 @@ def test_both_are_compared_where_both_exist() -> None:
     assert chosen(["wsum"], trusts=("secure",))[0] == [summed]
     assert chosen(["wsum"], trusts=("aggregator",))[0] == [clear]
     assert chosen(["wsum"], noise="vg")[0] == [("wsum", "secure", "vg")]
-    skipped = "wsum is skipped for calibration proven, trust secure: number of parties: wanted at most 200, got 201"
-    assert chosen(["wsum"], among=Among(201, 2, 0)) == ([clear], [skipped])
+    skipped = "wsum is skipped for calibration proven, trust secure: number of parties: wanted at most "
+    assert chosen(["wsum"], among=Among(1000, 2, 0)) == ([clear, summed], [])
+    found = [chosen(["wsum"], among=among) for among in (Among(1001, 2, 0), Among(2001, 2, 1))]
+    said = ["1000 with `dropouts` 0, got 1001", "2000 with `dropouts` 1, got 2001"]
+    assert found == [([clear], [skipped + most]) for most in said]
     assert chosen(["local"], trusts=("secure",))[1][0].endswith("trust secure: no secure sum computes it")
 
 

@@ -74,7 +74,7 @@ MUTANTS = {
     "noise as printed": ('"proven"', '"paper"', "calibration|paper"),
     "an unknown protocol": ('"secure_sum"', '"sum"', "protocol: wanted one of secure_sum"),
     "more colluders than parties": ("colluders = 1", "colluders = 3", "colluders"),
-    "colluders as a text": ("colluders = 1", 'colluders = "1"', "colluders: wanted 0 to 199, got '1'"),
+    "colluders as a text": ("colluders = 1", 'colluders = "1"', "colluders: wanted 0 to 1999, got '1'"),
     "no colluders": ("colluders = 1\n", "", "protocol: colluders: is missing"),
     "negative drop-outs": ("dropouts = 0", "dropouts = -1", "dropouts: wanted 0 to"),
     "more drop-outs than there can be": ("dropouts = 0", "dropouts = 2", "dropouts|colluders"),
@@ -250,11 +250,13 @@ def test_how_a_study_is_written_does_not_matter() -> None:
 
 
 def test_the_agreement_is_that_of_a_run() -> None:
-    agreed = study(by_curator())
+    agreed = study(by_curator().replace('"tournament"', '"tournament"\nexponents = "short"'))
     bounds = agreed.bounds
     target = agreed.agreement().target
     mean = method_for("prr_mean", "pathak2010", {"lam": 0.1})
     assert agreed.agreement() == Agreement(mean, target, studies.PARTIES, bounds, "pathak2010", CuratorTerms())
+    unsaid = study(by_curator()).agreement()  # as every study before there was a choice
+    assert unsaid.terms == CuratorTerms(exponents="full")
     sums = study()
     newton = method_for("newton", "secure_sum", {})
     wanted = Agreement(newton, sums.agreement().target, studies.PARTIES, bounds, "secure_sum", SumTerms(sizes="hidden"))

@@ -668,7 +668,10 @@ WRONG = {
     "colluders below": (at(trust="secure", colluders=-1), "colluders: wanted at least 0, got -1"),
     "colluders text": (at(trust="secure", colluders="1"), "colluders: wanted a whole number, got '1'"),
     "dropouts": (at(trust="secure", dropouts=3), "dropouts: for 5 parties of whom 1 may collude wanted at most 1"),
-    "a crowd": (at(trust="secure", n_parties=201), "number of parties: wanted at most 200, got 201"),
+    "a crowd": (
+        at(trust="secure", n_parties=201, colluders=150, dropouts=50),
+        "dropouts: for 201 parties of whom 150 may collude wanted at most 49, got 50",
+    ),
     "a sum of one": (at(trust="secure", n_parties=1, colluders=0), "number of parties: wanted at least 2, got 1"),
     "adjacency": (sums(adjacency="party"), "adjacency: wanted replace or addremove, got 'party'"),
     "rows": (sums(method="gd", rows=0), "rows: wanted a whole number from 1 to 1000000000000, got 0"),
