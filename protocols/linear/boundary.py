@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from protocols.arithmetic import halves
 from protocols.arithmetic.ring import Vector
@@ -19,11 +18,8 @@ from protocols.linear import masks
 from protocols.linear.messages import PublishedShare, Share, Submit
 from protocols.linear.parameters import Parameters
 from protocols.linear.values import CuratorKeys, Masks, OpenedRow, PartyInput, Submitted
-from protocols.runtime.claims import Attack, Inputs, Unclaimed, View
-from protocols.runtime.message import Message
+from protocols.runtime.claims import Attack, Inputs, Unclaimed, View, first_of, left_by, letter_from
 
-V = TypeVar("V")
-M = TypeVar("M", bound=Message)
 Coalitions = tuple[tuple[str, ...], ...]
 
 
@@ -49,14 +45,14 @@ def all_smallest(p: Parameters, inputs: Inputs) -> list[int]:
 
 def everything_of_hubs(p: Parameters, charlie: View, first: View, S: Vector) -> Everything:
     """From Charlie's view and that of P_1: halves that meet, rows that the box key opens, and s, which it took off."""
-    mine, box = _input(first), _left(charlie, CuratorKeys).box
+    mine, box = _input(first), left_by(charlie, CuratorKeys).box
     sizes, noises = [mine.n], [mine.eta]
     for name in p.parties[1:]:
-        submit = _from(first, name, Submit)
-        sizes.append(halves.join(submit.a, _from(charlie, name, Share).b))
+        submit = letter_from(first, name, Submit)
+        sizes.append(halves.join(submit.a, letter_from(charlie, name, Share).b))
         noises.append(masks.bare(p, submit.row, encapsulation.opened(box, submit.epk, charlie.session)))
     s = p.weights.subtract_vectors(mine.w, first.results[_SELECTION])
-    eta = p.weights.subtract_vectors(_left(charlie, OpenedRow).summand, s)
+    eta = p.weights.subtract_vectors(left_by(charlie, OpenedRow).summand, s)
     return Everything(tuple(sizes), tuple(noises), p.weights.subtract_vectors(S, eta))
 
 
@@ -68,7 +64,10 @@ def weights_behind_a_cut(p: Parameters, views: Sequence[View], published: Mappin
     here = {view.name: view for view in views}
     i = _encircled(p)
     name = p.parties[i]
-    first, charlie = _from(here[p.parties[0]], name, Submit).seed, _from(here[CURATOR_NAME], name, Share).seed
+    first, charlie = (
+        letter_from(here[p.parties[0]], name, Submit).seed,
+        letter_from(here[CURATOR_NAME], name, Share).seed,
+    )
     edges = {j: _seed(p, here[p.parties[j]], i) for j in (*p.before(i), *p.after(i))}
     plus = (*(seed for j, seed in edges.items() if j > i), charlie)
     minus = (first, *(seed for j, seed in edges.items() if j < i))
@@ -85,7 +84,7 @@ def exact_sum_of_smallest(p: Parameters, smallest: View, S: Vector) -> Vector:
 
 def exact_sum_of_the_named(p: Parameters, charlie: View, party: View, S: Vector) -> Vector:
     """The same, if the row that Charlie opened is this party's: its epk says so; raises `ValueError` if it is not."""
-    if _left(charlie, OpenedRow).epk != _submitted(party).epk:
+    if left_by(charlie, OpenedRow).epk != _submitted(party).epk:
         raise ValueError(f"the row that opened is not that of {party.name}")
     return exact_sum_of_smallest(p, party, S)
 
@@ -112,28 +111,11 @@ def _seed(p: Parameters, view: View, i: int) -> bytes:
 def _submitted(view: View) -> Submitted:
     """What a party's first stage left; that of P_1 leaves more beside it."""
     every = [part for result in view.results for part in (result if isinstance(result, tuple) else (result,))]
-    return _one(every, Submitted, view.name)
+    return first_of(every, Submitted, view.name)
 
 
 def _input(view: View) -> PartyInput:
-    return _one(view.inputs, PartyInput, view.name)
-
-
-def _left(view: View, kind: type[V]) -> V:
-    """What a stage of this role left behind."""
-    return _one(view.results, kind, view.name)
-
-
-def _from(view: View, sender: str, kind: type[M]) -> M:
-    """The one message of this kind that this role had from the sender."""
-    return _one([message for name, message in view.mail if name == sender], kind, view.name)
-
-
-def _one(values: Sequence[Any], kind: type[V], whose: str) -> V:
-    for value in values:
-        if isinstance(value, kind):
-            return value
-    raise ValueError(f"the view of {whose} has no {kind.__name__}")
+    return first_of(view.inputs, PartyInput, view.name)
 
 
 # The same in the form in which a claim is tried. Where sizes are equal, coins decide, and nothing is there to be found.
@@ -174,7 +156,7 @@ def _all_but_one_with_charlie(p: Parameters) -> Coalitions:
 
 
 def _input_of(inputs: Inputs, party: str) -> PartyInput:
-    return _one(inputs[party], PartyInput, party)
+    return first_of(inputs[party], PartyInput, party)
 
 
 def _smallest(p: Parameters, inputs: Inputs) -> str | None:

@@ -9,18 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from protocols.arithmetic.ring import Vector
 from protocols.curator import CURATOR_NAME
 from protocols.pathak2010.messages import Indicator, PublishedShare, Selected, Slot
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import CuratorKeys, PartyInput, PartyKeys
-from protocols.runtime.claims import Attack, Inputs, Unclaimed, View
-from protocols.runtime.message import Message
-
-V = TypeVar("V")
-M = TypeVar("M", bound=Message)
+from protocols.runtime.claims import Attack, Inputs, Unclaimed, View, first_of, left_by, letter_from
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,8 +57,8 @@ def sizes_of_charlie_and_party(p: Parameters, charlie: View, party: View) -> Siz
     Slot i of step 1.3 holds pi_1(a)_i under xi, which every party opens, and pi_1(b)_i under zeta, which Charlie opens;
     every party knows pi_1. So r and pi_2, which are to keep the two apart, are not even in the way.
     """
-    keys, zeta = _left(party, PartyKeys), _left(charlie, CuratorKeys).zeta
-    slots = [_from(charlie, name, Slot) for name in p.parties]
+    keys, zeta = left_by(party, PartyKeys), left_by(charlie, CuratorKeys).zeta
+    slots = [letter_from(charlie, name, Slot) for name in p.parties]
     whole = [p.sizes.add(keys.xi.decrypt(slot.a), zeta.decrypt(slot.b)) for slot in slots]
     tied = keys.pi1.inverse(whole)  # n_j followed by its tie bits, at place j
     return Sizes(tuple(n >> p.tie_bits for n in tied), tied.index(min(tied)))
@@ -74,33 +70,16 @@ def noise_of_charlie_and_first(p: Parameters, charlie: View, first: View) -> Vec
     P_1 receives the psi_j of step 2.3 one by one, and Charlie opens them: all are zero but that of j*. If P_1 is the
     smallest itself, the indicator of step 2.1 says so, and the noise is P_1's own.
     """
-    keys, zeta = _left(first, PartyKeys), _left(charlie, CuratorKeys).zeta
-    u = _from(first, charlie.name, Indicator).u
+    keys, zeta = left_by(first, PartyKeys), left_by(charlie, CuratorKeys).zeta
+    u = letter_from(first, charlie.name, Indicator).u
     smallest = p.parties[keys.pi1.inverse(zeta.decrypt_all(u)).index(1)]
     if smallest == first.name:
         return _input(first).eta
-    return p.weights.vector(p.packing.unpack(zeta.decrypt_all(_from(first, smallest, Selected).psi)))
+    return p.weights.vector(p.packing.unpack(zeta.decrypt_all(letter_from(first, smallest, Selected).psi)))
 
 
 def _input(view: View) -> PartyInput:
-    return _one(view.inputs, PartyInput, view.name)
-
-
-def _left(view: View, kind: type[V]) -> V:
-    """What a stage of this role left behind."""
-    return _one(view.results, kind, view.name)
-
-
-def _from(view: View, sender: str, kind: type[M]) -> M:
-    """The one message of this kind that this role had from the sender."""
-    return _one([message for name, message in view.mail if name == sender], kind, view.name)
-
-
-def _one(values: Sequence[Any], kind: type[V], whose: str) -> V:
-    for value in values:
-        if isinstance(value, kind):
-            return value
-    raise ValueError(f"the view of {whose} has no {kind.__name__}")
+    return first_of(view.inputs, PartyInput, view.name)
 
 
 # The same in the form in which a claim is tried. Sizes that differ say who is smallest without anybody's coins.
@@ -124,7 +103,7 @@ def _sizes(p: Parameters, inputs: Inputs) -> Sizes:
 
 
 def _party_input(inputs: Inputs, party: str) -> PartyInput:
-    return _one(inputs[party], PartyInput, party)
+    return first_of(inputs[party], PartyInput, party)
 
 
 def _sum(p: Parameters, inputs: Inputs) -> Vector:

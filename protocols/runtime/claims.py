@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.dgk import BitCiphertext, DgkPrivateKey
 from protocols.crypto.paillier import Ciphertext, PrivateKey
 from protocols.runtime.message import Message
+
+V = TypeVar("V")
 
 # "Kind.field" -> the numbers that a coalition reads there, in the order of arrival.
 Readings = dict[str, list[int]]
@@ -280,6 +282,24 @@ class Claim:
     def claims(self, p: Any, names: tuple[str, ...]) -> bool:
         """Whether the claim is about the coalition with these names."""
         return self.trials is not None and self.trials.claimed(p, names)
+
+
+def left_by(view: View, kind: type[V]) -> V:
+    """What a stage of this role left behind; ValueError where there is none of this kind."""
+    return first_of(view.results, kind, view.name)
+
+
+def letter_from(view: View, sender: str, kind: type[V]) -> V:
+    """The first message of this kind that this role had from the sender; ValueError where there is none."""
+    return first_of([message for name, message in view.mail if name == sender], kind, view.name)
+
+
+def first_of(values: Sequence[Any], kind: type[V], whose: str) -> V:
+    """The first of this kind among what is in somebody's view; ValueError where there is none."""
+    for value in values:
+        if isinstance(value, kind):
+            return value
+    raise ValueError(f"the view of {whose} has no {kind.__name__}")
 
 
 def keys_of(view: View) -> dict[int, PrivateKey | DgkPrivateKey]:
