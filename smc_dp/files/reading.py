@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import json
-import math
 import os
 import re
 import stat
@@ -25,7 +24,6 @@ MAX_JSON_BYTES = 1 << 25
 _MAX_BYTES = 1 << 30
 _MAX_VALUES = 1 << 21  # of a JSON text: each becomes an object of some eighty bytes
 _HEXADECIMAL = re.compile("[0-9a-f]*")
-_DECIMAL = re.compile(r"0|[1-9][0-9]{0,1299}")  # long enough for 4096 bits, short enough for Python to read
 
 
 @contextmanager
@@ -39,7 +37,9 @@ def plain_file(path: Path, where: str, limit: int = _MAX_BYTES, *, links: bool =
     try:
         handle = os.open(path, flags)
     except OSError as error:
-        raise InputError(f"{where}: cannot be read: {error.strerror}") from None
+        is_link = not links and error.errno == errno.ELOOP  # which is all that the system says of it
+        why = "it is a link, wanted a plain file" if is_link else error.strerror
+        raise InputError(f"{where}: cannot be read: {why}") from None
     except ValueError:  # a zero in the name
         raise InputError(f"{where}: is no name of a file") from None
     try:
@@ -124,33 +124,11 @@ def text(where: str, value: object) -> str:
     return value
 
 
-def numbers(where: str, value: object) -> list[float]:
-    """A list of finite numbers of at most 1e300 each."""
-    for item in (found := items(where, value)):
-        if type(item) not in (int, float) or abs(item) > 1e300 or not math.isfinite(item):
-            raise InputError(f"{where}: wanted finite numbers, got {shown(item)}")
-    return [float(item) for item in found]
-
-
-def integer(where: str, text: object) -> int:
-    """A number, not negative, written as a text of decimal digits."""
-    if not isinstance(text, str) or not _DECIMAL.fullmatch(text):
-        raise InputError(f"{where}: wanted a whole number as a text of digits, got {shown(text)}")
-    return int(text)
-
-
 def hexadecimal(where: str, value: object, length: int) -> bytes:
     """So many bytes, written as small hexadecimal digits; raises InputError otherwise."""
     if isinstance(value, str) and len(value) == 2 * length and _HEXADECIMAL.fullmatch(value):
         return bytes.fromhex(value)
     raise InputError(f"{where}: wanted {2 * length} hexadecimal digits, got {shown(value)}")
-
-
-def pair(where: str, found: list[Any]) -> tuple[Any, Any]:
-    """The two items of a list of two."""
-    if len(found) != 2:
-        raise InputError(f"{where}: wanted two values, got {len(found)}")
-    return found[0], found[1]
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
