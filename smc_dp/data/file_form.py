@@ -1,51 +1,74 @@
-"""How a text file writes its table, said by whoever has the file: nothing of it is guessed."""
+"""How a text file writes its table, said by whoever has the file: what no mark in it says is not guessed."""
 
 from __future__ import annotations
 
+import datetime
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+from pydantic import Field, model_validator
 
 from smc_dp.errors import InputError, shown
+from smc_dp.files.documents import Document
+from smc_dp.files.toml import on_one_line
 
 ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252")
 """utf-8 may begin with a byte order mark, and utf-16 has to."""
 DECIMALS = (".", ",")
 SEPARATORS = (",", ";", "\t", "|")
 """Those that a message recognises; any other single character may be said as well."""
+DATES = MappingProxyType(
+    {
+        "yyyy-mm-dd": re.compile(r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)", re.ASCII),
+        "dd.mm.yyyy": re.compile(r"(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{4})", re.ASCII),
+        "mm/dd/yyyy": re.compile(r"(?P<m>\d\d?)/(?P<d>\d\d?)/(?P<y>\d{4})", re.ASCII),
+        "dd/mm/yyyy": re.compile(r"(?P<d>\d\d?)/(?P<m>\d\d?)/(?P<y>\d{4})", re.ASCII),
+    }
+)
+"""How dates may be written, and what is one; any time of day is another thing."""
+OWN_TERMS = "own.toml"
 _NO_SEPARATOR = re.compile(r'["\'\r\n\0+\-.\w]')  # of quotes, lines and numbers
-_MOST_WORDS, _LONGEST_WORD = 100, 100
+MOST_WORDS, _LONGEST_WORD = 100, 100
+"""That may stand for an empty cell, and characters of one."""
 
 
 @dataclass(frozen=True)
 class FileForm:
-    """Of a CSV file: what stands between cells, before decimals, which bytes stand for which text.
+    """Of a table's file: what stands between cells, before decimals, which bytes stand for which text, how dates are.
 
-    A cell that is exactly one of the words in `missing` is an empty cell. Raises InputError for what is no form.
+    separator, encoding: None where nobody said; then a tab is one where the file shows it, and a byte order mark says
+    what it marks, else a comma and utf-8 are meant. missing: a cell that is exactly one of these words is empty.
+    For messages, place: the file that says this, or would; is_text: whether the table's own is text. Raises InputError
+    for what is no form.
     """
 
-    separator: str = ","
+    separator: str | None = None
     decimal: str = "."
-    encoding: str = "utf-8"
+    encoding: str | None = None
     missing: tuple[str, ...] = ()
+    dates: str = "yyyy-mm-dd"
+    place: str = field(default=OWN_TERMS, compare=False)
+    is_text: bool = field(default=True, compare=False)
 
     def __post_init__(self) -> None:
-        if len(self.separator) != 1 or _NO_SEPARATOR.fullmatch(self.separator):
+        if self.separator is not None and (len(self.separator) != 1 or _NO_SEPARATOR.fullmatch(self.separator)):
             raise InputError(
                 "[file] separator: wanted a single character that is no letter, digit, quote or part of a number, "
                 f"got {shown(self.separator)}"
             )
         if self.decimal not in DECIMALS:
             raise InputError(f'[file] decimal: wanted "." or ",", got {shown(self.decimal)}')
-        if self.decimal == self.separator:
-            raise InputError('[file] decimal: wanted another separator than ",", which stands before decimals')
-        if self.encoding not in ENCODINGS:
+        if self.encoding is not None and self.encoding not in ENCODINGS:
             raise InputError(f"[file] encoding: wanted one of {', '.join(ENCODINGS)}, got {shown(self.encoding)}")
-        if len(self.missing) > _MOST_WORDS:
-            raise InputError(f"[file] missing: wanted at most {_MOST_WORDS} words, got {len(self.missing)}")
+        if len(self.missing) > MOST_WORDS:
+            raise InputError(f"[file] missing: wanted at most {MOST_WORDS} words, got {len(self.missing)}")
         for word in self.missing:
             if not 0 < len(word) <= _LONGEST_WORD:
                 raise InputError(f"[file] missing: wanted words of 1 to {_LONGEST_WORD} characters, got {shown(word)}")
+        if self.dates not in DATES:
+            raise InputError(f"[file] dates: wanted one of {', '.join(DATES)}, got {shown(self.dates)}")
 
     def pointed(self, cell: str) -> str:
         """The cell with a point before its decimals; nothing where points would stand between thousands."""
@@ -58,25 +81,66 @@ class FileForm:
         # Python would also read the 1_000 of its own source code.
         return float("" if "_" in cell else self.pointed(cell))
 
+    def day(self, cell: str) -> datetime.date:
+        """The date in a cell; ValueError where there is none, or one that is written otherwise."""
+        found = DATES[self.dates].fullmatch(cell.strip())
+        if found is None:
+            raise ValueError(f"not {self.dates}")
+        return datetime.date(*(int(found[part]) for part in "ymd"))
+
+    def said(self) -> dict[str, object]:
+        """What this says that is not so in any case, by its name in [file]."""
+        usual = FileForm()
+        names = ("separator", "decimal", "encoding", "missing", "dates")
+        return {name: value for name in names if (value := getattr(self, name)) != getattr(usual, name)}
+
+    def advice(self, **settings: str | tuple[str, ...]) -> str:
+        """What to write, and where, so that a file is read with these settings as well: one line that may be copied."""
+        if self.place == OWN_TERMS:
+            lines = " and ".join(_line(name, value) for name, value in settings.items())
+            return f"write {lines} into [file] of {OWN_TERMS}"
+        lines = ", ".join(_line(name, value) for name, value in {**self.said(), **settings}.items())
+        return f"write file = {{{lines}}} into {self.place}"
+
 
 PLAIN = FileForm()
 
 
-def saying(setting: str, value: str) -> str:
-    """How a site says this of its file."""
-    written = value.replace("\t", "\\t")
-    return f'write {setting} = "{written}" into [file] of own.toml'
+class FileSection(Document):
+    """The section [file]: how a table is written, as far as its file does not say so itself."""
+
+    separator: str | None = None
+    decimal: str = "."
+    encoding: str | None = None
+    missing: list[str] = Field(default_factory=list)
+    dates: str = "yyyy-mm-dd"
+
+    @model_validator(mode="after")
+    def _is_one(self) -> FileSection:
+        try:
+            self.form  # noqa: B018  which says what is no form
+        except InputError as error:
+            raise InputError(str(error).removeprefix("[file] ")) from None  # where it stands is said in any case
+        return self
+
+    @cached_property
+    def form(self) -> FileForm:
+        """As the reading of tables wants it."""
+        return FileForm(self.separator, self.decimal, self.encoding, tuple(self.missing), self.dates)
 
 
-def other_separator(cells: Sequence[str], form: FileForm) -> str:
-    """A clause for a header that another separator would have cut into more cells; nothing where none would."""
-    found = {mark: sum(cell.count(mark) for cell in cells) for mark in SEPARATORS if mark != form.separator}
-    mark = max(found, key=found.__getitem__)
-    if found[mark] < len(cells):
-        return ""
-    return f"; it looks like one with {shown(mark)} between cells: {saying('separator', mark)}"
+class FormDocument(Document):
+    """FILE.toml, beside a data file: its only section."""
+
+    file: FileSection
 
 
-def other_encoding(encoding: str) -> str:
-    """A clause for a file that looks like text of this encoding."""
-    return f"; it looks like {encoding}: {saying('encoding', encoding)}"
+def _line(name: str, value: object) -> str:
+    """One setting in TOML."""
+    values = value if isinstance(value, tuple) else (value,)
+    written = ", ".join(f'"{_escaped(str(each))}"' for each in values)
+    return f"{name} = [{written}]" if isinstance(value, tuple) else f"{name} = {written}"
+
+
+def _escaped(text: str) -> str:
+    return on_one_line("".join({"\t": "\\t", '"': '\\"', "\\": "\\\\"}.get(c, c) for c in text))

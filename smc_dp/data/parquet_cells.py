@@ -7,41 +7,59 @@ and columns that nobody could use are not unpacked.
 
 from __future__ import annotations
 
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, Any
 
+import numpy as np
+
+from smc_dp.data.coding import Coding
 from smc_dp.data.size import TableLimits
+from smc_dp.data.table import Cells, Coded
 from smc_dp.errors import InputError
 
 _LONGEST_TEXT, _MOST_ITEMS = 1 << 24, 1 << 21  # of the description
 _LONGEST_FOOTER = 1 << 26  # bytes, which become some ten times as many
-_AT_ONCE = 1 << 6  # rows: long texts are counted before there are many
-_REMEMBERED = 1 << 16  # different cells of which each is kept once
+_AT_ONCE = 1 << 6  # rows: long texts are counted before there are many,
+_HELD, _HEAVY = 1 << 7, 1 << 20  # and so many times of them are looked at together, unless they take so many bytes
 _END = 8  # bytes: the length of the footer, and what every such file ends with
 
 
-def read_parquet(file: IO[bytes], source: str, limits: TableLimits) -> tuple[list[str], list[list[object]], int]:
-    """Names, cells of each column, the number of rows; raises InputError."""
-    import pyarrow as pa  # half a second that a user of CSV files need not wait
+def read_parquet(
+    file: IO[bytes], source: str, limits: TableLimits, missing: Sequence[str] = ()
+) -> tuple[list[str], list[Cells], int]:
+    """Names, cells of each column, the number of rows; raises InputError. missing: texts that stand for empty cells."""
+    with opened(file, source) as found:
+        schema, rows = found.schema_arrow, found.metadata.num_rows
+        limits.check_cells(source, rows, max(len(schema), found.metadata.num_columns))
+        if all(_is_readable(field.type) for field in schema):
+            _check_unpacked(found.metadata, source, limits)
+        cells = [_cells(found, field, rows, source, limits, missing) for field in schema]
+    if any(len(column) != rows for column in cells):
+        raise InputError(f"{source}: is not a Parquet file that can be read: it does not have the rows that it states")
+    return list(schema.names), cells, rows
+
+
+@contextmanager
+def opened(file: IO[bytes], source: str) -> Iterator[Any]:
+    """A Parquet file, nothing of which has been read but its description of itself, after a look at how long that is.
+
+    Raises InputError, also for what cannot be read inside the block.
+    """
+    import pyarrow as pa  # a third of a second that a user of data sets need not wait
     import pyarrow.parquet as pq
 
     try:
         _check_footer(file, source)
-        opened = pq.ParquetFile(
+        yield pq.ParquetFile(
             file, thrift_string_size_limit=_LONGEST_TEXT, thrift_container_size_limit=_MOST_ITEMS, pre_buffer=False
         )
-        schema, rows = opened.schema_arrow, opened.metadata.num_rows
-        limits.check_cells(source, rows, max(len(schema), opened.metadata.num_columns))
-        if all(_is_readable(field.type) for field in schema):
-            _check_unpacked(opened.metadata, source, limits)
-        cells = [_cells(opened, field, rows, source, limits) for field in schema]
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
         if isinstance(error, InputError):
             raise
         reason = (str(error).splitlines() or ["unreadable"])[0]
         raise InputError(f"{source}: is not a Parquet file that can be read: {reason}") from error
-    if any(len(column) != rows for column in cells):
-        raise InputError(f"{source}: is not a Parquet file that can be read: it does not have the rows that it states")
-    return list(schema.names), cells, rows
 
 
 def _check_footer(file: IO[bytes], source: str) -> None:
@@ -65,36 +83,86 @@ def _check_unpacked(metadata: Any, source: str, limits: TableLimits) -> None:
         limits.check_text(source, total)
 
 
-def _cells(opened: Any, field: Any, rows: int, source: str, limits: TableLimits) -> list[object]:
-    """Python values of a column; a type neither number nor text stands for each of its cells.
+def _cells(opened: Any, field: Any, rows: int, source: str, limits: TableLimits, missing: Sequence[str]) -> Cells:
+    """The cells of a column, each different one once; a type that is no cell stands for each of its cells."""
+    from pyarrow import types
+
+    if not _is_readable(field.type):
+        return Coded(np.zeros(rows, np.int32), (field.type,))
+    parts = _parts(opened, field.name, rows, source, limits)
+    return _numbers(parts) if types.is_floating(_kind(field.type)) else _coded(parts, missing)
+
+
+def _parts(opened: Any, name: str, rows: int, source: str, limits: TableLimits) -> Iterator[Any]:
+    """The cells of a column without a dictionary, some thousands of them at a time, unless they are long.
 
     What a file says of its size may be wrong, so that what comes out of it is counted as well.
     """
-    if not _is_readable(field.type):
-        return [_kind(field.type)] * rows
-    from pyarrow import types
+    import pyarrow as pa
 
-    found: list[object] = []
-    once: dict[object, object] = {}
-    size = 0
-    for batch in opened.iter_batches(batch_size=_AT_ONCE, columns=[field.name], use_threads=False):
-        column = batch.column(0)
-        if types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        if _is_text(_kind(column.type)):
-            size += column.nbytes
+    held, size, length = [], 0, 0
+    for batch in opened.iter_batches(batch_size=_AT_ONCE, columns=[name], use_threads=False):
+        cells = batch.column(0)
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.dictionary_decode()
+        if _is_text(cells.type):
+            size += cells.nbytes
             limits.check_text(source, size)
-        cells = column.to_pylist()
-        if types.is_floating(column.type):
-            cells = [None if cell is None else float(cell) for cell in cells]
-        elif len(once) < _REMEMBERED:
-            cells = [once.setdefault(cell, cell) for cell in cells]
-        else:
-            cells = [once.get(cell, cell) for cell in cells]
-        found += cells
-        if len(found) > rows:
+        held.append(cells)
+        length += len(cells)
+        if length > rows:
             break
-    return found
+        if len(held) == _HELD or cells.nbytes > _HEAVY:
+            yield pa.concat_arrays(held)
+            held.clear()
+    if held:
+        yield pa.concat_arrays(held)
+
+
+def _numbers(parts: Iterable[Any]) -> Cells:
+    """Floating numbers as such, and as single cells where some are missing."""
+    import pyarrow as pa
+
+    numbers, empty = [np.empty(0)], [np.empty(0, dtype=bool)]
+    for part in parts:
+        numbers.append(part.cast(pa.float64()).to_numpy(zero_copy_only=False))
+        empty.append(part.is_null().to_numpy(zero_copy_only=False))
+    found, none = np.concatenate(numbers), np.concatenate(empty)
+    if not none.any():
+        return found
+    return [None if is_none else cell for cell, is_none in zip(found.tolist(), none.tolist(), strict=True)]
+
+
+def _coded(parts: Iterable[Any], missing: Sequence[str]) -> Coded:
+    """Cells of any other kind, None for those that are missing."""
+    coding = Coding(dict.fromkeys(missing, ""))
+    for part in parts:
+        coded = part.dictionary_encode(null_encoding="encode")
+        coding.add(_objects(coded.dictionary), coded.indices.to_numpy())
+    return coding.coded()
+
+
+def _objects(cells: Any) -> list[Any]:
+    """Python's own cells; a moment is a date where it has no time of day, in its own zone, and a text where it has."""
+    import pyarrow as pa
+    from pyarrow import compute, types
+
+    if types.is_timestamp(cells.type) and cells.type.tz is not None:
+        try:
+            cells = compute.local_timestamp(cells)
+        except pa.ArrowInvalid:  # of a zone that nobody knows
+            return [cells.type] * len(cells)
+    if types.is_date(cells.type) or types.is_timestamp(cells.type):
+        return [text and _day(text) for text in cells.cast(pa.string()).to_pylist()]
+    return list(cells.to_pylist())
+
+
+def _day(text: str) -> datetime.date | str:
+    day, _, time = text.partition(" ")
+    try:
+        return text if time.strip("0:.") else datetime.date.fromisoformat(day)
+    except ValueError:  # before the year 1 or after 9999
+        return text
 
 
 def _kind(kind: Any) -> Any:
@@ -107,11 +175,12 @@ def _kind(kind: Any) -> Any:
 def _is_text(kind: Any) -> bool:
     from pyarrow import types
 
-    return bool(types.is_string(kind) or types.is_large_string(kind))
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def _is_readable(kind: Any) -> bool:
     from pyarrow import types
 
-    numbers = (types.is_boolean, types.is_integer, types.is_decimal, types.is_floating)
-    return _is_text(_kind(kind)) or any(test(_kind(kind)) for test in numbers)
+    others = (types.is_boolean, types.is_integer, types.is_decimal, types.is_floating, types.is_null)
+    moments = (types.is_date, types.is_timestamp)
+    return _is_text(_kind(kind)) or any(test(_kind(kind)) for test in (*others, *moments))

@@ -7,12 +7,13 @@ import hmac
 import json
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 
 from smc_dp.data.federation import Rows
-from smc_dp.data.file_form import FileForm
-from smc_dp.data.tables import Cells, Coded, Table
+from smc_dp.data.file_form import PLAIN, FileForm
+from smc_dp.data.table import Cells, Coded, Table
 
 _BLOCK = 8192  # rows at a time
 
@@ -43,19 +44,24 @@ def as_read(key: bytes, held: Table | Rows) -> str:
         return identity(key, held)
     names = sorted(held.columns)
     total = 0  # of a keyed digest for each row: their sum does not tell in which order they came
+    stored = [_stored(held.columns[name], held.form) for name in names]
     for start in range(0, held.rows, _BLOCK):
-        columns = [_plain_cells(held.columns[name], start, held.form) for name in names]
+        columns = [_plain_cells(cells, start, held.form) for cells in stored]
         for row in zip(*columns, strict=True):
             total += int.from_bytes(hmac.digest(key, b"row" + json.dumps(row).encode(), "sha256"))
     said = json.dumps([names, held.rows, total % (1 << 256)]).encode()
     return hmac.new(key, b"smc-dp table 1" + said, hashlib.sha256).hexdigest()
 
 
-def _plain_cells(cells: Cells, start: int, form: FileForm) -> Iterator[str]:
+def _stored(cells: Cells, form: FileForm) -> Cells:
+    """A column as it is, one in which each cell is stored once as texts."""
+    return Coded(cells.codes, tuple(_plain(cell, form) for cell in cells.values)) if isinstance(cells, Coded) else cells
+
+
+def _plain_cells(cells: Cells, start: int, form: FileForm) -> Iterator[object]:
     """The cells of a block, as texts."""
     if isinstance(cells, Coded):
-        values = [_plain(value, form) for value in cells.values]
-        return map(values.__getitem__, cells.codes[start : start + _BLOCK].tolist())
+        return map(cells.values.__getitem__, cells.codes[start : start + _BLOCK].tolist())
     block = cells[start : start + _BLOCK]
     return (_plain(cell, form) for cell in (block.tolist() if isinstance(block, np.ndarray) else block))
 
@@ -70,6 +76,9 @@ def _plain(cell: object, form: FileForm) -> str:
     number = _plain_number(text)
     if number is None and form.decimal == ",":
         number = _plain_number(form.pointed(text))
+    if number is None and form.dates != PLAIN.dates:
+        with suppress(ValueError):
+            return form.day(text).isoformat()
     return text if number is None else number
 
 

@@ -6,6 +6,7 @@ Every operation reads and checks all entries inside its transaction; one that wr
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import secrets
 import sqlite3
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from smc_dp.data.federation import Rows
-from smc_dp.data.tables import Table
+from smc_dp.data.table import Table
 from smc_dp.errors import InputError
 from smc_dp.files.writing import sync
 from smc_dp.ledger import storage
@@ -26,6 +27,7 @@ from smc_dp.ledger.entry import COLUMNS, Entry
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import Account, History, Limit, Standing
 
+_LOG = logging.getLogger(__name__)
 _KEY_BYTES = 32
 _INSERT = f"INSERT INTO entries VALUES ({', '.join('?' for _ in COLUMNS)})"  # noqa: S608  question marks only
 
@@ -101,7 +103,13 @@ class Ledger:
         """
         with self._transaction("BEGIN IMMEDIATE") as (_, history):
             standing = history.reservation(dataset, mechanism, guarantee, run)
-            return standing or self._append(history.reserved(dataset, mechanism, guarantee, run, _now()))
+            number = standing or self._append(history.reserved(dataset, mechanism, guarantee, run, _now()))
+        epsilon, delta = float(guarantee.epsilon), float(guarantee.delta)
+        what = "charged before" if standing else "charged"
+        _LOG.info(
+            "ledger %s: entry %d %s: %s, epsilon %g, delta %g", self.path, number, what, mechanism, epsilon, delta
+        )
+        return number
 
     def settle(self, number: int, state: Literal["released", "void"], run: str | None = None) -> None:
         """Say how the reservation ended: `released`, with the digest of the release, or `void`, nothing was revealed.
@@ -110,6 +118,7 @@ class Ledger:
         """
         with self._transaction("BEGIN IMMEDIATE") as (_, history):
             self._append(history.settled(number, state, run, _now()))
+        _LOG.info("ledger %s: entry %d is settled: %s", self.path, number, state)
 
     def spent(self, account: Account, *asked: Guarantee) -> Standing:
         """How an account stands, or would stand if `asked` were released too."""

@@ -7,6 +7,7 @@ CORPUS is a folder that `write_corpus` has made: a small run, its views, and exa
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 from collections.abc import Callable, Mapping
@@ -39,17 +40,19 @@ from smc_dp.audit.run import kept, record
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.audit.run.kept import Kept
 from smc_dp.data import bounds as bounds_module
-from smc_dp.data import csv_cells, parquet_cells, tables
+from smc_dp.data import bounds_file, csv_cells, file_form, looks, parquet_cells, tables, text_lines, unpacked
 from smc_dp.data.bounds import read_bounds
 from smc_dp.data.size import TableLimits
 from smc_dp.data.tables import read_table
 from smc_dp.errors import InputError
-from smc_dp.files import reading
+from smc_dp.files import documents, reading
 from smc_dp.run import binding, checked, line_zero
+from smc_dp.run import documents as run_documents
 from smc_dp.run import folder as run_folder
 
 KEY_BITS = 256
 BOUNDS = b'[columns]\nx = [0, 1]\n[label]\nclasses = ["a", "b"]\n[rows]\nclip = 2.0\n'
+RULES = b'[2010-01-01, 2011-01-01]\nb = {bins = [0, 1]}\n[missing]\nb = "category"\n[aliases.y]\na = ["A"]'
 SMALL = TableLimits(cells=1000, columns=100, bytes=1 << 16, text=1 << 16, line=1 << 12)
 _FILES = (run_folder.RELEASE, run_folder.SHARES, run_folder.TRANSCRIPT)
 
@@ -87,8 +90,12 @@ def write_corpus(corpus: Path) -> None:
         "view": [view],
         "transcript": [b"\n".join(texts[2].split(b"\n")[:4]) + b"\n", b"\n".join([lines[0], *public]) + b"\n"],
         "release": [b"\x00".join(texts[:2])],
-        "bounds": [BOUNDS, BOUNDS.replace(b"[0, 1]", b'["u", "v"]')],
-        "csv": [b"a,b\n1,x\n2,y\n", b'"a ""b""",c\r\n"1\n2",\n\n'],
+        "bounds": [BOUNDS, BOUNDS.replace(b"[0, 1]", b'["u", "v"]'), BOUNDS.replace(b"[0, 1]", RULES)],
+        "csv": [b"a,b\n1,x\n2,y\n", b'"a ""b""",c\r\n"1\n2",\n\n', "a\tä\n1\tx\n".encode("utf-16")],
+        "gz": [gzip.compress(b"a,b\n1,x\n2,y\n", mtime=0), gzip.compress(b"PAR1", mtime=0)],
+        "form": [
+            b'[file]\nseparator = ";"\ndecimal = ","\nencoding = "cp1252"\nmissing = ["NA"]\ndates = "dd.mm.yyyy"\n'
+        ],
         "parquet": _parquet_examples(),
         "kept": [
             json.dumps({"key": {}, "status": "passed", "detail": "", "date": "2026-01-01", "digest": ""}).encode()
@@ -290,6 +297,17 @@ def table(ending: str) -> Callable[[bytes, Path], None]:
     return read
 
 
+def form(data: bytes, corpus: Path) -> None:
+    """`read_table` of a file of which another says how it is written."""
+    path = place(corpus).scratch / "said.csv"
+    path.write_bytes("a;b\n1,5;ä\n".encode("cp1252"))
+    path.with_name("said.csv.toml").write_bytes(data)
+    try:
+        read_table(path, "t", SMALL)
+    except InputError:
+        return
+
+
 def entry(data: bytes, corpus: Path) -> None:
     """`Kept.find` of an entry of the cache."""
     protocol, p = PROTOCOLS[PROGRAM.name], Parameters(("P1", "P2"), 1, KEY_BITS)
@@ -314,6 +332,8 @@ TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {
     "release": published,
     "bounds": bounds,
     "csv": table("csv"),
+    "gz": table("csv.gz"),
+    "form": form,
     "parquet": table("parquet"),
     "kept": entry,
     "parameters": stated_sums,
@@ -328,7 +348,9 @@ def main(corpus: Path, name: str, options: list[str]) -> None:
     target = TARGETS[name]
     classes = [vars(owner) for owner in (Envelope, RecordedView)]
     modules = (cbor_limits, messages, state, transcript, reading, record, run_folder, evidence_module)
+    modules += (documents, run_documents, bounds_file)
     modules += (sums_parameters, line_zero, checked, binding, bounds_module, csv_cells, parquet_cells, tables, kept)
+    modules += (file_form, looks, text_lines, unpacked)
     for names in (*classes, *map(vars, modules)):
         for value in list(names.values()):
             function = getattr(value, "__func__", value)

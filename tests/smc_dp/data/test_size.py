@@ -4,12 +4,15 @@ true ones in a process of its own.
 
 from __future__ import annotations
 
+import datetime
+import gzip
 import io
+import json
 import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +21,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from smc_dp.data import csv_cells, parquet_cells, preprocess
+from smc_dp.data import coding, csv_cells, parquet_cells, preprocess, text_lines
 from smc_dp.data.bounds import Bounds, CategoricalColumn, parse_bounds, read_bounds
 from smc_dp.data.preprocess import encode
 from smc_dp.data.size import TableLimits
+from smc_dp.data.table import Coded
 from smc_dp.data.tables import parse_csv, parse_parquet, read_table
 from smc_dp.errors import InputError
 from smc_dp.files import reading
@@ -64,7 +68,8 @@ def test_a_csv_file_is_refused_as_soon_as_it_is_too_large(name: str, tmp_path: P
 
 
 def test_a_row_that_goes_on_for_ever_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_cells, "_LONGEST_PIECE", 100)
+    monkeypatch.setattr(csv_cells, "_LONGEST_ROW", 100)
+    monkeypatch.setattr(text_lines, "_CHUNK", 16)
     row = b'"\n",' * 10 + b"1\n"
     assert said(b"a\n" + row, tmp_path, limits=TableLimits()) == "t: row 1 has 11 cells, the header has 1"
     assert said(b"a\n" + row[:-2] * 20, tmp_path, limits=TableLimits()).startswith(
@@ -72,15 +77,22 @@ def test_a_row_that_goes_on_for_ever_is_given_up(tmp_path: Path, monkeypatch: py
     )
 
 
-def test_a_csv_file_in_pieces_is_the_same_table() -> None:
-    """More rows than a piece has, more different cells than are remembered, empty rows at the end and inside."""
-    rows = [(str(i), "yes" if i % 3 else "no", "") for i in range(70_000)]
-    text = "n,c,e\n" + "".join(f"{n},{c},{e}\n" for n, c, e in rows)
+@pytest.mark.parametrize("at_once", [1 << 10, 2])
+def test_a_csv_file_in_pieces_is_the_same_table(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks and rows end in different places; so few columns go to pyarrow at once, and more are read by hand."""
+    monkeypatch.setattr(csv_cells, "_MOST_AT_ONCE", at_once)
+    monkeypatch.setattr(text_lines, "_CHUNK", 1 << 12)
+    monkeypatch.setattr(coding, "_MANY", 1000)
+    rows = [(str(i), 'a\r\n"b",c' if i % 3 else "no", "") for i in range(2_000)]
+    text = "n,c,e\n" + "".join('{},"{}",{}\n'.format(n, c.replace('"', '""'), e) for n, c, e in rows)
     table = parse_csv((text + "\n" * 700).encode(), "t")
     assert table.rows == len(rows)
-    assert [tuple(cells) for cells in zip(*table.columns.values(), strict=True)] == rows
-    for empty in (1, 255, 256, 700):
-        with pytest.raises(InputError, match="t: row 70001 has 0 cells, the header has 3"):
+    cells = [table.different(name) for name in table.columns]
+    assert [tuple(found[codes[i]] for found, codes in cells) for i in range(len(rows))] == rows
+    assert isinstance(table.columns["c"], Coded) == (at_once > 3)
+    assert len(table.different("c")[0]) == 2
+    for empty in (1, 255, 6000):
+        with pytest.raises(InputError, match="t: row 2001 has 0 cells, the header has 3"):
             parse_csv((text + "\n" * empty + "1,2,3\n").encode(), "t")
 
 
@@ -150,11 +162,29 @@ def test_a_text_of_a_dictionary_is_one_text_however_often_it_stands_there() -> N
     codes = pa.array(np.arange(1000, dtype=np.int32) % 2)
     column = pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 100, "y"]))
     for made in (column, column.cast(pa.string()), column.cast(pa.large_string())):
-        cells = parse_parquet(parquet(pa.table({"s": made, "n": [*range(999), None]})), "t").columns["s"]
-        assert len({id(cell) for cell in cells}) == 2
-        assert cells[:2] == ["x" * 100, "y"]
-    plain = parse_parquet(parquet(pa.table({"s": ["x", None, "y", "x"]})), "t").columns["s"]
-    assert plain == ["x", None, "y", "x"]
+        found, codes = parse_parquet(parquet(pa.table({"s": made, "n": [*range(999), None]})), "t").different("s")
+        assert found == ("x" * 100, "y")
+        assert codes.tolist() == [0, 1] * 500
+    found, codes = parse_parquet(parquet(pa.table({"s": ["x", None, "y", "x"]})), "t").different("s")
+    assert (found, codes.tolist()) == (("x", None, "y"), [0, 1, 2, 0])
+
+
+def test_a_parquet_column_in_parts_is_the_same_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of few rows, cells that are missing in one part only, and so many different ones that none is looked up."""
+    for name, value in (("_AT_ONCE", 3), ("_HELD", 2)):
+        monkeypatch.setattr(parquet_cells, name, value)
+    monkeypatch.setattr(coding, "_MANY", 6)
+    days = [datetime.date(2020, 1, 1 + i % 5) for i in range(20)]
+    columns: dict[str, list[object]] = {
+        "texts": [f"{i}" for i in range(20)], "days": [*days], "whole": [*range(19), None],
+        "numbers": [i / 3 for i in range(20)], "gaps": [*(i / 3 for i in range(19)), None],
+    }  # fmt: skip
+    table = parse_parquet(parquet(pa.table(columns)), "t")
+    for name, cells in columns.items():
+        different, codes = table.different(name)
+        assert [different[code] for code in codes] == cells
+    assert isinstance(table.columns["numbers"], np.ndarray)
+    assert len(table.different("days")[0]) == 5
 
 
 def test_columns_of_no_use_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,26 +277,25 @@ def test_features_that_would_fill_the_memory_are_refused(monkeypatch: pytest.Mon
         encode(table, bounds)
 
 
-# True sizes.
+# True sizes, as a command meets them, in a process with a limit of its own.
 
 _MEASURED = """
-import resource, sys
-from pathlib import Path
-from smc_dp.data.tables import read_table
-from smc_dp.errors import InputError
-import pyarrow.parquet
+import contextlib, io, json, resource, sys, time
+import pyarrow.compute, pyarrow.csv, pyarrow.parquet, smc_dp.run.simulation
+from smc_dp.cli.main import main
 
-def peak():  # what resource.ru_maxrss says begins with the size of whoever started this process
-    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM:"))
+def memory(which):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(which)) * 1024
 
-before = peak()
-try:
-    read_table(Path(sys.argv[1]), "t")
-    said = "read"
-except InputError as error:
-    said = str(error)
-used = resource.getrusage(resource.RUSAGE_SELF)
-print((peak() - before) * 1024, used.ru_utime + used.ru_stime, said)
+limit = memory("VmSize:") + (3 << 29)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+for path in map(str.strip, sys.stdin):
+    open("/proc/self/clear_refs", "w").write("5")  # the peak begins here
+    said, before, start = io.StringIO(), memory("VmHWM:"), time.process_time()
+    with contextlib.redirect_stderr(said):
+        code = main(["run", "--party", f"north={path}", "--party", "south.csv", "--bounds", "bounds.toml"])
+    used = memory("VmHWM:") - before
+    print(json.dumps([code, said.getvalue(), used, time.process_time() - start]), flush=True)
 """
 
 
@@ -280,12 +309,20 @@ def repeated(piece: bytes, size: int, start: bytes = b"a,b\n") -> Callable[[Path
     return write
 
 
+def packed(piece: bytes, times: int, start: bytes = b"a,b\n") -> Callable[[Path], None]:
+    """As gzip packs it, a member for each time."""
+    return lambda path: (path.write_bytes(gzip.compress(start) + gzip.compress(piece) * times), None)[1]
+
+
 def rle(path: Path) -> None:
     pq.write_table(pa.table({"a": np.zeros(50_000_000, np.int8)}), path)
 
 
 def bomb(path: Path) -> None:
-    pq.write_table(pa.table({"s": ["y" * 1_000_000] * 1500}), path, use_dictionary=False, compression="zstd")
+    rows = pa.table({"s": ["y" * 1_000_000] * 20})
+    with pq.ParquetWriter(path, rows.schema, use_dictionary=False, compression="zstd") as writer:
+        for _ in range(60):
+            writer.write_table(rows)
 
 
 def dictionary(path: Path) -> None:
@@ -293,29 +330,71 @@ def dictionary(path: Path) -> None:
     pq.write_table(pa.table({"s": pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 1_000_000]))}), path)
 
 
-TRUE: dict[str, tuple[str, Callable[[Path], None]]] = {
-    "one line": ("csv", repeated(b"x" * (1 << 20), 1 << 28)),
-    "commas": ("csv", repeated(b"," * (1 << 20), 1 << 28)),
-    "empty lines": ("csv", repeated(b"\n" * (1 << 20), 1 << 25)),
-    "a row without end": ("csv", repeated(b'"\n",' * (1 << 18), 1 << 27)),
-    "a column of very many cells": ("csv", repeated(b"1\n" * (1 << 18), 42_000_000, b"a\n")),
-    "long cells": ("csv", repeated(b"x" * 100_000 + b",1\n", 1 << 28)),
-    "a sparse file": ("csv", lambda path: (path.touch(), os.truncate(path, 1 << 40), None)[2]),
-    "rows of one value": ("parquet", rle),
-    "texts that unpack to gigabytes": ("parquet", bomb),
-    "a long text in every row": ("parquet", dictionary),
-}
+def long_name(path: Path) -> None:
+    flags, name = b"\x1f\x8b\x08\x08" + bytes(6), b"x" * (1 << 22)
+    path.write_bytes(flags + name + b"\0" + gzip.compress(b"a,b\n")[10:])
+
+
+WIDE = b"1," * 9_999 + b"1\n"
+TRUE: dict[str, tuple[str, Callable[[Path], None], str]] = {
+    "one line": ("csv", repeated(b"x" * (1 << 20), 1 << 28), "has a line of more than 33,554,432 characters"),
+    "commas": ("csv", repeated(b"," * (1 << 20), 1 << 28), "has a line of more than 33,554,432 characters"),
+    "empty lines": ("csv", repeated(b"\n" * (1 << 20), 1 << 25), "has more than 20,000,000 lines"),
+    "a row without end": ("csv", repeated(b'"\n",' * (1 << 18), 1 << 27), "has a row of too many characters"),
+    "a quote without end": ("csv", repeated(b"1,2\n" * (1 << 18), 1 << 27, b'a,b\n1,"'), "has a row of too many"),
+    "a column of very many cells": ("csv", repeated(b"1\n" * (1 << 18), 42_000_000, b"a\n"), "more than 20,000,000"),
+    "long cells": ("csv", repeated(b"x" * 100_000 + b",1\n", 1 << 28), "column 'age' is missing"),
+    "ten thousand columns": ("csv", repeated(WIDE, 2_001 * len(WIDE), WIDE), "at least 20,"),
+    "two million columns": ("csv", repeated(b",a" * (1 << 20), 1 << 22, b"a"), "has 2,097,153 columns, wanted at most"),
+    "a header of a megabyte": ("csv", repeated(b"x" * (1 << 20), 1 << 20, b""), "field larger than field limit"),
+    "a sparse file": ("csv", lambda path: (path.touch(), os.truncate(path, 1 << 40), None)[2], "is larger than 536,"),
+    "zeros": ("csv", lambda path: (path.touch(), os.truncate(path, 1 << 28), None)[2], "it has a byte 0"),
+    "encodings mixed": (
+        "csv", repeated("ä,1\n".encode() * (1 << 18) + "ä".encode("latin-1"), 1 << 21), "in one encoding",
+    ),
+    "lines packed": ("csv.gz", packed(b"x" * 65_535 + b"\n", 20_000, b"a\n"), "takes more than 1,073,741,824 bytes"),
+    "a billion in a cell": ("csv", packed(b"9" * (1 << 20), 1 << 10), "has a line of more than 33,554,432"),
+    "packed twice": ("csv.gz", lambda path: (path.write_bytes(gzip.compress(gzip.compress(b"a"))), None)[1], "byte 0"),
+    "half of what was packed": (
+        "csv.gz", lambda path: (path.write_bytes(gzip.compress(b"a,b\n" * 9)[:-4]), None)[1], "cannot be unpacked",
+    ),
+    "a long name in what was packed": ("csv", long_name, "has no rows"),
+    "rows of one value": ("parquet", rle, "has 50,000,000 cells"),
+    "texts that unpack to gigabytes": ("parquet", bomb, "takes more than 1,073,741,824 bytes"),
+    "a long text in every row": ("parquet", dictionary, "takes more than 1,073,741,824 bytes"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
+    """A process that runs each file it is told of with another party's, and says how that ended."""
+    folder = tmp_path_factory.mktemp("measured")
+    (folder / "south.csv").write_text("age,outcome\n1,no\n2,yes\n")
+    (folder / "bounds.toml").write_text(
+        '[columns]\nage = [0, 120]\n[label]\nclasses = ["no", "yes"]\ncolumn = "outcome"\n'
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", _MEASURED], cwd=folder, **pipes) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks of memory as Linux has them")
 @pytest.mark.parametrize("name", TRUE)
-def test_memory_and_time_are_bounded_at_true_sizes(name: str, tmp_path: Path) -> None:
-    ending, write = TRUE[name]
+def test_memory_and_time_are_bounded_at_true_sizes(name: str, measured: subprocess.Popen[str], tmp_path: Path) -> None:
+    ending, write, words = TRUE[name]
     path = tmp_path / f"t.{ending}"
     write(path)
-    done = subprocess.run([sys.executable, "-c", _MEASURED, str(path)], capture_output=True, text=True, check=True)
+    assert measured.stdin is not None
+    assert measured.stdout is not None
+    print(path, file=measured.stdin, flush=True)
+    code, line, memory, seconds = json.loads(measured.stdout.readline())
     path.unlink()
-    memory, seconds, words = done.stdout.split(" ", 2)
-    assert int(memory) < 1 << 30
-    assert float(seconds) < 60
-    assert words.startswith("t: ") or (name == "long cells" and words == "read\n")
+    assert code == 2
+    assert line.count("\n") == 1
+    assert line.startswith("error: party north (")
+    assert words in line
+    assert memory < 1 << 30
+    assert seconds < 60

@@ -1,0 +1,183 @@
+"""The text of a file in pieces of whole lines: too long, too many or unreadable ones are refused as they come."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from smc_dp.data.file_form import FileForm
+from smc_dp.data.looks import other_encoding
+from smc_dp.data.size import TableLimits
+from smc_dp.errors import InputError
+
+_CHUNK = 1 << 19
+_NAMES = {"utf-8": "UTF-8", "utf-16": "UTF-16"}
+_CODECS = {"utf-8": "utf-8-sig"}  # which takes a byte order mark away
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_CONTROLS = re.compile("[\x80-\x9f]")  # what latin-1 has where cp1252 has quotes, dashes and the euro
+
+
+class ByteSource(Protocol):
+    """A file that is read from its beginning, and from there again."""
+
+    def read(self, size: int, /) -> bytes:
+        """The next bytes, at most so many."""
+
+    def seek(self, position: int, /) -> int:
+        """Go to this byte."""
+
+
+@dataclass
+class TextLines:
+    """The lines of a file whose form says its encoding: a bound on each, on their number, and on all that they take.
+
+    Raises InputError for what is no text of that encoding, with the one that it looks like.
+    """
+
+    file: ByteSource
+    source: str
+    form: FileForm
+    limits: TableLimits
+
+    def __post_init__(self) -> None:
+        start = self.file.read(2)
+        self.file.seek(0)
+        self._is_marked = start in _UTF_16
+        self._encoding = self.form.encoding or ("utf-16" if self._is_marked else "utf-8")
+        self._bytewise = _Bytewise(self._encoding, self)
+        self._lines = self._weight = 0
+
+    def __iter__(self) -> Iterator[str]:
+        """Pieces of the text, each of whole lines that end."""
+        self._check_mark()
+        try:
+            for piece in self._decoded():
+                self._check(piece)
+                yield piece
+        except UnicodeError:
+            raise InputError(f"{self.source}: {self._unreadable()}") from None
+        self._bytewise.check_all()
+
+    def _decoded(self) -> Iterator[str]:
+        decoder, rest = codecs.getincrementaldecoder(_CODECS.get(self._encoding, self._encoding))(), ""
+        while chunk := self.file.read(_CHUNK):
+            new = decoder.decode(chunk)
+            if "\0" in new:
+                raise InputError(f"{self.source}: is not a text file (it has a byte 0), wanted CSV")
+            text = rest + new
+            end = text.rfind("\n") + 1 or text.rfind("\r", 0, -1) + 1  # an \r at the end may belong to an \n
+            rest = text[end:]
+            if end:
+                yield text[:end]
+            self._check_length(len(rest))
+        rest += decoder.decode(b"", final=True)
+        if rest:
+            yield rest + "\n"
+
+    def _check(self, piece: str) -> None:
+        lines = (piece.replace("\r\n", "\n").replace("\r", "\n") if "\r" in piece else piece).split("\n")[:-1]
+        self._check_length(max(map(len, lines)))
+        self._lines += len(lines)
+        if self._lines > self.limits.cells + 1:  # empty ones, or those of a text in quotes
+            raise InputError(f"{self.source}: has more than {self.limits.cells:,} lines, wanted fewer")
+        self._weight += len(piece) if piece.isascii() else sum(map(_weight, lines))
+        self.limits.check_text(self.source, self._weight)
+        if not piece.isascii():
+            self._bytewise.check(lines)
+
+    def _check_length(self, length: int) -> None:
+        most = self.limits.line
+        if length > most:
+            raise InputError(f"{self.source}: has a line of more than {most:,} characters, wanted shorter ones")
+
+    def _check_mark(self) -> None:
+        """Refuse UTF-16 that is said to be another, and what is said to be UTF-16 and does not begin as such."""
+        encoding = self._encoding
+        if self._is_marked and encoding != "utf-16":
+            came = f"is not {_NAMES.get(encoding, encoding)} text (it begins with the byte order mark of UTF-16)"
+            raise InputError(f"{self.source}: {came}, wanted CSV{self.looks_like('utf-16')}")
+        if encoding == "utf-16" and not self._is_marked:
+            raise InputError(
+                f"{self.source}: is not UTF-16 text (it does not begin with a byte order mark), wanted CSV"
+            )
+
+    def _unreadable(self) -> str:
+        """What is wrong with a file that is not text of this encoding, and what it looks like."""
+        encoding = self._encoding
+        self.file.seek(0)
+        if encoding != "utf-16" and b"\0" in self.file.read(_CHUNK):
+            return "is not a text file (it has a byte 0), wanted CSV"
+        at, others = self._first_unreadable(encoding)
+        came = f"is not {_NAMES.get(encoding, encoding)} text (byte {at} cannot be read)"
+        if encoding == "cp1252" and self._first_unreadable("utf-8")[0] is None:
+            return f"{came}, wanted CSV{self.looks_like('utf-8')}"
+        if encoding != "utf-8":
+            return f"{came}, wanted CSV"
+        if others:
+            return f"{came}, wanted CSV in one encoding: others before that byte can be read"
+        self.file.seek(at or 0)
+        likely = "cp1252" if _CONTROLS.search(self.file.read(_CHUNK).decode("latin-1")) else "latin-1"
+        return f"{came}, wanted CSV{self.looks_like(likely)}"
+
+    def looks_like(self, encoding: str) -> str:
+        """A clause that says so, and what to write."""
+        self.file.seek(0)
+        return other_encoding(encoding, self.file.read(1 << 16), self.form)
+
+    def _first_unreadable(self, encoding: str) -> tuple[int | None, bool]:
+        """The position of the first byte that cannot be read, if any, and whether there is more than ASCII before."""
+        self.file.seek(0)
+        decoder, at, others = codecs.getincrementaldecoder(encoding)(), 0, False
+        while True:
+            chunk = self.file.read(_CHUNK)
+            held = len(decoder.getstate()[0])
+            try:
+                others = not decoder.decode(chunk, final=not chunk).isascii() or others
+            except UnicodeDecodeError as error:
+                return at - held + error.start, others or not error.object[: error.start].isascii()
+            if not chunk:
+                return None, others
+            at += len(chunk)
+
+
+class _Bytewise:
+    """Whether text is really in the encoding that is said, of those in which nearly any byte is some character."""
+
+    def __init__(self, encoding: str, text: TextLines) -> None:
+        self._encoding, self._text, self._told = encoding, text, encoding.startswith("utf")
+        self._more_than_ascii = self._not_utf_8 = self._controls = False
+
+    def check(self, lines: Sequence[str]) -> None:
+        """Raises InputError for characters that no text has."""
+        if self._told:
+            return
+        for line in lines:
+            if not line.isascii():
+                self._more_than_ascii = True
+                self._not_utf_8 = self._not_utf_8 or not _is_utf_8(line.encode(self._encoding))
+                self._controls = self._controls or bool(self._encoding == "latin-1" and _CONTROLS.search(line))
+        if self._controls and self._not_utf_8:
+            came = "is not latin-1 text (it has control characters)"
+            raise InputError(f"{self._text.source}: {came}, wanted CSV{self._text.looks_like('cp1252')}")
+
+    def check_all(self) -> None:
+        """Raises InputError where every line of more than ASCII is UTF-8, which it is not by chance."""
+        if self._more_than_ascii and not self._not_utf_8:
+            came = f"is not {self._encoding} text (all of it is UTF-8)"
+            raise InputError(f"{self._text.source}: {came}, wanted CSV{self._text.looks_like('utf-8')}")
+
+
+def _weight(line: str) -> int:
+    """Bytes that a text may take in memory."""
+    return len(line) if line.isascii() else 4 * len(line)
+
+
+def _is_utf_8(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
