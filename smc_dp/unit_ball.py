@@ -10,6 +10,7 @@ from smc_dp.arrays import Array
 
 # Rounding can leave a divided row a few units in the last place outside the ball; this brings it back inside.
 _INSIDE = 1 - 2.0**-40
+_ROUNDED = 1 + 2.0**-30  # rows that somebody normalised are this long at most
 
 
 def into_ball(X: Array, radius: float) -> Array:
@@ -32,6 +33,23 @@ def with_bias(X: Array, bias: float) -> Array:
         return X
     extended: Array = np.concatenate([X, np.full((len(X), 1), bias)], axis=1) / np.hypot(1.0, bias) * _INSIDE
     return extended
+
+
+def in_columns(W: Array, radius: float, bias: float) -> tuple[Array, Array]:
+    """Weights W: (k, d + 1) of rows of the ball, or (k, d) for bias 0, as (k, d) weights and (k,) constants of columns.
+
+    For a row x that `into_ball` does not clip both give the same scores, but for rounding.
+    """
+    if not bias:
+        return W / radius * _INSIDE, np.zeros(len(W))
+    shrunk = W / np.hypot(1.0, bias) * _INSIDE
+    return shrunk[:, :-1] / radius * _INSIDE, shrunk[:, -1] * bias
+
+
+def longer_than(X: Array, radius: float) -> int:
+    """How many rows of X: (n, d) `into_ball` shortens, but for those whose length is the radius up to rounding."""
+    with np.errstate(over="ignore"):
+        return int(np.count_nonzero(~(np.linalg.norm(X, axis=1) <= radius * _ROUNDED)))
 
 
 def first_outside(X: Array) -> int | None:

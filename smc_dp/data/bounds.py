@@ -8,55 +8,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
+from smc_dp.data.bounds_file import DEFAULT_BIAS, DEFAULT_CLIP, BoundsFile
+from smc_dp.data.columns import (
+    LEAVE_OUT,
+    NO_REGRESSION,
+    Aliases,
+    CategoricalColumn,
+    Column,
+    NumericColumn,
+    as_floats,
+    as_plain,
+    canonical,
+    check_aliases,
+)
 from smc_dp.data.federation import MOST_CLASSES
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
+from smc_dp.files.documents import UnfitError, validated
 from smc_dp.files.toml import parse_toml
 
-DEFAULT_CLIP = 2.0
-DEFAULT_BIAS = 0.1
+__all__ = [
+    "Bounds",
+    "CategoricalColumn",
+    "NumericColumn",
+    "bounds_in",
+    "bounds_of",
+    "canonical",
+    "parse_bounds",
+    "read_bounds",
+]
+
 _MAX_COLUMNS = 4096
 _MAX_DIMENSION = 100_000
 _MAX_BYTES = 1 << 22  # of a file
-_SHOWN = 40  # characters of a column's name
-_LONGEST_CLASS = 1 << 12  # bits of a whole number that is a class
-
-
-@dataclass(frozen=True)
-class NumericColumn:
-    """A number known to lie in [low, high]; values outside are clipped to it."""
-
-    name: str
-    low: float
-    high: float
-
-    def __post_init__(self) -> None:
-        as_floats(self, "low", "high")
-
-    @property
-    def width(self) -> int:
-        """Number of features this column becomes."""
-        return 1
-
-
-@dataclass(frozen=True)
-class CategoricalColumn:
-    """One of several texts, one feature each, in the listed order."""
-
-    name: str
-    categories: tuple[str, ...]
-
-    @property
-    def width(self) -> int:
-        """Number of features this column becomes."""
-        return len(self.categories)
-
-
-Column: TypeAlias = NumericColumn | CategoricalColumn
 
 
 @dataclass(frozen=True)
@@ -66,7 +54,8 @@ class Bounds:
     `classes[c]` is what class c is called; of two, the second is the class +1. `label` names the column of
     classes, None if it is said elsewhere. Rows are clipped to the norm `clip`; `bias` is the constant appended
     to each row, 0 for none. With `center` a numeric column is moved so that its range becomes [-1, 1]; without,
-    it is only divided by its largest absolute bound (0 stays 0).
+    it is only divided by its largest absolute bound (0 stays 0). `aliases`: other texts that mean one of the classes.
+    `missing`: "leave out" where a row without a class goes, None where it is refused.
 
     Raises InputError when the parts do not fit together.
     """
@@ -77,6 +66,8 @@ class Bounds:
     clip: float = DEFAULT_CLIP
     bias: float = DEFAULT_BIAS
     center: bool = True
+    aliases: Aliases = ()
+    missing: str | None = None
 
     def __post_init__(self) -> None:
         as_floats(self, "clip", "bias")
@@ -88,9 +79,11 @@ class Bounds:
         if len(set(names)) != len(names):
             raise InputError("columns: a name occurs twice")
         if self.label in names:
-            raise InputError(f"columns: the label {shown(self.label)} is also listed as a feature")
+            with_range = not isinstance(self.columns[names.index(self.label)], CategoricalColumn)
+            why = f"has a range; {NO_REGRESSION}" if with_range else "is also listed as a feature"
+            raise InputError(f"columns: the label {shown(self.label)} {why}")
         for column in self.columns:
-            _check_column(column)
+            column.check()
         if self.dimension > _MAX_DIMENSION:
             raise InputError(
                 f"columns: wanted at most {_MAX_DIMENSION:,} features of an encoded row, got {self.dimension:,}"
@@ -105,6 +98,21 @@ class Bounds:
             raise InputError(f"clip: wanted a positive finite number, got {self.clip}")
         if not (math.isfinite(self.bias) and self.bias >= 0):
             raise InputError(f"bias: wanted a finite number, at least 0, got {self.bias}")
+        check_aliases("classes", self.classes, self.aliases)
+        if self.missing not in (None, LEAVE_OUT):
+            came = shown(self.missing)
+            raise InputError(f'missing: of the label wanted "{LEAVE_OUT}" or no rule, got {came}')
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; what is said beyond ranges, categories and classes only where something is."""
+        plain = {**asdict(self), "columns": [as_plain(column) for column in self.columns]}
+        return {name: value for name, value in plain.items() if value or name not in ("aliases", "missing")}
+
+    @property
+    def leaving(self) -> tuple[str, ...]:
+        """The columns of which an empty cell has the row left out, that of the classes after the others."""
+        named = [column.name for column in self.columns if column.missing == LEAVE_OUT]
+        return (*named, *([self.label or "label"] if self.missing == LEAVE_OUT else []))
 
     @property
     def dimension(self) -> int:
@@ -117,132 +125,41 @@ class Bounds:
         return self.bias / math.hypot(1.0, self.bias)
 
 
-def as_floats(frozen: object, *names: str) -> None:
-    """Whole numbers become floats, so that 0 and 0.0 are one bound, in a digest too."""
-    for name in names:
-        value = getattr(frozen, name)
-        if isinstance(value, int) and not isinstance(value, bool):
-            object.__setattr__(frozen, name, float(value))
-
-
-def canonical(text: str) -> str:
-    """The form in which labels and categories are compared: spaces stripped, plain numbers in shortest form.
-
-    So 1, +1, 01 and 1.0 are alike, and so are -0 and 0; any other text is compared as it is.
-    """
-    text = text.strip()
-    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text.removeprefix("+"))
-    whole, point, fraction = digits.partition(".")
-    if not (whole + fraction).isdecimal() or not digits.isascii() or not whole or (point and not fraction):
-        return text
-    fraction = fraction.rstrip("0")
-    number = (whole.lstrip("0") or "0") + ("." + fraction if fraction else "")
-    return number if number == "0" else sign + number
-
-
 def read_bounds(path: Path) -> Bounds:
-    """The bounds in a TOML file; raises InputError naming the file and the field."""
-    content = reading.read_file(path, _MAX_BYTES, where=f"bounds file {path}", links=True)
+    """The bounds in a TOML file; an InputError names the file and every field that does not fit."""
+    where = f"bounds file {path}"
+    content = reading.read_file(path, _MAX_BYTES, where=where, links=True)
     try:
-        return parse_bounds(content.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise InputError(f"bounds file {path}: is not UTF-8 text") from error
-    except InputError as error:
-        raise InputError(f"bounds file {path}: {error}") from error
+        return parse_bounds(content.decode("utf-8"), where)
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: is not UTF-8 text") from None
 
 
-def parse_bounds(text: str) -> Bounds:
-    """The bounds in the text of a TOML file.
+def parse_bounds(text: str, where: str = "bounds") -> Bounds:
+    """The bounds in the text of a TOML file, which is called `where` in errors.
 
-    `[columns]` holds `age = [0, 120]` or `sex = ["f", "m"]`, `[label]` holds `classes = ["no", "yes"]` (two or
-    more; of two, the second is +1) and optionally `column`, the optional `[rows]` holds `clip`, `bias` and `center`.
+    `[columns]` holds `age = [0, 120]`, `sex = ["f", "m"]`, `smoker = [false, true]`, two dates as
+    `admitted = [2010-01-01, 2025-12-31]` or `age = {bins = [0, 18, 65, 120]}`; `[label]` holds
+    `classes = ["no", "yes"]` (two or more; of two, the second is +1) and optionally `column`; the optional `[rows]`
+    holds `clip`, `bias` and `center`. The optional `[missing]` says of columns what an empty cell is: a value,
+    "category", "indicator" or "leave out"; the optional `[aliases.sex]` holds `f = ["F", "female"]`, other texts for a
+    level, or for a class where it is that of the label.
     """
-    return bounds_in(parse_toml(text))
-
-
-def bounds_in(document: Mapping[str, Any]) -> Bounds:
-    """The bounds in what was read of such a file, or of a part of another that says the same."""
-    _only("the file", document, {"columns", "label", "rows"})
-    columns = _section(document, "columns", required=True)
-    label = _section(document, "label", required=True)
-    rows = _section(document, "rows", required=False)
-    _only("[label]", label, {"classes", "column"})
-    _only("[rows]", rows, {"clip", "bias", "center"})
-    name, center = label.get("column"), rows.get("center", True)
-    if name is not None and not isinstance(name, str):
-        raise InputError(f"[label] column: wanted a column's name, got {shown(name)}")
-    if not isinstance(center, bool):
-        raise InputError(f"[rows] center: wanted true or false, got {shown(center)}")
-    return Bounds(
-        columns=tuple(_column(key, value) for key, value in columns.items()),
-        classes=_classes(label.get("classes")),
-        label=name,
-        clip=_number("[rows] clip", rows.get("clip", DEFAULT_CLIP)),
-        bias=_number("[rows] bias", rows.get("bias", DEFAULT_BIAS)),
-        center=center,
-    )
-
-
-def _check_column(column: Column) -> None:
-    where = f"column {shown(column.name)}"
-    if isinstance(column, CategoricalColumn):
-        forms = [canonical(category) for category in column.categories]
-        if not forms:
-            raise InputError(f"{where}: wanted at least one category, got none")
-        if "" in forms:
-            raise InputError(f"{where}: an empty text is not a category")
-        if len(set(forms)) != len(forms):
-            raise InputError(f"{where}: a category occurs twice")
-    elif not (math.isfinite(column.low) and math.isfinite(column.high)):
-        raise InputError(f"{where}: bounds must be finite, got [{column.low}, {column.high}]")
-    elif not column.high / 2 - column.low / 2 > 0:  # the halves cannot overflow
-        raise InputError(f"{where}: wanted low < high, got [{column.low}, {column.high}]")
-
-
-def _column(name: str, value: object) -> Column:
-    where = f"[columns] {name[:_SHOWN]}"
-    if not isinstance(value, list):
-        raise InputError(f"{where}: wanted [low, high] or a list of texts, got {shown(value)}")
-    if value and all(isinstance(item, str) for item in value):
-        return CategoricalColumn(name, tuple(value))
-    if len(value) != 2 or any(isinstance(item, str) for item in value):
-        raise InputError(f"{where}: wanted two numbers [low, high] or a list of texts, got {shown(value)}")
-    return NumericColumn(name, _number(where, value[0]), _number(where, value[1]))
-
-
-def _classes(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or len(value) < 2:
-        raise InputError(f"[label] classes: wanted a list of two or more classes, got {shown(value)}")
-    return tuple(_class_name(item) for item in value)
-
-
-def _class_name(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str) and value.strip() and value.isprintable():
-        return value
-    if isinstance(value, int) and value.bit_length() <= _LONGEST_CLASS:
-        return str(value)
-    raise InputError(f"[label] classes: wanted texts or whole numbers, got {shown(value)}")
-
-
-def _number(where: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{where}: wanted a number, got {shown(value)}")
     try:
-        return float(value)
-    except OverflowError as error:
-        raise InputError(f"{where}: {shown(value)} is too large a number") from error
+        return bounds_in(parse_toml(text), where)
+    except UnfitError:
+        raise
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
-def _section(document: Mapping[str, Any], name: str, *, required: bool) -> dict[str, Any]:
-    section = document.get(name, None if required else {})
-    if not isinstance(section, dict):
-        raise InputError(f"[{name}]: wanted a section, got {'none' if section is None else shown(section)}")
-    return section
+def bounds_in(document: Mapping[str, Any], where: str = "bounds") -> Bounds:
+    """The bounds in what was read of such a file, which is called `where` where its fields do not fit."""
+    return bounds_of(validated(BoundsFile, document, where))
 
 
-def _only(where: str, got: Mapping[str, object], wanted: set[str]) -> None:
-    for key in got:
-        if key not in wanted:
-            raise InputError(f"{where}: unknown key {shown(key)}, wanted {', '.join(sorted(wanted))}")
+def bounds_of(said: BoundsFile) -> Bounds:
+    """The bounds that such a file says, or a part of another that says the same; InputError where they do not fit."""
+    label, rows = said.label, said.rows
+    classes, aliases = tuple(label.classes), said.class_aliases
+    return Bounds(said.made, classes, label.column, rows.clip, rows.bias, rows.center, aliases, said.class_missing)

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, parse_bounds
 from smc_dp.data.files import content
 from smc_dp.data.idx import parse_idx
-from smc_dp.data.tables import Cells, Coded, Table, parse_csv
+from smc_dp.data.table import Cells, Coded, Table
+from smc_dp.data.tables import parse_csv
 from smc_dp.errors import InputError, shown
 
 _A9A_FEATURES = 123  # to be said explicitly: feature 123 never occurs in the test set

@@ -25,7 +25,7 @@ from smc_dp.data.idx import idx_file
 from smc_dp.data.points import Pool
 from smc_dp.data.pool import from_tables
 from smc_dp.data.preprocess import encode
-from smc_dp.data.tables import Cells, Coded, Table
+from smc_dp.data.table import Cells, Coded, Table
 from smc_dp.errors import InputError
 
 _TIMEOUT = 20.0  # seconds without an answer

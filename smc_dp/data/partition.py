@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.data.bounds import canonical
-from smc_dp.data.tables import Table
+from smc_dp.data.table import Table
 from smc_dp.errors import InputError, shown
 
 RESERVED = frozenset({"charlie", "public", "transcript"})

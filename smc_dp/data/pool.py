@@ -17,7 +17,7 @@ from smc_dp.data.facts import FACTS
 from smc_dp.data.malicious_url import DAYS, read_days
 from smc_dp.data.points import Points, Pool
 from smc_dp.data.preprocess import class_numbers, encode, numbered
-from smc_dp.data.tables import Table
+from smc_dp.data.table import Table
 from smc_dp.errors import InputError, shown
 
 __all__ = ["NAMES", "ORDINAL", "Points", "Pool", "from_tables", "load_pool"]

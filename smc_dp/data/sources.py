@@ -17,7 +17,8 @@ from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import check_names, deal, even, group, parse_split
 from smc_dp.data.preprocess import encode, labelled_rows
-from smc_dp.data.tables import Table, read_table
+from smc_dp.data.table import Table
+from smc_dp.data.tables import read_table
 from smc_dp.errors import InputError, shown
 
 PUBLIC_SEED = 2010  # deals the rows of a simulation; nothing secret depends on it
@@ -30,7 +31,9 @@ _MAX_PARTIES = 10_000
 class Prepared:
     """Everybody's rows, the parties named, the rows to test on if any, the public bounds; `bounds.label` is set.
 
-    `tables`: each party's rows as they were read, before any bounds; empty where they came as rows of the ball.
+    `tables`: each party's rows as they were read, before any bounds; empty where they came as rows of the ball. Rows
+    that the bounds leave out are not in the federation: whoever takes it alone, without `bounds`, has to see to it that
+    the guarantee lets the number of rows change.
     """
 
     federation: Federation
@@ -69,7 +72,7 @@ def own_files(
     if public.label is None:
         raise InputError(f"bounds file {bounds}: wanted [label] column, or a `label`")
     tables = _grouped(parties, parties_by) if parties_by is not None else _one_file_each(parties)
-    data = {name: labelled_rows(t, public, public.label, strict=strict) for name, t in tables.items()}
+    data = {name: labelled_rows(t, public, public.label, strict=strict, warn=True) for name, t in tables.items()}
     held_out = None if test is None else labelled_rows(read_table(test, f"test file {test}"), public, public.label)
     rows = None if auxiliary is None else encode(read_table(auxiliary, f"file {auxiliary}"), public, strict=strict)
     return _prepared(data, held_out, public, tables, rows)

@@ -1,0 +1,233 @@
+"""What a file of bounds says, as types: what may stand there, for whoever reads one, and for its published schema.
+
+What the columns become is in `columns.py`, and what they are together in `bounds.py`.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
+
+from smc_dp.data.columns import (
+    LEAVE_OUT,
+    NO_REGRESSION,
+    RULES,
+    Aliases,
+    BinnedColumn,
+    CategoricalColumn,
+    Column,
+    DateColumn,
+    NumericColumn,
+    canonical,
+)
+from smc_dp.errors import InputError, shown
+from smc_dp.files.documents import CHOICE, Document, PathStep, UnfitError
+from smc_dp.files.kinds import few
+
+DEFAULT_CLIP = 2.0
+DEFAULT_BIAS = 0.1
+_MANY = 1 << 12  # columns
+_SHOWN = 40  # characters of a column's name
+_LONGEST_LEVEL = 1 << 12  # bits of a whole number that is a level or a class
+
+
+def _level(value: object) -> str:
+    """A level as it is compared; a truth value in TOML is the text that it is in a CSV file."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str) or (isinstance(value, int) and value.bit_length() <= _LONGEST_LEVEL):
+        return str(value)
+    raise InputError(f"wanted a text, a whole number, true or false, got {shown(value)}")
+
+
+def _class_name(value: object) -> str:
+    if isinstance(value, float):
+        raise InputError(f"{NO_REGRESSION}, got {shown(value)}")
+    found = _level(value)
+    if not found.strip() or not found.isprintable():
+        raise InputError(f"wanted a printable text or a whole number, got {shown(value)}")
+    return found
+
+
+def _is_date(value: object) -> bool:
+    return isinstance(value, datetime.date) and not isinstance(value, datetime.datetime)
+
+
+def _empty_cell(value: object) -> Any:
+    if isinstance(value, str | int | float):
+        return value
+    if isinstance(value, datetime.date) and _is_date(value):
+        return value.isoformat()
+    raise InputError(f"wanted a value of the column or one of {_RULES}, got {shown(value)}")
+
+
+def _column(value: object) -> object:
+    """What is said of a column, once it looks like one of the four kinds."""
+    kind = _kind(value)
+    if isinstance(value, dict) or kind in (_LEVELS, _DATES):
+        return value
+    if isinstance(value, list) and len(value) == 2 and not any(isinstance(v, str | datetime.date) for v in value):
+        return value
+    raise InputError(f"wanted {_KINDS}, got {shown(value)}")
+
+
+def _kind(value: object) -> str:
+    """Which of the four kinds it is meant to be."""
+    if not isinstance(value, list):
+        return _BINS
+    if value and all(isinstance(item, str | bool) for item in value):
+        return _LEVELS
+    return _DATES if len(value) == 2 and all(map(_is_date, value)) else _NUMBERS
+
+
+_RULES = ", ".join(f'"{word}"' for word in RULES)
+_KINDS = "two numbers [low, high], two dates without time, a list of texts or {bins = [...]}"
+_BINS, _LEVELS, _DATES, _NUMBERS = (f"{CHOICE}{kind}" for kind in ("bins", "levels", "dates", "numbers"))
+_SCALAR = {"type": ["string", "integer", "boolean"]}
+LevelText: TypeAlias = Annotated[str, BeforeValidator(_level), WithJsonSchema(_SCALAR)]
+ClassName: TypeAlias = Annotated[str, BeforeValidator(_class_name), WithJsonSchema(_SCALAR)]
+EmptyCellStated: TypeAlias = Annotated[
+    Any, BeforeValidator(_empty_cell), WithJsonSchema({"type": ["string", "number", "boolean"]})
+]
+LevelsStated: TypeAlias = Annotated[list[LevelText], Field(min_length=1, fail_fast=True)]
+
+
+class BinsStated(Document):
+    """The edges of bins, rising: of a number only the bin is looked at."""
+
+    bins: Annotated[list[float], Field(fail_fast=True)]
+
+
+ColumnStated: TypeAlias = Annotated[
+    Annotated[list[float], Field(min_length=2, max_length=2), Tag(_NUMBERS)]
+    | Annotated[list[datetime.date], Field(min_length=2, max_length=2), Tag(_DATES)]
+    | Annotated[
+        list[Annotated[str, BeforeValidator(_level), WithJsonSchema({"type": ["string", "boolean"]})]],
+        Field(min_length=1, fail_fast=True),
+        Tag(_LEVELS),
+    ]
+    | Annotated[BinsStated, Tag(_BINS)],
+    Discriminator(_kind),
+    BeforeValidator(_column),
+]
+
+
+class LabelSection(Document):
+    """The classes, two or more, in their order, and the column that has them, unless that is said elsewhere."""
+
+    classes: Annotated[list[ClassName], Field(min_length=2, fail_fast=True)]
+    column: str | None = None
+
+
+class RowsSection(Document):
+    """What becomes of rows: the norm at which they are clipped, the constant that is appended, and centring."""
+
+    clip: float = DEFAULT_CLIP
+    bias: float = DEFAULT_BIAS
+    center: bool = True
+
+
+class BoundsFile(Document):
+    """All of a file of bounds. `missing`: what an empty cell of a column is, a value, "category", "indicator" or
+    "leave out". `aliases`: other texts for the levels of a column, or for the classes under the column that has them.
+    """
+
+    columns: Annotated[dict[str, ColumnStated], few(_MANY)]
+    label: LabelSection
+    rows: RowsSection = Field(default_factory=RowsSection)
+    missing: Annotated[dict[str, EmptyCellStated], few(_MANY)] = Field(default_factory=dict)
+    aliases: Annotated[dict[str, dict[str, LevelsStated]], few(_MANY)] = Field(default_factory=dict)
+
+    @classmethod
+    def place(cls, path: tuple[PathStep, ...]) -> str:
+        """`[columns] age: ` for the column that is called so, as the file has it."""
+        if path[:1] == ("aliases",) and len(path) > 1:
+            path = (f"aliases.{str(path[1])[:_SHOWN]}", *path[2:])
+        return f"[{path[0]}]{' ' if len(path) > 1 else ': '}{super().place(path[1:])}" if path else ""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> BoundsFile:
+        if found := list(self._faults()):
+            raise UnfitError("bounds", found)
+        return self
+
+    @cached_property
+    def made(self) -> tuple[Column, ...]:
+        """The columns."""
+        return tuple(self._column(name) for name in self.columns)
+
+    @property
+    def class_aliases(self) -> Aliases:
+        """Other texts for the classes."""
+        return () if self.label.column is None else self._aliases(self.label.column, self.label.classes)
+
+    @property
+    def class_missing(self) -> str | None:
+        """What becomes of a row without a class."""
+        return None if self.label.column is None else self.missing.get(self.label.column)
+
+    def _faults(self) -> Iterator[str]:
+        label = self.label.column
+        for section in ("missing", "aliases"):
+            for name in getattr(self, section):
+                if name == label and section == "missing" and self.missing[name] != LEAVE_OUT:
+                    why = f'a row without a class is none to train on, wanted "{LEAVE_OUT}" or no rule'
+                    yield f"[missing] {name[:_SHOWN]}: {why}, got {shown(self.missing[name])}"
+                elif name not in self.columns and name != label:
+                    where = "[columns]" if label is not None else "[columns], and [label] column names none"
+                    yield f"[{section}] {name[:_SHOWN]}: wanted a column of {where}"
+        for name in self.columns:
+            try:
+                self._column(name).check()
+            except InputError as error:
+                yield str(error)
+
+    def _column(self, name: str) -> Column:
+        stated: Any = self.columns[name]
+        rule = self.missing.get(name)
+        if name in self.aliases and _kind(stated) != _LEVELS:
+            raise InputError(f"[aliases.{name[:_SHOWN]}]: wanted those of a column of categories, it is none")
+        if isinstance(stated, BinsStated):
+            return BinnedColumn(name, tuple(stated.bins), _number(name, rule))
+        if _kind(stated) == _LEVELS:
+            known = {canonical(level): level for level in stated}
+            level = None if rule is None else _level_in(name, rule)
+            missing = None if level is None else known.get(canonical(level), level)
+            return CategoricalColumn(name, tuple(stated), missing, self._aliases(name, stated))
+        if _kind(stated) == _DATES:
+            if rule is not None and not isinstance(rule, str):
+                raise _no_rule(name, rule)
+            return DateColumn(name, stated[0], stated[1], rule)
+        return NumericColumn(name, stated[0], stated[1], _number(name, rule))
+
+    def _aliases(self, name: str, levels: list[str]) -> Aliases:
+        """The other texts for each level, as a section of them says, whose keys are levels in any form of theirs."""
+        known = {canonical(level): level for level in levels}
+        stated = self.aliases.get(name, {})
+        return tuple((known.get(canonical(key), key), tuple(texts)) for key, texts in stated.items())
+
+
+def _number(name: str, rule: Any) -> Any:
+    """What stands for an empty cell of numbers; whether it can be, the column checks."""
+    if rule is None or isinstance(rule, str):
+        return rule
+    if isinstance(rule, bool):
+        raise InputError(f"[missing] {name[:_SHOWN]}: wanted a number, got {rule}")
+    try:
+        return float(rule)
+    except OverflowError:
+        raise InputError(f"[missing] {name[:_SHOWN]}: {shown(rule)} is too large a number") from None
+
+
+def _level_in(name: str, rule: Any) -> str:
+    if isinstance(rule, float):
+        raise _no_rule(name, rule)
+    return _level(rule)
+
+
+def _no_rule(name: str, rule: object) -> InputError:
+    return InputError(f"[missing] {name[:_SHOWN]}: wanted a value of the column or one of {_RULES}, got {shown(rule)}")

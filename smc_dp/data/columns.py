@@ -1,0 +1,246 @@
+"""What is publicly known about one column of a table, and what its cells become: numbers, levels, dates, bins.
+
+A column says by itself what an empty cell means. Nobody guesses it: without a rule an empty cell is refused.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+
+from smc_dp.errors import InputError, shown
+
+CATEGORY, INDICATOR, LEAVE_OUT = "category", "indicator", "leave out"
+NO_REGRESSION = "regression is not there: wanted classes, such as bins"
+RULES = (CATEGORY, INDICATOR, LEAVE_OUT)
+"""What may stand for an empty cell besides a value of the column: a level of its own, a middle with a mark, no row."""
+Aliases: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""Levels, each with the other texts that mean it."""
+_NO_ALIASES = ("aliases", ())
+
+
+@dataclass(frozen=True)
+class NumericColumn:
+    """A number known to lie in [low, high]; values outside are clipped to it.
+
+    missing: what an empty cell is, a number of the range, "indicator" or "leave out"; None where it is refused.
+    """
+
+    name: str
+    low: float
+    high: float
+    missing: float | str | None = None
+
+    def __post_init__(self) -> None:
+        as_floats(self, "low", "high", "missing")
+
+    @property
+    def width(self) -> int:
+        """Number of features this column becomes."""
+        return 2 if self.missing == INDICATOR else 1
+
+    def check(self) -> None:
+        """Raises InputError for what is no such column."""
+        where = f"column {shown(self.name)}"
+        if not (math.isfinite(self.low) and math.isfinite(self.high)):
+            raise InputError(f"{where}: bounds must be finite, got [{self.low}, {self.high}]")
+        if not self.high / 2 - self.low / 2 > 0:  # the halves cannot overflow
+            raise InputError(f"{where}: wanted low < high, got [{self.low}, {self.high}]")
+        _check_number(self, self.low, self.high, (INDICATOR, LEAVE_OUT))
+
+
+@dataclass(frozen=True)
+class CategoricalColumn:
+    """One of several texts, one feature each, in the listed order.
+
+    missing: what an empty cell is, one of the texts, "category" or "leave out"; None where it is refused. aliases:
+    other texts that mean one of these.
+    """
+
+    name: str
+    categories: tuple[str, ...]
+    missing: str | None = None
+    aliases: Aliases = ()
+
+    @property
+    def width(self) -> int:
+        """Number of features this column becomes."""
+        return len(self.categories) + (self.missing == CATEGORY)
+
+    def check(self) -> None:
+        """Raises InputError for what is no such column."""
+        where = f"column {shown(self.name)}"
+        forms = [canonical(category) for category in self.categories]
+        if not forms:
+            raise InputError(f"{where}: wanted at least one category, got none")
+        if "" in forms:
+            raise InputError(f"{where}: an empty text is not a category")
+        if len(set(forms)) != len(forms):
+            raise InputError(f"{where}: a category occurs twice")
+        places = check_aliases(where, self.categories, self.aliases)
+        if self.missing is None:
+            return
+        if twofold := [rule for rule in RULES if rule in places]:
+            raise InputError(
+                f"{where}: missing: {shown(twofold[0])} would be a rule and a category, wanted one of both"
+            )
+        if self.missing not in (CATEGORY, LEAVE_OUT) and self.missing not in self.categories:
+            wanted = f'one of its categories, "{CATEGORY}" or "{LEAVE_OUT}"'
+            raise InputError(f"{where}: missing: wanted {wanted}, got {shown(self.missing)}")
+
+
+@dataclass(frozen=True)
+class DateColumn:
+    """A date known to lie from `first` to `last`: a number of days, dates outside are clipped to it.
+
+    missing: what an empty cell is, a date as yyyy-mm-dd, "indicator" or "leave out"; None where it is refused.
+    """
+
+    name: str
+    first: datetime.date
+    last: datetime.date
+    missing: str | None = None
+
+    @property
+    def width(self) -> int:
+        """Number of features this column becomes."""
+        return 2 if self.missing == INDICATOR else 1
+
+    @property
+    def days(self) -> NumericColumn:
+        """The same column as days since its first date."""
+        rule: float | str | None = self.missing
+        if self.missing not in (None, *RULES):
+            rule = float((day_in(self.missing) - self.first).days)
+        return NumericColumn(self.name, 0.0, float((self.last - self.first).days), rule)
+
+    def check(self) -> None:
+        """Raises InputError for what is no such column."""
+        where = f"column {shown(self.name)}"
+        if not self.first < self.last:
+            raise InputError(f"{where}: wanted the first date before the last, got [{self.first}, {self.last}]")
+        if self.missing is None or self.missing in (INDICATOR, LEAVE_OUT):
+            return
+        wanted = f'a date from {self.first} to {self.last}, "{INDICATOR}" or "{LEAVE_OUT}"'
+        try:
+            inside = self.first <= day_in(self.missing) <= self.last
+        except ValueError:
+            inside = False
+        if not inside:
+            raise InputError(f"{where}: missing: wanted {wanted}, got {shown(self.missing)}")
+
+
+@dataclass(frozen=True)
+class BinnedColumn:
+    """A number of which only the bin is looked at: one feature for each [edge, next edge), the last with its end.
+
+    A number outside all bins is clipped into the first or the last. missing: what an empty cell is, a number within the
+    bins, "category" or "leave out"; None where it is refused.
+    """
+
+    name: str
+    edges: tuple[float, ...]
+    missing: float | str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "edges", tuple(float(edge) if type(edge) is int else edge for edge in self.edges))
+        as_floats(self, "missing")
+
+    @property
+    def bins(self) -> int:
+        """How many there are."""
+        return len(self.edges) - 1
+
+    @property
+    def width(self) -> int:
+        """Number of features this column becomes."""
+        return self.bins + (self.missing == CATEGORY)
+
+    def check(self) -> None:
+        """Raises InputError for what is no such column."""
+        where = f"column {shown(self.name)}"
+        rising = all(low < high for low, high in zip(self.edges, self.edges[1:], strict=False))
+        if len(self.edges) < 2 or not rising or not all(map(math.isfinite, self.edges)):
+            raise InputError(f"{where}: bins: wanted two or more finite numbers, each above the last, got "
+                             f"{shown(list(self.edges))}")  # fmt: skip
+        _check_number(self, self.edges[0], self.edges[-1], (CATEGORY, LEAVE_OUT))
+
+
+Column: TypeAlias = NumericColumn | CategoricalColumn | DateColumn | BinnedColumn
+
+
+def day_in(text: str) -> datetime.date:
+    """The date that is written as yyyy-mm-dd, and in no other of the ways of ISO 8601; ValueError for anything else."""
+    found = datetime.date.fromisoformat(str(text))
+    if found.isoformat() != text:
+        raise ValueError(f"wanted a date as yyyy-mm-dd, got {shown(text)}")
+    return found
+
+
+def as_plain(column: Column) -> dict[str, Any]:
+    """Plain values for JSON; a rule for empty cells and aliases only where there are some."""
+    plain = {
+        name: value for name, value in asdict(column).items() if value is not None and (name, value) != _NO_ALIASES
+    }
+    return {name: str(value) if isinstance(value, datetime.date) else value for name, value in plain.items()}
+
+
+def check_aliases(where: str, levels: Iterable[str], aliases: Aliases) -> dict[str, str]:
+    """The level of each text that means one, in the form in which texts are compared; InputError where one means two,
+    or an alias is of no level.
+    """
+    found = {canonical(level): level for level in levels}
+    known = tuple(found.values())
+    if len({level for level, _ in aliases}) != len(aliases):
+        raise InputError(f"{where}: aliases: a level stands twice")
+    for level, texts in aliases:
+        if level not in known:
+            listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+            raise InputError(f"{where}: aliases: wanted those of one of {listed}, got those of {shown(level)}")
+        for text in texts:
+            if not canonical(text):
+                raise InputError(
+                    f"{where}: aliases of {shown(level)}: an empty text is none, wanted a rule for empty cells"
+                )
+            if canonical(text) in found:
+                other = found[canonical(text)]
+                raise InputError(f"{where}: aliases of {shown(level)}: {shown(text)} means {shown(other)} already")
+            found[canonical(text)] = level
+    return found
+
+
+def as_floats(frozen: object, *names: str) -> None:
+    """Whole numbers become floats, so that 0 and 0.0 are one bound, in a digest too."""
+    for name in names:
+        value = getattr(frozen, name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            object.__setattr__(frozen, name, float(value))
+
+
+def canonical(text: str) -> str:
+    """The form in which labels and categories are compared: spaces stripped, plain numbers in shortest form.
+
+    So 1, +1, 01 and 1.0 are alike, and so are -0 and 0; any other text is compared as it is.
+    """
+    text = text.strip()
+    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text.removeprefix("+"))
+    whole, point, fraction = digits.partition(".")
+    if not (whole + fraction).isdecimal() or not digits.isascii() or not whole or (point and not fraction):
+        return text
+    fraction = fraction.rstrip("0")
+    number = (whole.lstrip("0") or "0") + ("." + fraction if fraction else "")
+    return number if number == "0" else sign + number
+
+
+def _check_number(column: NumericColumn | BinnedColumn, low: float, high: float, rules: tuple[str, ...]) -> None:
+    """Raises InputError unless an empty cell is refused, a number from low to high, or goes by one of these rules."""
+    rule = column.missing
+    if rule is None or rule in rules or (isinstance(rule, float) and low <= rule <= high):
+        return
+    wanted = " or ".join(f'"{known}"' for known in rules)
+    raise InputError(
+        f"column {shown(column.name)}: missing: wanted a number from {low:g} to {high:g}, {wanted}, got {shown(rule)}"
+    )

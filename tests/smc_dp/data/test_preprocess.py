@@ -1,0 +1,374 @@
+from __future__ import annotations
+
+import datetime
+import tomllib
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smc_dp.data import preprocess
+from smc_dp.data.bounds import Bounds, bounds_of, parse_bounds
+from smc_dp.data.bounds_file import BoundsFile
+from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn
+from smc_dp.data.file_form import FileForm
+from smc_dp.data.preprocess import encode, encoded, faults, labelled_rows, numbered
+from smc_dp.data.table import EMPTY, Table
+from smc_dp.data.tables import parse_csv
+from smc_dp.errors import InputError, one_line
+from smc_dp.files.documents import validated
+
+FIRST, LAST = date(2020, 1, 1), date(2020, 12, 31)  # 365 days apart
+CLASSES = ("no", "yes")
+
+
+def features(column: Column, cells: Sequence[object], *, center: bool = True) -> list[list[float]]:
+    """What cells become before rows are clipped: with a radius of 4 and no bias, where nothing is."""
+    bounds = Bounds((column,), CLASSES, clip=4.0, bias=0.0, center=center)
+    X = encode(Table("t", {column.name: list(cells)}, range(1, len(cells) + 1)), bounds) * 4
+    return np.round(X, 9).tolist()
+
+
+def test_a_date_is_its_days_since_the_first_one():
+    cells = ["2020-01-01", date(2020, 12, 31), " 2020-07-01 ", "2031-01-01", "1999-01-01"]
+    middle = round(182 / 365 * 2 - 1, 9)
+    assert features(DateColumn("d", FIRST, LAST), cells) == [[-1], [1], [middle], [1], [-1]]
+    halves = [[0], [1], [round(182 / 365, 9)], [1], [0]]
+    assert features(DateColumn("d", FIRST, LAST), cells, center=False) == halves
+
+
+def test_a_bin_has_its_lower_edge_and_the_last_its_upper_too():
+    cells = [0, "17.9", 18, 64.999, 65, 200, -3]
+    places = [row.index(1.0) for row in features(BinnedColumn("b", (0.0, 18.0, 65.0)), cells)]
+    assert places == [0, 0, 1, 1, 1, 1, 0]
+
+
+def test_an_empty_cell_is_what_the_rule_of_its_column_says():
+    number, empty = NumericColumn("n", 0.0, 4.0), [4, None, "", " ", float("nan")]
+    assert features(replace(number, missing=3.0), empty) == [[1.0], *[[0.5]] * 4]
+    assert features(replace(number, missing=0.0), empty) == [[1.0], *[[-1.0]] * 4]
+    assert features(replace(number, missing="indicator"), empty) == [[1, 0], *[[0, 1]] * 4]
+    assert features(replace(number, missing="indicator"), [2, ""]) == [[0, 0], [0, 1]]  # the middle, and a mark
+    assert features(replace(number, missing="indicator"), [0, ""], center=False) == [[0, 0], [0, 1]]  # no number, 0
+    days = DateColumn("d", FIRST, LAST)
+    assert features(replace(days, missing="2020-12-31"), ["2020-01-01", ""]) == [[-1], [1]]
+    assert features(replace(days, missing="indicator"), ["2020-01-01", ""]) == [[-1, 0], [0, 1]]
+    levels = CategoricalColumn("c", ("f", "m"))
+    assert features(replace(levels, missing="m"), ["f", None]) == [[1, 0], [0, 1]]
+    assert features(replace(levels, missing="category"), ["f", "m", ""]) == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    bins = BinnedColumn("b", (0.0, 18.0, 65.0))
+    assert features(replace(bins, missing=18.0), [3, None]) == [[1, 0], [0, 1]]
+    assert features(replace(bins, missing="category"), [3, 30, None]) == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+
+
+def test_truth_values_and_other_texts_are_levels():
+    truth = CategoricalColumn("s", ("false", "true"), aliases=(("true", ("T", "1")),))
+    assert features(truth, [True, "true", "T", 1, 1.0, False, " false"]) == [[0, 1]] * 5 + [[1, 0]] * 2
+    bounds = Bounds((NumericColumn("n", 0.0, 1.0),), CLASSES, aliases=(("yes", ("1", "Y")),))
+    table = parse_csv(b"n,y\n0,1.0\n0,Y\n0,yes\n0,no\n", "t")
+    assert labelled_rows(table, bounds, "y").y.tolist() == [1, 1, 1, 0]
+
+
+TABLE = b"age,bmi,sex,out\n30,20,f,yes\n,21,m,no\n31,,f,no\n32,22,m,yes\n"
+LEAVING = Bounds(
+    (
+        NumericColumn("age", 0.0, 100.0, "leave out"),
+        NumericColumn("bmi", 0.0, 50.0, "indicator"),
+        CategoricalColumn("sex", ("f", "m"), "leave out"),
+    ),
+    CLASSES,
+)
+
+
+def test_rows_that_are_left_out_are_gone_before_anything_else():
+    found = encoded(parse_csv(TABLE, "t"), LEAVING)
+    assert found.kept.tolist() == [0, 2, 3]
+    rows = labelled_rows(parse_csv(TABLE, "t"), LEAVING, "out")
+    np.testing.assert_array_equal(rows.X, found.X)
+    assert rows.y.tolist() == [1, 0, 1]
+    hidden = TABLE.replace(b",21,m,no", b",not a number,x,")  # nobody looks at the rest of such a row
+    np.testing.assert_array_equal(labelled_rows(parse_csv(hidden, "t"), LEAVING, "out").X, rows.X)
+    assert faults(parse_csv(hidden, "t"), LEAVING, "out") == ()
+    later = TABLE.replace(b"31,,f", b"31,x,f")  # and rows keep their numbers
+    with pytest.raises(InputError, match="column 'bmi', row 3: wanted a number, got 'x'"):
+        encode(parse_csv(later, "t"), LEAVING)
+
+
+def test_a_party_of_whom_no_row_is_left_is_refused():
+    none = parse_csv(b"age,bmi,sex,out\n,20,f,yes\n31,21,,no\n", "party north")
+    why = "party north: each row has an empty cell in 'age' or 'sex' and is left out, wanted at least one that has none"
+    with pytest.raises(InputError) as caught:
+        labelled_rows(none, LEAVING, "out")
+    assert str(caught.value) == why
+    (fault,) = faults(none, LEAVING, "out")
+    assert (fault.said("party north"), fault.count) == (why, 2)
+
+
+WIDE = """
+[columns]
+age = [0, 120]
+sex = ["f", "m"]
+back = ["No", "Yes"]
+admitted = [2010-01-01, 2025-12-31]
+bmi = {bins = [0, 18, 60]}
+[label]
+classes = ["no", "yes"]
+column = "out"
+"""
+MESSY = b"""age,sex,back,admitted,bmi,out
+12,f,Yes,2012-01-01,20,yes
+,f,yes,2012-01-01,20,1
+x,F,0,01.02.2012,20,no
+,Weird,no,,,no
+2012-01-01,m,1,2012-01-01,true,
+"""
+
+
+def test_every_fault_of_a_table_comes_with_its_rows_and_the_line_that_mends_it():
+    found = faults(parse_csv(MESSY, "north"), parse_bounds(WIDE), "out")
+    said = [(f.column, f.count, f.rows, f.example, f.section, f.line) for f in found]
+    back = 'Yes = ["yes", "1"]'
+    assert said == [
+        ("age", 2, (2, 4), "", "missing", 'age = "indicator"'),
+        ("age", 1, (3,), "x", None, None),
+        ("age", 1, (5,), "2012-01-01", "columns", "age = [2000-01-01, 2029-12-31]"),
+        ("sex", 1, (3,), "F", "aliases.sex", 'f = ["F"]'),
+        ("sex", 1, (4,), "Weird", None, None),
+        ("back", 1, (2,), "yes", "aliases.back", back),
+        ("back", 1, (3,), "0", "aliases.back", 'No = ["0", "no"]'),
+        ("back", 1, (4,), "no", "aliases.back", 'No = ["0", "no"]'),
+        ("back", 1, (5,), "1", "aliases.back", back),
+        ("admitted", 1, (3,), "01.02.2012", None, None),
+        ("admitted", 1, (4,), "", "missing", 'admitted = "indicator"'),
+        ("bmi", 1, (4,), "", "missing", 'bmi = "category"'),
+        ("bmi", 1, (5,), "true", "columns", "bmi = [false, true]"),
+        ("out", 1, (2,), "1", "aliases.out", 'yes = ["1"]'),
+        ("out", 1, (5,), "", "missing", 'out = "leave out"'),
+    ]
+    with pytest.raises(InputError) as caught:
+        encode(parse_csv(MESSY, "north"), parse_bounds(WIDE))
+    assert str(caught.value) == found[0].said("north") == (
+        "north: column 'age', row 2: wanted a number, the cell is empty; "
+        'write age = "indicator" into [missing] of the bounds'
+    )  # fmt: skip
+
+
+def made_of(stated: dict[str, Any]) -> Bounds:
+    return bounds_of(validated(BoundsFile, stated, "bounds"))
+
+
+def written(stated: dict[str, Any], section: str, line: str) -> dict[str, Any]:
+    """What a file of bounds says with this line in this section, in place of any other of the same key."""
+
+    def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+        both = [key for key, value in other.items() if isinstance(one.get(key), dict) and isinstance(value, dict)]
+        nested = {key: merged(one[key], other[key]) for key in both}
+        return {**one, **other, **nested}
+
+    return merged(stated, tomllib.loads(f"[{section}]\n{line}"))
+
+
+@pytest.mark.parametrize(
+    ("column", "bounds", "cells"),
+    [
+        ("age", "[0, 9]", ["1", ""]),
+        ("my age", "[0, 9]", ["1", ""]),
+        ('a "quoted" \\ key', "[0, 9]", ["1", ""]),
+        ("age", "{bins = [0, 5, 9]}", ["1", ""]),
+        ("age", "[2020-01-01, 2020-12-31]", ["2020-02-02", ""]),
+        ("age", '["f", "m"]', ["f", "", "M", "F"]),
+        ("age", '["it\'s", "\\"no\\" \\\\"]', ["IT'S", '"NO" \\']),
+        ("age", "[false, true]", ["0", "1", "TRUE", "False", "no", "yes"]),
+        ("age", '["Nein", "Yes"]', ["true", "1", "NEIN"]),
+        ("age", "[0, 9]", ["true", "false"]),
+        ("age", "[0, 9]", ["2020-02-02", "2021-02-02"]),
+        ("age", "[0, 9]", ["", "true", "false"]),
+        ("age", "{bins = [0, 9]}", ["2020-02-02", ""]),
+        ("a  gap\x1b\u2028", '["a  b", "c"]', ["A  B", "C"]),
+    ],
+)
+def test_the_lines_that_a_fault_shows_mend_it(column: str, bounds: str, cells: list[str]) -> None:
+    stated = {"columns": {column: tomllib.loads(f"x = {bounds}")["x"]}, "label": {"classes": ["no", "yes"]}}
+    table = Table("t", {column: cells}, range(1, len(cells) + 1))
+    found = faults(table, made_of(stated), None)
+    assert found
+    for fault in found:
+        assert fault.section
+        assert fault.line
+        assert fault.count == len(fault.rows) > 0
+        stated = written(stated, one_line(fault.section), one_line(fault.line))
+    assert faults(table, made_of(stated), None) == ()
+    assert len(encode(table, made_of(stated))) == len(cells)
+
+
+@pytest.mark.parametrize("aliases", [(), (("b", ("leave out",)),)])
+def test_no_rule_is_shown_where_a_level_is_called_like_one(aliases):
+    column = CategoricalColumn("c", ("b" if aliases else "category", "a"), aliases=aliases)
+    bounds = Bounds((column,), CLASSES)
+    (fault,) = faults(Table("t", {"c": ["a", ""]}, [1, 2]), bounds, None)
+    assert (fault.kind, fault.line) == (EMPTY, None)
+
+
+def test_of_two_other_kinds_of_cells_one_is_advised_and_of_an_endless_text_nothing():
+    bounds = Bounds((NumericColumn("n", 0.0, 1.0), CategoricalColumn("c", ("no", "yes" * 400))), CLASSES)
+    cells = {"n": ["true", "2020-02-02", "false"], "c": ["0", "no", "Yes" * 400]}
+    found = faults(Table("t", cells, range(1, 4)), bounds, None)
+    assert [fault.line for fault in found] == ["n = [false, true]", None, 'no = ["0"]', None]
+
+
+def test_no_line_is_shown_where_two_levels_could_be_meant():
+    bounds = Bounds((CategoricalColumn("c", ("y", "yes", "no")),), CLASSES)
+    (fault,) = faults(Table("t", {"c": ["1"]}, [7]), bounds, None)
+    assert (fault.section, fault.line, fault.advice) == (None, None, "")
+
+
+def test_many_unknown_texts_are_counted_after_the_first():
+    bounds = Bounds((CategoricalColumn("c", ("f", "m")),), CLASSES)
+    cells = [f"x{i // 2}" for i in range(100)]
+    found = faults(Table("t", {"c": cells}, range(1, 101)), bounds, None)
+    assert [fault.example for fault in found] == [f"x{i}" for i in range(21)]
+    assert sum(fault.count for fault in found) == 100
+    assert found[-1].what.endswith("and 29 more such values")
+
+
+def test_a_label_of_many_numbers_is_no_label():
+    bounds = Bounds((NumericColumn("n", 0.0, 1.0),), CLASSES, "y")
+    table = Table("t", {"n": [0.5] * 41, "y": [f"{i / 8}" for i in range(40)] + [""]}, range(1, 42))
+    fault, empty = faults(table, bounds, "y")
+    assert (empty.what, empty.rows) == ("wanted a text, the cell is empty", (41,))
+    assert fault.what.startswith(
+        "regression is not there: wanted classes, such as bins, got numbers of many values, for one '0"
+    )
+    assert fault.count == 40
+    with pytest.raises(InputError, match="t: column 'y', row 1: regression is not there"):
+        labelled_rows(table, bounds, "y")
+    few = Table("t", {"n": [0.5] * 4, "y": ["1", "2", "3", "3"]}, range(1, 5))
+    assert "regression" not in "".join(fault.what for fault in faults(few, bounds, "y"))
+
+
+def test_strict_bounds_are_faults_of_numbers_dates_and_bins():
+    columns = (NumericColumn("n", 0.0, 1.0), DateColumn("d", FIRST, LAST), BinnedColumn("b", (0.0, 1.0)))
+    bounds = Bounds(columns, CLASSES)
+    cells = {"n": [0.5, 2, 3], "d": ["2021-01-01", "2020-01-01", "2020-01-01"], "b": [0, 1, -0.5]}
+    table = Table("t", cells, range(1, 4))
+    assert faults(table, bounds, None) == ()
+    assert [(f.what, f.count, f.rows) for f in faults(table, bounds, None, strict=True)] == [
+        ("2.0 is outside its bounds [0.0, 1.0]", 2, (2, 3)),
+        ("2021-01-01 is outside its bounds [2020-01-01, 2020-12-31]", 1, (1,)),
+        ("-0.5 is outside its bounds [0.0, 1.0]", 1, (3,)),
+    ]
+
+
+def test_missing_columns_are_all_named():
+    found = faults(parse_csv(b"AGE,sex\n3,f\n", "north"), parse_bounds(WIDE), "out")
+    assert [fault.column for fault in found] == ["age", "back", "admitted", "bmi", "out"]
+    assert found[0].said("north").startswith("north: column 'age' is missing; the table has AGE, sex")
+
+
+def test_categories_with_a_rule_are_not_numbered():
+    bounds = Bounds((CategoricalColumn("c", ("b", "a"), "category"),), CLASSES)
+    with pytest.raises(InputError, match="column 'c': missing: wanted no rule where categories are numbered"):
+        numbered(Table("t", {"c": ["a"]}, [1]), bounds)
+
+
+floats = st.floats(allow_nan=False, allow_infinity=False)
+days = st.dates(date(1, 1, 1), date(9999, 12, 31))
+
+
+@st.composite
+def column_and_cells(draw: st.DrawFn, name: str) -> tuple[Column, st.SearchStrategy[object]]:
+    """A column of any kind, with any rule, and what its cells may be."""
+    kind = draw(st.sampled_from(["number", "date", "levels", "bins"]))
+    rule: object = draw(st.sampled_from([None, "value", "own", "leave out"]))
+    if kind == "number":
+        low, high = draw(st.tuples(floats, floats).filter(lambda b: b[1] / 2 - b[0] / 2 > 0))
+        rule = {"value": draw(st.floats(low, high)), "own": "indicator"}.get(str(rule), rule)
+        column: Column = NumericColumn(name, low, high, rule)
+        cells: st.SearchStrategy[object] = floats
+    elif kind == "date":
+        first, last = sorted(draw(st.tuples(days, days).filter(lambda d: d[0] != d[1])))
+        rule = {"value": draw(st.dates(first, last)).isoformat(), "own": "indicator"}.get(str(rule), rule)
+        column, cells = DateColumn(name, first, last, rule), days
+    elif kind == "levels":
+        rule = {"value": "y", "own": "category"}.get(str(rule), rule)
+        column, cells = CategoricalColumn(name, ("x", "y", "z"), rule, (("x", ("X",)),)), st.sampled_from("xyzX")
+    else:
+        edges = sorted(draw(st.lists(floats, min_size=2, max_size=5, unique=True)))
+        rule = {"value": draw(st.floats(edges[0], edges[-1])), "own": "category"}.get(str(rule), rule)
+        column, cells = BinnedColumn(name, tuple(edges), rule), floats
+    return column, cells if column.missing is None else cells | st.sampled_from([None, "", " "])
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[Table, Bounds]:
+    made = [draw(column_and_cells(f"c{i}")) for i in range(draw(st.integers(1, 4)))]
+    rows = draw(st.integers(1, 5))
+    cells: dict[str, Any] = {c.name: draw(st.lists(values, min_size=rows, max_size=rows)) for c, values in made}
+    for name, found in cells.items():
+        if all(isinstance(cell, float) for cell in found) and draw(st.booleans()):
+            cells[name] = np.array(found)  # as data sets bring them
+    clip, bias = draw(st.floats(1e-3, 1e3)), draw(st.just(0.0) | st.floats(1e-6, 1e6))
+    bounds = Bounds(tuple(column for column, _ in made), CLASSES, clip=clip, bias=bias, center=draw(st.booleans()))
+    return Table("t", cells, range(1, rows + 1)), bounds
+
+
+@given(tables())
+def test_any_row_of_any_columns_is_in_the_ball_and_depends_on_nothing_else(made):
+    table, bounds = made
+    found = encoded(table, bounds)
+    assert found.X.shape == (len(found.kept), bounds.dimension)
+    for row in found.X.tolist():
+        assert sum(Fraction(x) ** 2 for x in row) <= 1
+    for i in range(table.rows):
+        alone = encoded(table.take(np.array([i]), "t"), bounds)
+        (place,) = np.nonzero(found.kept == i)
+        assert len(alone.kept) == len(place)  # and whether it is left out does too
+        np.testing.assert_array_equal(alone.X, found.X[place])
+
+
+def test_a_row_that_depended_on_others_would_show(monkeypatch):
+    """Broken twin: an empty cell filled with the mean of the others, as tools do that are not private."""
+    column = NumericColumn("n", 0.0, 4.0, 2.0)
+    bounds, table = Bounds((column,), CLASSES), Table("t", {"n": [4, 4, None]}, range(1, 4))
+    read = preprocess.read_column
+
+    def with_mean(table, column, *, strict):
+        values, wrong = read(table, column, strict=strict)
+        return np.where(np.isnan(values), np.nanmean(values), values), wrong
+
+    def of_last(table):
+        return encode(table, bounds)[-1].tolist()
+
+    assert of_last(table) == of_last(replace(table, columns={"n": [0, 0, None]}))
+    monkeypatch.setattr(preprocess, "read_column", with_mean)
+    assert of_last(table) != of_last(replace(table, columns={"n": [0, 0, None]}))
+
+
+def test_the_time_of_a_day_is_no_date():
+    bounds = Bounds((DateColumn("d", FIRST, LAST),), CLASSES)
+    for cell in (datetime.datetime(2020, 2, 2, 3), "02.02.2020", 5, "2020-02-30"):
+        (fault,) = faults(Table("t", {"d": [cell]}, [1]), bounds, None)
+        assert fault.what.startswith("wanted a date as yyyy-mm-dd, got ")
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [
+        (NumericColumn("x", 0.0, 1.0), "NA"),
+        (NumericColumn("x", 0.0, 1.0), "NaN"),
+        (CategoricalColumn("x", ("f", "m")), "n/a"),
+        (DateColumn("x", FIRST, LAST), "-"),
+    ],
+)
+def test_a_word_for_nothing_is_told_from_a_value(column: Column, cell: str) -> None:
+    bounds = Bounds((replace(column, missing="leave out"),), CLASSES)
+    table = Table("t", {"x": [cell]}, [1], FileForm(missing=("k. A.",)))
+    (fault,) = faults(table, bounds, None)
+    assert f'missing = ["k. A.", "{cell}"]' in fault.what
+    assert (fault.section, fault.line) == (None, None)
