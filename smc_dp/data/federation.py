@@ -17,7 +17,25 @@ _LONGEST_NAME = 64
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows:
-    """X: (n, d), every row's norm at most 1, exactly; y: (n,), class numbers 0, 1, ..."""
+    """What one party holds: rows in the unit ball and their classes.
+
+    Whoever makes a `Federation` of them checks them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The rows; every row's norm is at most 1, exactly.
+    y : ndarray of shape (n,)
+        Class numbers 0, 1, ..., of type int64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smc_dp import Rows
+    >>> len(Rows(np.array([[0.6, 0.7], [0.0, -0.5]]), np.array([1, 0])))
+    2
+
+    """
 
     X: Array
     y: npt.NDArray[np.int64]
@@ -55,10 +73,36 @@ class Public:
 class Federation:
     """Each party's rows, and what is public: the number of classes, auxiliary rows, the parties' names.
 
-    `unlabelled`: (N, d), public rows without labels, in the ball (Hamm, Cao and Belkin). `labelled`: public rows
-    with labels (the aggregator's data set of the feature method). Both belong to nobody and are not protected.
-    Raises InputError naming the party and the row for a party without rows, rows outside the ball, not finite, or
-    of another width, and unknown classes.
+    Parameters
+    ----------
+    parties : tuple of Rows
+        What each party holds.
+    classes : int
+        How many classes there are, from 2 to 1000.
+    unlabelled : ndarray of shape (N, d), default=None
+        Public rows without labels, in the ball (Hamm, Cao and Belkin); they belong to nobody and are not protected.
+    labelled : Rows, default=None
+        Public rows with labels (the aggregator's data set of the feature method), which are not protected either.
+    names : tuple of str, default=()
+        What the parties are called, each otherwise; without names they are numbered.
+
+    Raises
+    ------
+    InputError
+        Naming the party and the row, for a party without rows, rows outside the ball, not finite, or of another width,
+        and unknown classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smc_dp import Federation, Rows
+    >>> X, y = np.array([[0.6, 0.7], [0.0, -0.5], [-0.3, 0.1]]), np.array([1, 0, 0])
+    >>> Federation((Rows(X, y), Rows(-X, y)), classes=2, names=("north", "south")).sizes.tolist()
+    [3, 3]
+    >>> Federation((Rows(2 * X, y),), classes=2, names=("north",))
+    Traceback (most recent call last):
+    smc_dp.errors.InputError: party north: row 1: wanted a Euclidean norm of at most 1, ...
+
     """
 
     parties: tuple[Rows, ...]

@@ -1,0 +1,162 @@
+"""`bounds draft` and `bounds check` from the command line: what they print, write and end with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from smc_dp.cli import screen
+from smc_dp.cli.main import main
+from smc_dp.data.bounds import read_bounds
+from smc_dp.data.own_file import PRIVATE
+
+DICTIONARY = """\
+Variable / Field Name,Field Type,"Choices, Calculations, OR Slider Labels",\
+Text Validation Type OR Show Slider Number,Text Validation Min,Text Validation Max
+id,text,,,,
+age,text,,integer,18,110
+bmi,calc,,,,
+sex,radio,"1, Female | 2, Male",,,
+back,yesno,,,,
+"""
+BOUNDS = """
+[label]
+classes = ["no", "yes"]
+column = "back"
+[columns]
+age = [18, 110]
+sex = ["f", "m"]
+[rows]
+clip = 1.0
+"""
+FAULTY = "age,sex,back\n17,F,no\n,m,yes\n30,\x1b[31mx,Yes\nx,F,1\n"
+FINE = "sex,age,back\nf,18,no\nm,64,no\nf,111,no\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    texts = {"dictionary.csv": DICTIONARY, "bounds.toml": BOUNDS, "bad.csv": FAULTY, "good.csv": FINE}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    code = main(["bounds", *argv])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_a_draft_goes_to_the_screen_or_into_a_new_file_and_names_what_is_to_be_filled_in(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text, err = said(capsys, "draft", "dictionary.csv", "--label", "back")
+    assert (code, err) == (0, "to fill in: bmi = [?, ?] # the code book gives no range\n")
+    assert said(capsys, "draft", "dictionary.csv", "--label", "back", "--out", "b.toml") == (
+        0,
+        "Written: b.toml.\n",
+        err,
+    )
+    assert (folder / "b.toml").read_text() == text
+    code, out, err = said(capsys, "draft", "dictionary.csv", "--out", "b.toml")
+    assert (code, out, err) == (2, "", "error: bounds b.toml: exists already, wanted a new file\n")
+    (folder / "b.toml").write_text(text.replace("[?, ?]", "[10, 70]"))
+    assert read_bounds(folder / "b.toml").classes == ("No", "Yes")
+
+
+def test_a_file_of_rows_and_a_label_that_is_not_there_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = said(capsys, "draft", "good.csv")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: code book good.csv: is no code book, and a file of rows is not looked into; wanted")
+    code, out, err = said(capsys, "draft", "dictionary.csv", "--label", "gone")
+    assert err == "error: dictionary.csv: has no column 'gone', which --label names\n"
+
+
+def test_every_fault_is_in_one_list_with_the_lines_that_mend_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(folder.rglob("*"))
+    code, out, err = said(capsys, "check", "bad.csv", "--bounds", "bounds.toml", "--party", "north")
+    assert (code, err) == (2, "")
+    assert sorted(folder.rglob("*")) == before
+    assert out.isascii()
+    first, *lines = out.splitlines()
+    assert first == f"party north (bad.csv): 6 faults. {PRIVATE}"
+    assert lines[:2] == [
+        "column 'age', row 2: wanted a number, the cell is empty",
+        "column 'age', row 4: wanted a number, got 'x'",
+    ]
+    assert "column 'sex', 2 rows (1, 4): unknown value 'F' (it differs from 'f' in letter case only)" in out
+    to_add = out[out.index("  [missing]") : out.index("warning")]
+    (folder / "bounds.toml").write_text(BOUNDS + to_add)
+    bounds = read_bounds(folder / "bounds.toml")
+    assert bounds.columns[0].missing == "indicator"
+    assert bounds.aliases == (("yes", ("Yes", "1")),)
+    assert lines[-1] == (
+        "warning: column 'age': 1 cell lies outside the bounds and will be clipped to them; "
+        "the first, in row 1: 17.0 is outside its bounds [18.0, 110.0]"
+    )
+    code, out, _ = said(capsys, "check", "bad.csv", "--bounds", "bounds.toml", "--party", "north")
+    assert (code, out.splitlines()[0]) == (2, f"party north (bad.csv): 2 faults. {PRIVATE}")
+
+
+def test_a_file_without_faults_ends_well_and_says_what_will_be_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = said(capsys, "check", "good.csv", "--bounds", "bounds.toml", "--party", "north")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        f"party north (good.csv): 3 rows fit the bounds (3 no, 0 yes). {PRIVATE}",
+        "warning: column 'age': 1 cell lies outside the bounds and will be clipped to them; "
+        "the first, in row 3: 111.0 is outside its bounds [18.0, 110.0]",
+        "warning: 2 of 3 rows (67%) are longer than clip in [rows] of the bounds and will be shortened to it",
+        "warning: all rows are of class 'no', which the method prr_mean refuses of a party",
+    ]
+
+
+@pytest.mark.parametrize(("file", "code", "faults"), [("bad.csv", 2, 6), ("good.csv", 0, 0), ("gone.csv", 2, 1)])
+def test_the_same_as_json(file: str, code: int, faults: int, capsys: pytest.CaptureFixture[str]) -> None:
+    came, out, _ = said(capsys, "check", file, "--bounds", "bounds.toml", "--party", "north", "--json")
+    found = json.loads(out)
+    assert (came, found["party"], found["file"], found["fits"]) == (code, "north", file, not faults)
+    assert len(found["faults"]) == faults
+    assert found["private"] == PRIVATE
+    assert bool(found["warnings"]) == (file != "gone.csv")
+
+
+def test_what_the_whole_file_lacks_is_a_fault_like_others(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "other.csv").write_text("years,gender\n1,f\n")
+    code, out, _ = said(capsys, "check", "other.csv", "--bounds", "bounds.toml", "--party", "north")
+    assert code == 2
+    assert [line.split(";")[0] for line in out.splitlines()[1:]] == [
+        f"column '{name}' is missing" for name in ("age", "sex", "back")
+    ]
+    (folder / "other.csv").write_text("age,sex,back\n")
+    code, out, _ = said(capsys, "check", "other.csv", "--bounds", "bounds.toml", "--party", "north")
+    assert (code, out.splitlines()[1:]) == (2, ["has no rows, wanted at least one"])
+    code, out, err = said(capsys, "check", "good.csv", "--bounds", "gone.toml", "--party", "north")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: bounds file gone.toml: cannot be read")
+
+
+def test_lines_to_be_copied_are_whole_on_a_narrow_terminal(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screen, "prose_width", lambda: 40)
+    (folder / "east.csv").write_bytes("age;sex;back;ward\n18,5;f;no;Köln\n".encode("latin-1"))
+    _, out, _ = said(capsys, "check", "east.csv", "--bounds", "bounds.toml", "--party", "east")
+    first, *_, last = out.splitlines()
+    assert last.endswith('write file = {encoding = "latin-1", separator = ";", decimal = ","} into east.csv.toml')
+    assert len(first) <= 40 < len(last)
+
+
+def test_a_site_s_own_terms_say_how_its_file_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "east.csv").write_text("age;sex;back\n18;f;no\n64;m;yes\n")
+    (folder / "own.toml").write_text('[file]\nseparator = ";"\n[limits]\nmax_epsilon = "1"\nmax_delta = "0"\n')
+    options = ("check", "east.csv", "--bounds", "bounds.toml", "--party")
+    assert said(capsys, *options, "east")[0] == 2
+    assert said(capsys, *options, "east", "--terms", "own.toml")[0] == 0
+    code, out, err = said(capsys, *options, "north/south")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: party name 'north/south': wanted letters")
