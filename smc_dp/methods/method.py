@@ -255,12 +255,17 @@ def check_target(target: Target, method: Method) -> None:
 
 def two_classes(federation: Federation | Public, method: Method) -> None:
     """Raises InputError unless there are exactly two classes; it names what a protocol computes for more."""
-    if federation.classes != 2:
+    only_two(federation.classes, method)
+
+
+def only_two(classes: int, method: Method) -> None:
+    """The same by the number of classes, before there are any rows."""
+    if classes != 2:
         from smc_dp.methods.registry import for_any_classes  # which imports every method, and they import this
 
         others = ", ".join(for_any_classes())
         instead = f", for more there are {others}" if others else ""
-        raise InputError(f"classes: {method.name} is for two classes, got {federation.classes}{instead}")
+        raise InputError(f"classes: {method.name} is for two classes, got {classes}{instead}")
 
 
 def check_sizes(federation: Federation) -> None:

@@ -48,37 +48,51 @@ def largest_norm(mu: Fraction | float) -> float:
     return logistic_constants(mu).W
 
 
-def replace_one(n: int, mu: Fraction | float, tau: float) -> Fraction:
+def replace_one(n: int, mu: Fraction | float, tau: float, classes: int = 2) -> Fraction:
     """L2 sensitivity, to replacing one of n records, of any w with |grad J(w)| <= tau: G/(mu n) + 2 tau/mu.
 
     Proof. Let v, v' minimise J, J'. Then grad J(v') = grad J(v') - grad J'(v') is 1/n times the difference
     of two loss gradients at v', a minimiser, hence at most G/n long; strong convexity gives |v - v'| <=
     |grad J(v')|/mu. In the same way each approximate minimiser is within tau/mu of the exact one. G is an
-    upper bound and enters, like tau, as the exact rational value of its float, so nothing is rounded down.
-    ValueError: n < 1, tau negative or not finite, mu not positive and finite.
+    upper bound (of more classes twice `steepest`) and enters, like tau, as the exact rational value of its float, so
+    nothing is rounded down. ValueError: n < 1, fewer than two classes, tau negative or not finite, mu not positive and
+    finite.
     """
     if n < 1:
         raise ValueError(f"the number of records n is at least 1, got {n}")
     _check_tolerance(tau)
-    G = Fraction(logistic_constants(mu).G)
+    G = Fraction(logistic_constants(mu).G) if classes == 2 else 2 * steepest(classes, mu)
     return (G / n + 2 * Fraction(tau)) / Fraction(mu)
 
 
-def add_remove(mu: Fraction | float, tau_sum: float) -> Fraction:
+def add_remove(mu: Fraction | float, tau_sum: float, classes: int = 2) -> Fraction:
     """L2 sensitivity of n w, w the minimiser for all n records, to one record more or less, whatever n.
 
-    sqrt(sigmoid(W)^2 + (mu W)^2)/mu + 2 tau_sum/mu, tau_sum being a cap on n |grad J(w)|. Proof. Let w minimise J for
-    n records, w' without the record z, g the loss gradient of z at w, H the mean Hessian, between w' and w, of the
-    summed loss of the others. Both conditions of optimality give n w - (n-1) w' = (1/mu)(-A g + (1 - A) mu w'), where
-    A = n mu (n mu + H)^-1 lies between 0 and 1. Since |2 A - 1| <= 1, |A a + (1 - A) b| <= (|a + b| + |a - b|)/2 <=
-    sqrt(|a|^2 + |b|^2), and |g| <= sigmoid(W), |w'| <= W. Without any other record, w' counts as zero.
-    ValueError: tau_sum negative or not finite, mu not positive and finite.
+    sqrt(g^2 + (mu W)^2)/mu + 2 tau_sum/mu, g = `steepest`, tau_sum being a cap on n |grad J(w)|. Proof. Let w minimise
+    J for n records, w' without the record z, g the loss gradient of z at w, H the mean Hessian, between w' and w, of
+    the summed loss of the others. Both conditions of optimality give n w - (n-1) w' = (1/mu)(-A g + (1 - A) mu w'),
+    where A = n mu (n mu + H)^-1 lies between 0 and 1. Since |2 A - 1| <= 1, |A a + (1 - A) b| <= (|a + b| + |a - b|)/2
+    <= sqrt(|a|^2 + |b|^2), and |g| <= `steepest`, |w'| <= W. Without any other record, w' counts as zero.
+    ValueError: fewer than two classes, tau_sum negative or not finite, mu not positive and finite.
     """
     _check_tolerance(tau_sum)
-    W, exact = largest_norm(mu), Fraction(mu)
-    steepest = Fraction(float(scipy.special.expit(W)) * (1 + _ROUNDING))
-    length = math.sqrt(steepest**2 + (exact * Fraction(W)) ** 2) * (1 + _ROUNDING)
+    W, exact = largest_softmax_norm(classes, mu), Fraction(mu)
+    length = math.sqrt(steepest(classes, mu) ** 2 + (exact * Fraction(W)) ** 2) * (1 + _ROUNDING)
     return (Fraction(length) + 2 * Fraction(tau_sum)) / exact
+
+
+def steepest(classes: int, mu: Fraction | float) -> Fraction:
+    """An upper bound on the length of a record's loss gradient at any minimiser: sigmoid(W), of C > 2 sqrt 2 (1 - q).
+
+    Proof. Of two classes it is |u| sigmoid(-w.u) with |w.u| <= W. Of C it is |p - e_y| |x|, p the probabilities and y
+    the class: |p - e_y|^2 = (1 - p_y)^2 + the sum of the other p_k^2 <= 2 (1 - p_y)^2. Two class vectors are sqrt 2
+    apart, so no score is ahead of that of y by more than sqrt 2 W, and p_y >= q = 1/(1 + (C - 1) e^(sqrt 2 W)).
+    """
+    W = largest_softmax_norm(classes, mu)
+    if classes == 2:
+        return Fraction(float(scipy.special.expit(W)) * (1 + _ROUNDING))
+    missed = scipy.special.expit(math.sqrt(2) * W * (1 + _ROUNDING) + math.log(classes - 1))
+    return Fraction(math.sqrt(2) * float(missed) * (1 + _ROUNDING))
 
 
 def largest_softmax_norm(classes: int, mu: Fraction | float) -> float:

@@ -26,11 +26,48 @@ _CHANGE: dict[str, str] = {
 class PrivacyStatement:
     """The guarantee of one release: true figures, against whom, and what it does not cover.
 
-    kind `pure`: epsilon, delta = 0. `approx`: epsilon and 0 < delta < 1. `zcdp`: rho, and an epsilon at a 0 < delta < 1
-    that follows from mu, where there is one, and else from rho. mu: every (epsilon, delta) that `gaussian.keeps` for it
-    holds as well. `none`: no guarantee, epsilon is None. unit is what is protected, adjacency how neighbouring data
-    sets differ. adversary and caveats: English; the adversary completes "this holds against", each caveat is a
-    sentence. ValueError: the fields contradict each other.
+    Parameters
+    ----------
+    kind : {"pure", "approx", "zcdp", "none"}
+        `pure`: epsilon, delta = 0. `approx`: epsilon and 0 < delta < 1. `zcdp`: rho, and an epsilon at a 0 < delta < 1
+        that follows from mu, where there is one, and else from rho. `none`: no guarantee.
+    epsilon : float or None
+        The bound, rounded up; None for kind `none`.
+    delta : float
+        The probability with which epsilon may be passed.
+    unit : {"record", "party"}
+        What is protected.
+    adjacency : {"replace", "addremove", "party"}
+        How neighbouring data sets differ.
+    adversary : str
+        English; it completes "this holds against".
+    caveats : tuple of str
+        What is not covered or should be known, each a sentence.
+    rho : float, default=None
+        Of zero-concentrated privacy, for kind `zcdp` and no other.
+    mu : float, default=None
+        Of the curve of a Gaussian, for kind `zcdp` alone: every (epsilon, delta) that `gaussian.keeps` for it holds as
+        well.
+
+    Raises
+    ------
+    ValueError
+        The fields contradict each other.
+
+    References
+    ----------
+    * C. Dwork, F. McSherry, K. Nissim and A. Smith. Calibrating noise to sensitivity in private data analysis. TCC
+      2006.
+    * M. Bun and T. Steinke. Concentrated differential privacy: simplifications, extensions, and lower bounds. TCC
+      2016.
+
+    Examples
+    --------
+    >>> from smc_dp import PrivacyStatement
+    >>> stated = PrivacyStatement("pure", 1.0, 0.0, "record", "replace", "anybody outside", ())
+    >>> print(stated.plain_words()[:66])
+    Suppose one record of one party were replaced by any other record.
+
     """
 
     kind: GuaranteeKind

@@ -29,11 +29,37 @@ LEAST_DELTA = Fraction(1, 10**100)
 class Target:
     """What a release should guarantee, or under `paper` the printed figure that sets the noise.
 
-    `epsilon` lies in [1e-9, 1e6] (also an int or a float, which becomes a fraction by `exact`); None, or infinity, asks
-    for no noise at all, and no privacy. `noise`: `knorm` and `laplace` give
-    pure epsilon; `gauss` gives the curve of a Gaussian, with the largest mu that keeps (epsilon, delta). `ddg` is to
-    `gauss` what `self` is to `knorm`, in shares; so is `vg`, which is not pure. `delta` counts
-    for `gauss` and `ddg` only, and is at least 1e-100. Raises InputError otherwise.
+    Parameters
+    ----------
+    epsilon : Fraction, int, float or None
+        The privacy loss, from 1e-9 to 1e6; an int or a float becomes a fraction by `exact`. None, or infinity, asks for
+        no noise at all, and no privacy.
+    calibration : {"proven", "paper"}, default="proven"
+        What sets the scale of the noise: a proof, or what is printed.
+    noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"}, default="knorm"
+        The law of the noise: `knorm` and `laplace` give pure epsilon; `gauss` gives the curve of a Gaussian, with the
+        largest mu that keeps (epsilon, delta). `ddg` is to `gauss` what `self` is to `knorm`, in shares; so is `vg`,
+        which is not pure.
+    delta : Fraction, default=Fraction(1, 100000)
+        A probability, from 1e-100 to below 1; it counts for `gauss` and `ddg` only.
+
+    Raises
+    ------
+    InputError
+        For figures out of these ranges, and names that are none of these.
+
+    References
+    ----------
+    * C. L. Canonne, G. Kamath and T. Steinke. The discrete Gaussian for differential privacy. NeurIPS 2020 (`ddg`).
+
+    Examples
+    --------
+    >>> from smc_dp import Target
+    >>> Target(0.5).epsilon
+    Fraction(1, 2)
+    >>> Target(1, noise="ddg").delta
+    Fraction(1, 100000)
+
     """
 
     epsilon: Fraction | None

@@ -18,11 +18,12 @@ from smc_dp.aggregation.functionality import Vector
 from smc_dp.arrays import Array
 from smc_dp.data.federation import Public, Rows
 from smc_dp.learning.batch import train_all
+from smc_dp.learning.classes import coordinates
 from smc_dp.learning.solver import PUBLIC_TAU
-from smc_dp.methods.method import check_own_size, two_classes
+from smc_dp.methods.method import check_own_size
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, not_released
-from smc_dp.privacy.sensitivity import largest_norm
+from smc_dp.privacy.sensitivity import largest_softmax_norm
 
 
 class WeighedBySize(Summed, Protocol):
@@ -33,7 +34,7 @@ class WeighedBySize(Summed, Protocol):
         """The regulariser of every model is lam |w|^2."""
         ...
 
-    def sensitivity_to(self, most_rows: int) -> Fraction:
+    def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
         """Of the sum, in L2, where no party has more rows than this."""
         ...
 
@@ -44,7 +45,7 @@ class WeighedBySize(Summed, Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OwnModel:
-    """What a party has at home whatever noise is wanted: its model w: (d,), of so many rows."""
+    """What a party has at home whatever noise is wanted: its model w: (p d,), of so many rows."""
 
     w: Array
     rows: int
@@ -52,21 +53,22 @@ class OwnModel:
     @classmethod
     def of(cls, method: WeighedBySize, rows: Rows, public: Public) -> OwnModel:
         """Trained on these rows."""
-        two_classes(public, method)
         check_own_size(rows)
-        return cls(train_all([(rows.X, rows.y)], 2, 2 * method.lam)[0, 0], len(rows))
+        return cls(train_all([(rows.X, rows.y)], public.classes, 2 * method.lam)[0].ravel(), len(rows))
 
 
 @dataclass(frozen=True)
 class SharedWeightedSum(NoisySum[WeighedBySize]):
-    """The sum of models times numbers of rows among these parties, d numbers; see `NoisySum`."""
+    """The sum of models times numbers of rows among these parties, p d numbers; see `NoisySum`."""
 
     @property
     def reach(self) -> SumReach:
         """As the method proves, for the announced number of rows."""
         mu, most = 2 * Fraction(self.method.lam), self.announced.most_rows
-        longest = Fraction(largest_norm(mu)) + Fraction(PUBLIC_TAU) / mu
-        return SumReach(self.public.dimension, self.method.sensitivity_to(most), longest * most)
+        classes = self.public.classes
+        longest = Fraction(largest_softmax_norm(classes, mu)) + Fraction(PUBLIC_TAU) / mu
+        numbers = coordinates(classes) * self.public.dimension
+        return SumReach(numbers, self.method.sensitivity_to(most, classes), longest * most)
 
     @property
     def plain(self) -> int:
@@ -81,7 +83,8 @@ class SharedWeightedSum(NoisySum[WeighedBySize]):
         """The sum over the number of rows of those who took part, or over a public constant."""
         # A party that deviates may enter any number of rows, and a model is made of whatever comes.
         divisor = max(1, value[-1]) if self.plain else self.among.parties * self.announced.most_rows
-        return LinearModel.from_coordinates(np.array(self.reals(value, divisor))[np.newaxis], 2)
+        V = np.array(self.reals(value, divisor)).reshape(-1, self.public.dimension)
+        return LinearModel.from_coordinates(V, self.public.classes)
 
     def caveats(self) -> Iterator[str]:
         """Of numbers of rows, released or not."""

@@ -7,6 +7,9 @@ mean S/n has the noise that a trusted party with all n rows would add. Sizes are
 When a record is added or taken away S moves by at most sqrt(sigmoid(W)^2 + (mu W)^2)/mu, again whatever the sizes. The
 number of rows n is then protected too: `wsum_ar` does not divide by it.
 
+Of three or more classes the models are softmax ones, and what moves S is bounded in the same way
+(`smc_dp.privacy.sensitivity`): two gradients of up to sqrt 2 in place of up to 1.
+
 In the clear here, by a protocol among parties who trust nobody in `secure_sum`.
 """
 
@@ -23,17 +26,20 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.aggregation.functionality import Sum, Vector, added
 from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.learning.batch import train_all
+from smc_dp.learning.classes import coordinates
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.methods.method import (
     TRUSTED,
     Trust,
     announced_sizes,
     check_modulus,
+    check_sizes,
     released,
 )
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_more, one_record
-from smc_dp.methods.pathak2010.models import SIZES, models_of
+from smc_dp.methods.pathak2010.models import SIZES
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
 from smc_dp.methods.sums.noisy_sum import hidden_only
 from smc_dp.methods.sums.secure_sum import OwnModel, SharedWeightedSum
@@ -53,13 +59,13 @@ ANY_SIZE = (
 
 @dataclass(frozen=True)
 class WeightedSum:
-    """Size-weighted sum of logistic models with regulariser lam |w|^2 (mu = 2 lam), lam in [2^-29, 1e6]."""
+    """Size-weighted sum of logistic or softmax models with regulariser lam |w|^2 (mu = 2 lam), lam in [2^-29, 1e6]."""
 
     lam: float = 1e-3
     name: ClassVar[str] = "wsum"
     by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
     secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
-    binary: ClassVar[bool] = True
+    binary: ClassVar[bool] = False
     needs_two_classes: ClassVar[bool] = False
     protects: ClassVar[Unit] = "record"
     adjacency: ClassVar[Adjacency] = "replace"
@@ -80,12 +86,12 @@ class WeightedSum:
 
     @property
     def sensitivity(self) -> Fraction:
-        """Of the sum, in L2, whatever the sizes are."""
+        """Of the sum of models of two classes, in L2, whatever the sizes are."""
         return self.sensitivity_to(LARGEST_N)
 
-    def sensitivity_to(self, most_rows: int) -> Fraction:
+    def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
         """Of the sum, in L2, to replacing one record: G/mu, and what the solver's tolerance adds for so many rows."""
-        return most_rows * replace_one(most_rows, 2 * Fraction(self.lam), PUBLIC_TAU)
+        return most_rows * replace_one(most_rows, 2 * Fraction(self.lam), PUBLIC_TAU, classes)
 
     def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedWeightedSum:
         """The same by a protocol that adds up."""
@@ -110,11 +116,11 @@ class WeightedSum:
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
         """The sum over the number of all rows."""
         privacy = self.statement(public, target)
-        return Release(_model(value, sum(announced_sizes(public, self))), privacy)
+        return Release(_model(value, sum(announced_sizes(public, self)), public), privacy)
 
     def train(self, federation: Federation) -> TrainedSum:
         """Each party's model; a party with one class only is of use too."""
-        return TrainedSum(self, models_of(federation, self, self.lam), federation.public)
+        return TrainedSum(self, _models_of(federation, self.lam), federation.public)
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,7 @@ class WeightedSumAddRemove:
     name: ClassVar[str] = "wsum_ar"
     by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
     secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
-    binary: ClassVar[bool] = True
+    binary: ClassVar[bool] = False
     needs_two_classes: ClassVar[bool] = False
     protects: ClassVar[Unit] = "record"
     adjacency: ClassVar[Adjacency] = "addremove"
@@ -146,12 +152,12 @@ class WeightedSumAddRemove:
 
     @property
     def sensitivity(self) -> Fraction:
-        """Of the sum, in L2, whatever the sizes are."""
+        """Of the sum of models of two classes, in L2, whatever the sizes are."""
         return self.sensitivity_to(LARGEST_N)
 
-    def sensitivity_to(self, most_rows: int) -> Fraction:
+    def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
         """Of the sum, in L2, to one record more or less, and what the solver's tolerance adds for so many rows."""
-        return add_remove(2 * Fraction(self.lam), most_rows * PUBLIC_TAU)
+        return add_remove(2 * Fraction(self.lam), most_rows * PUBLIC_TAU, classes)
 
     def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedWeightedSum:
         """The same by a protocol that adds up; InputError for a number of rows that is to be released."""
@@ -176,16 +182,16 @@ class WeightedSumAddRemove:
 
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
         """The sum over a public constant."""
-        return Release(_model(value, LARGEST_N), self.statement(public, target))
+        return Release(_model(value, LARGEST_N, public), self.statement(public, target))
 
     def train(self, federation: Federation) -> TrainedSum:
         """Each party's model; a party with one class only is of use too."""
-        return TrainedSum(self, models_of(federation, self, self.lam), federation.public)
+        return TrainedSum(self, _models_of(federation, self.lam), federation.public)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedSum:
-    """w: (K, d), every party's model."""
+    """w: (K, p d), every party's model, p as in `smc_dp.learning.classes`."""
 
     method: WeightedSum | WeightedSumAddRemove
     w: Array
@@ -202,7 +208,19 @@ class TrainedSum:
 
 
 def _noise(method: WeightedSum | WeightedSumAddRemove, public: Public, target: Target) -> Calibrated | None:
-    return None if target.epsilon is None else proven(target, public.dimension, method.sensitivity)
+    if target.epsilon is None:
+        return None
+    return proven(target, coordinates(public.classes) * public.dimension, _sensitivity(method, public))
+
+
+def _sensitivity(method: WeightedSum | WeightedSumAddRemove, public: Public) -> Fraction:
+    return method.sensitivity_to(LARGEST_N, public.classes)
+
+
+def _models_of(federation: Federation, lam: float) -> Array:
+    check_sizes(federation)
+    parties = [(rows.X, rows.y) for rows in federation.parties]
+    return train_all(parties, federation.classes, 2 * lam).reshape(len(parties), -1)
 
 
 def _noisy_sum(method: WeightedSum | WeightedSumAddRemove, public: Public, target: Target) -> Sum:
@@ -220,5 +238,6 @@ def _times(w: Array, n: int) -> Vector:
     return tuple(GRID.encode(w.tolist(), factor=n))
 
 
-def _model(total: Vector, divisor: int) -> LinearModel:
-    return LinearModel.from_coordinates(np.array(GRID.decode(total, divisor))[np.newaxis], 2)
+def _model(total: Vector, divisor: int, public: Public) -> LinearModel:
+    V = np.array(GRID.decode(total, divisor)).reshape(-1, public.dimension)
+    return LinearModel.from_coordinates(V, public.classes)
