@@ -11,16 +11,17 @@ import typer
 def schema(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one; without it, the names.")] = None,
 ) -> None:
-    """Print the JSON Schema of a document that sites exchange or keep: study, approval or terms.
+    """Print the JSON Schema of a document: of what sites exchange or keep, of what a run publishes, of an audit.
 
-    Studies and terms are TOML, and the schema is that of the values in them.
+    Without NAME, the names are listed. Studies, terms and bounds are TOML: their schema is that of the values in them.
 
     \b
     Examples:
       smc-dp schema
       smc-dp schema study > study.schema.json
+      smc-dp schema release
     """
-    from smc_dp.deploy import schemas
+    from smc_dp import schemas
 
     if name is None:
         print("\n".join(schemas.SCHEMAS))

@@ -10,19 +10,28 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from smc_dp.arrays import Array
 from smc_dp.data.federation import check_features
 from smc_dp.errors import InputError
 from smc_dp.files import reading
+from smc_dp.files.documents import Document, validated
+from smc_dp.files.kinds import FiniteNumbers
 
-_ROWS = "rows"
 _MOST_NUMBERS = 1 << 20
 """In all rows: what an audit reads of any file, with room to spare."""
 _MOST_FEATURES, _MOST_WEIGHTS = 1 << 10, 1 << 12
 """Of a model trained on them, which takes whoever checks it the square of that in memory."""
+
+
+class AuxiliaryFile(Document):
+    """All of auxiliary.json."""
+
+    rows: Annotated[list[FiniteNumbers], Field(fail_fast=True)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,9 +59,7 @@ class AuxiliaryRows:
     @classmethod
     def read(cls, content: bytes, name: str) -> AuxiliaryRows:
         """The rows that `content` wrote; InputError, which names the file, for anything else."""
-        document = reading.parse_object(content, name)
-        reading.keys(name, document, {_ROWS})
-        rows = [reading.numbers(f"{name}: row {i}", row) for i, row in enumerate(_items(document, name), start=1)]
+        rows = validated(AuxiliaryFile, reading.parse_object(content, name), name).rows
         widths = {len(row) for row in rows}
         if len(widths) != 1:
             raise InputError(f"{name}: wanted rows of one width, got {len(widths)}")
@@ -65,7 +72,7 @@ class AuxiliaryRows:
     def content(self) -> bytes:
         """The file of them: one row a line, each number as the shortest decimal that is no other float."""
         rows = ",\n".join(json.dumps(row, allow_nan=False) for row in self.X.tolist())
-        return f'{{"{_ROWS}": [\n{rows}\n]}}\n'.encode()
+        return f'{{"rows": [\n{rows}\n]}}\n'.encode()
 
     @cached_property
     def digest(self) -> str:
@@ -79,7 +86,3 @@ class AuxiliaryRows:
         most = min(_MOST_FEATURES, _MOST_WEIGHTS // max(1, classes - 1))
         if dimension > most:
             raise InputError(f"{self.whose}: wanted at most {most} features for {classes} classes, got {dimension}")
-
-
-def _items(document: dict[str, object], name: str) -> list[object]:
-    return reading.items(f"{name}: {_ROWS}", document[_ROWS])

@@ -36,10 +36,42 @@ def audit_run(
 ) -> AuditReport:
     """Every check on a run folder; what was not given makes a check not possible, never passed.
 
-    identities: a file of public keys that are known from elsewhere. views: a folder of what participants did and saw.
-    progress hears the name of each check. seconds: the processor time that all may use, for a stranger's files may ask
-    for any amount; it holds in the main thread of a program. fresh: what is known of the protocol's code from an
-    earlier audit is found out again. Raises InputError for files that cannot be read.
+    Parameters
+    ----------
+    run_folder : path
+        The folder that a run has written.
+    identities : path, default=None
+        A file of public keys that are known from elsewhere.
+    views : path, default=None
+        A folder of what participants did and saw.
+    progress : callable, default=None
+        Hears the name of each check.
+    seconds : float, default=40.0
+        The processor time that all may use, for a stranger's files may ask for any amount; it holds in the main thread
+        of a program.
+    fresh : bool, default=False
+        What is known of the protocol's code from an earlier audit is found out again.
+
+    Returns
+    -------
+    AuditReport
+        Every check with its outcome; `passed` where none failed, which proves nothing of what the run claims.
+
+    Raises
+    ------
+    InputError
+        For files that cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from smc_dp import audit_run, run_protocol
+    >>> from smc_dp.data.sources import dataset
+    >>> data, run = dataset("breast_cancer"), tempfile.mkdtemp() + "/run"
+    >>> report = run_protocol(data.federation, method="newton", bounds=data.bounds, out=run)
+    >>> audit_run(run).passed
+    True
+
     """
     allowance = Allowance(seconds)
     known, seen = (None if path is None else Path(path) for path in (identities, views))

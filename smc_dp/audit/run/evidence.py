@@ -25,8 +25,10 @@ from smc_dp.audit.run.kept import Kept
 from smc_dp.audit.run.record import Absence, Lines, parsed
 from smc_dp.errors import InputError
 from smc_dp.files import reading
+from smc_dp.files.documents import Read, validated
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.folder import AUXILIARY, RELEASE, SHARES, STUDY, TRANSCRIPT
+from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters
+from smc_dp.run.folder import AUXILIARY, RELEASE, SHARES, STUDY, TRANSCRIPT, PublishedRelease, opened, stated
 from smc_dp.run.identities import read_identities
 from smc_dp.run.line_zero import read_head, read_session
 
@@ -70,6 +72,36 @@ class Evidence:
     def recomputed(self) -> Mapping[str, Recomputed]:
         """What follows from each view and the record: made once, because it costs as much as the role did."""
         return {name: recompute(self.session, view, self.envelopes) for name, view in self.views.items()}
+
+    @cached_property
+    def digests(self) -> Mapping[str, str]:
+        """What the release states of the files beside it; raises InputError for what is no such section."""
+        return self._section(StatedDigests, "digests").named
+
+    @cached_property
+    def parameters(self) -> StatedParameters:
+        """What the release states that was agreed on; raises InputError for what is no such section."""
+        return self._section(StatedParameters, "parameters")
+
+    @cached_property
+    def shares_file(self) -> SharesFile:
+        """The shares, where some were published; raises InputError for what are none."""
+        return validated(SharesFile, self.shares or {}, SHARES)
+
+    @cached_property
+    def release_file(self) -> ReleaseFile:
+        """All that the release states; raises InputError for what is none."""
+        return validated(ReleaseFile, self.release, RELEASE)
+
+    @cached_property
+    def opened(self) -> PublishedRelease:
+        """The release, held against the shares if there are any; raises InputError for what is none."""
+        if self.shares is None:
+            return stated(self.release_file, self.auxiliary)
+        return opened(self.release_file, self.shares_file, self.auxiliary)
+
+    def _section(self, kind: type[Read], name: str) -> Read:
+        return validated(kind, self.release.get(name), name)
 
 
 def load(folder: Path, identities: Path | None = None, views: Path | None = None) -> Evidence:

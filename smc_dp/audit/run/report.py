@@ -8,6 +8,7 @@ from typing import Any
 
 from protocols.errors import ProtocolError
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, unfinished
+from smc_dp.audit.run.documents import AuditDocument, FindingDocument
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.work import MORE_TIME, Allowance, TakesTooLongError
 from smc_dp.errors import InputError
@@ -20,20 +21,21 @@ class Finding:
     check: Check
     outcome: CheckOutcome
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON. `party` is a name only where the identity is known from elsewhere."""
+    @property
+    def document(self) -> FindingDocument:
+        """As it is printed. `party` is a name only where the identity is known from elsewhere."""
         check, outcome = self.check, self.outcome
         culprit = outcome.culprit
-        return {
-            "group": check.group,
-            "check": check.name,
-            "asks": check.asks,
-            "status": outcome.status,
-            "detail": outcome.detail,
-            "line": outcome.line,
-            "party": culprit.name if culprit is not None and culprit.pinned else None,
-            "pinned": None if culprit is None else culprit.pinned,
-        }
+        return FindingDocument(
+            group=check.group,
+            check=check.name,
+            asks=check.asks,
+            status=outcome.status,
+            detail=outcome.detail,
+            line=outcome.line,
+            party=culprit.name if culprit is not None and culprit.pinned else None,
+            pinned=None if culprit is None else culprit.pinned,
+        )
 
 
 @dataclass(frozen=True)
@@ -60,16 +62,21 @@ class AuditReport:
         named = [f for f in faults if f.outcome.line is not None]
         return min(named, key=lambda f: f.outcome.line or 0) if named else next(iter(faults), None)
 
+    @property
+    def document(self) -> AuditDocument:
+        """As it is printed."""
+        first = self.first_fault
+        return AuditDocument(
+            run=self.run,
+            passed=self.passed,
+            first_fault=first.document if first else None,
+            unfinished=list(self.unfinished),
+            findings=[f.document for f in self.findings],
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        first = self.first_fault
-        return {
-            "run": self.run,
-            "passed": self.passed,
-            "first_fault": first.as_dict() if first else None,
-            "unfinished": list(self.unfinished),
-            "findings": [f.as_dict() for f in self.findings],
-        }
+        return self.document.model_dump()
 
 
 def audit_evidence(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -17,6 +17,7 @@ from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import check_auxiliary, method_and_target
+from smc_dp.run.documents import SharesFile
 from smc_dp.run.folder import RELEASE
 from smc_dp.run.terms import terms_of
 
@@ -50,16 +51,16 @@ class Stated:
 
 def stated(evidence: Evidence) -> Stated:
     """What the release states; raises InputError for anything missing, malformed or out of range."""
-    parameters = reading.mapping("parameters", evidence.release.get("parameters"))
+    said = evidence.parameters
+    parameters, d = said.model_dump(), said.dimension
     method, target, protocol = method_and_target(parameters)
     if protocol != evidence.protocol.program.name:
         raise InputError(f"protocol: line 0 has {evidence.protocol.program.name}, the release {protocol}")
     if evidence.protocol.claim is None and target.calibration != "paper":
         raise InputError("calibration: the steps as printed go with the noise as printed")
-    parties, d = reading.texts("parties", parameters.get("parties")), parameters.get("dimension")
-    K, limits = len(parties), evidence.protocol.limits
+    K, limits = len(said.parties), evidence.protocol.limits
     most = next((limits.largest[name] for name in ("dimension", "numbers") if name in limits.largest), 0)
-    if not 2 <= K <= limits.parties or type(d) is not int or not 1 <= d <= most:
+    if not 2 <= K <= limits.parties or not 1 <= d <= most:
         raise InputError(f"wanted 2 to {limits.parties} parties and dimension 1 to {most}")
     classes = reading.texts("classes", evidence.release.get("classes"))
     if not 2 <= len(classes) <= MOST_CLASSES:
@@ -72,7 +73,7 @@ def stated(evidence: Evidence) -> Stated:
     terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
     form = terms.form(method, public, target)
     if form.smallest_sets_noise:
-        return Stated(method, target, public, _grid(evidence.shares or {}), form)
+        return Stated(method, target, public, _grid(evidence.shares_file), form)
     return Stated(method, target, public, form.grid, form, form.noise)
 
 
@@ -83,12 +84,12 @@ def ring_fault(grid: Grid, largest: int) -> str | None:
     return f"A ring of {grid.ring_bits} bits does not hold a sum of {largest.bit_length()} bits."
 
 
-def _grid(shares: Mapping[str, Any]) -> Grid:
-    modulus, fraction_bits = reading.integer("modulus", shares.get("modulus")), shares.get("fraction_bits")
+def _grid(shares: SharesFile) -> Grid:
+    modulus, fraction_bits = int(shares.modulus), shares.fraction_bits
     ring_bits = modulus.bit_length() - 1
     if modulus != 1 << ring_bits or not 2 <= ring_bits <= GRID.ring_bits:
         raise InputError(f"modulus: wanted a power of two, at most 2**{GRID.ring_bits}, got {shown(modulus)}")
-    if type(fraction_bits) is not int or fraction_bits != GRID.fraction_bits:
+    if fraction_bits != GRID.fraction_bits:
         raise InputError(f"fraction_bits: wanted {GRID.fraction_bits}, got {shown(fraction_bits)}")
     return Grid(fraction_bits, ring_bits)
 

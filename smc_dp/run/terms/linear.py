@@ -2,51 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from protocols.errors import LocalError
-from protocols.programs import PROTOCOLS
 from smc_dp.data.federation import Public
 from smc_dp.errors import InputError
-from smc_dp.methods.method import SecureForm, check_target
+from smc_dp.methods.method import SecureForm
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.pathak2010 import by_linear_path
 from smc_dp.privacy.statement import PrivacyStatement
-from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.run.terms.curator import MeanByCurator
+from smc_dp.privacy.target import Target
+from smc_dp.run.terms.mean import MeanByCurator, MeanTerms, check_mean, made_parameters
 from smc_dp.run.terms.terms import check_classes, whole
 
 _MOST_NEIGHBOURS = 1000
 
 
 @dataclass(frozen=True)
-class LinearTerms:
+class LinearTerms(MeanTerms):
     """Integers live on the grid of `smc_dp.privacy.output`, shares modulo 2**ring_bits; each of P_2 ... P_K shares
     masks with `ring_degree` others, with P_1 and with Charlie.
     """
 
     ring_bits: int = 64
     ring_degree: int = 8
-    can_lose_parties: ClassVar[bool] = False
     usual_from: ClassVar[int] = 20
-
-    def __post_init__(self) -> None:
-        if self.ring_bits > GRID.ring_bits:
-            raise InputError(f"ring_bits: wanted at most {GRID.ring_bits}, got {self.ring_bits}")
-
-    @classmethod
-    def noise(cls, method: Any, has_delta: bool) -> NoiseName:
-        """As `Terms`."""
-        own: NoiseName = method.secure_noises[0]
-        return own
-
-    @classmethod
-    def preferred(cls, method: Any) -> Mapping[str, Any]:
-        """As `Terms`."""
-        return {}
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Self:
@@ -59,18 +41,13 @@ class LinearTerms:
 
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
         """Refuses noise that the method does not have, and test keys."""
-        check_target(target, method)
-        method.statement(Public(2, 1, 2), target, "secure")
+        check_mean(method, target)
         if test_keys:
             raise InputError(f"insecure_test_keys: {protocol} has no keys that could be too short")
 
     def weak(self, protocol: str) -> bool:
         """As `Terms`."""
         return False
-
-    def without(self, names: Sequence[str]) -> Self:
-        """As `Terms`."""
-        raise InputError(f"parties: the others need {', '.join(names)} to the end")
 
     def form(self, method: Any, public: Public, target: Target) -> SecureForm:
         """As `Terms`."""
@@ -79,13 +56,8 @@ class LinearTerms:
 
     def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
         """As `Terms`."""
-        program = PROTOCOLS[protocol].program
-        if program.parameters is None:
-            raise InputError(f"protocol: {protocol} has no parameters")
-        try:
-            return program.parameters(parties, form.public.dimension, self.ring_bits, self.ring_degree, agreed)
-        except LocalError as error:
-            raise InputError(str(error)) from None
+        own = self.ring_bits, self.ring_degree, agreed
+        return made_parameters(protocol, parties, form.public.dimension, *own)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Container, Mapping
 from dataclasses import fields
-from typing import Any
 
 import numpy as np
 
@@ -17,22 +16,21 @@ from smc_dp.audit.run.blame import gone
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.conformity.conversation import scheduled
 from smc_dp.audit.run.evidence import MAX_JSON_BYTES, Evidence
-from smc_dp.errors import InputError, shown
+from smc_dp.errors import shown
 from smc_dp.files import reading
-from smc_dp.run import folder
+from smc_dp.files.documents import validated
 from smc_dp.run.approvals import fault as approvals_fault
 from smc_dp.run.binding import agreement_fault, published, share_fault, weights_fault
-from smc_dp.run.folder import NOT_PUBLIC, RELEASE, SHARES, STUDY, TIMINGS, PublishedRelease, digests_of, opened
+from smc_dp.run.documents import StageTimings, TimingsFile
+from smc_dp.run.folder import RELEASE, SHARES, STUDY, TIMINGS
 from smc_dp.run.line_zero import APPROVALS
 
 _COUNTED = tuple(field.name for field in fields(Traffic))
-_COST = {*_COUNTED, "seconds", "by_stage"}
-_SECONDS = f"seconds in {TIMINGS}"
 
 
 def files(evidence: Evidence) -> CheckOutcome:
     """Every file of the folder has the digest that the release states."""
-    digests = digests_of(evidence.release)
+    digests = evidence.digests
     contents = {name: content for name, content in evidence.files.items() if name != RELEASE}
     if (timings := _timings(evidence)) is not None:
         contents[TIMINGS] = timings
@@ -46,13 +44,13 @@ def shares(evidence: Evidence) -> CheckOutcome:
     """shares.json holds, name by name and number by number, what the participants signed and published."""
     if evidence.shares is None:
         return not_possible(f"there is no {SHARES}: what was published is the result, and no shares of it")
-    stated = reading.mapping("shares", evidence.shares.get("shares"))
+    stated = evidence.shares_file.shares
     hygiene = evidence.protocol.model.hygiene
     if hygiene is None:
         return not_possible("the protocol does not say in which ring its shares add up")
     ring_bits = hygiene.ring_bits(evidence.session.parameters)
-    if evidence.shares.get("modulus") != str(1 << ring_bits):
-        return failed(f"modulus: wanted 2**{ring_bits}, got {shown(evidence.shares.get('modulus'))}")
+    if evidence.shares_file.modulus != str(1 << ring_bits):
+        return failed(f"modulus: wanted 2**{ring_bits}, got {shown(evidence.shares_file.modulus)}")
     said = published(evidence.envelopes.items())
     if evidence.absences and not said:
         return not_possible("letters were given up, and nobody published anything")
@@ -69,7 +67,7 @@ def release(evidence: Evidence) -> CheckOutcome:
     """The release is well-formed, and its weights are those of what was published: of the sum of the shares, or of the
     result itself.
     """
-    found = _opened(evidence)
+    found = evidence.opened
     if evidence.shares is None:
         said = {name: envelope for name, (_, envelope) in published(evidence.envelopes.items()).items()}
         if fault := weights_fault(found, evidence.session, said):
@@ -82,7 +80,7 @@ def release(evidence: Evidence) -> CheckOutcome:
 
 def agreement(evidence: Evidence) -> CheckOutcome:
     """The session is bound to parameters, bounds and grid of the release and to the marks, and both state the same."""
-    found = _opened(evidence)
+    found = evidence.opened
     if fault := agreement_fault(found, evidence.head, evidence.session):
         return failed(fault, 0)
     columns = len(found.bounds.columns)
@@ -98,17 +96,10 @@ def approvals(evidence: Evidence) -> CheckOutcome:
     head, study = evidence.head, evidence.files.get(STUDY)
     if APPROVALS not in head and study is None:
         return not_possible("the run is a simulation in one process, and nobody approved of a study beforehand")
-    if fault := approvals_fault(study, _opened(evidence).agreement, head, evidence.session):
+    if fault := approvals_fault(study, evidence.opened.agreement, head, evidence.session):
         return failed(fault, 0)
     count = len(evidence.session.names)
     return passed(f"{count} participants approved of study {hashlib.sha256(study or b'').hexdigest()}, as released")
-
-
-def _opened(evidence: Evidence) -> PublishedRelease:
-    """The release, held against the shares if there are any; raises InputError for what is none."""
-    if evidence.shares is None:
-        return folder.stated(dict(evidence.release), rows=evidence.auxiliary)
-    return opened(dict(evidence.release), dict(evidence.shares), evidence.auxiliary)
 
 
 def cost(evidence: Evidence) -> CheckOutcome:
@@ -121,54 +112,48 @@ def cost(evidence: Evidence) -> CheckOutcome:
     content = _timings(evidence)
     if content is None:
         return not_possible(f"there is no {TIMINGS}")
-    stated = reading.parse_object(content, TIMINGS)
-    link = reading.mapping("parameters", evidence.release.get("parameters")).get("link")
-    if not isinstance(link, str) or link not in LINKS:
-        raise InputError(f"link: wanted one of {', '.join(LINKS)}, got {shown(link)}")
-    topology = evidence.head["topology"]
+    stated = validated(TimingsFile, reading.parse_object(content, TIMINGS), TIMINGS)
+    link, topology = evidence.parameters.link, evidence.head["topology"]
     found = traffic(evidence.envelopes.values(), evidence.session, LINKS[link], topology)
-    reading.keys(TIMINGS, stated, _COST, {NOT_PUBLIC})
-    reading.text(NOT_PUBLIC, stated.get(NOT_PUBLIC, ""))
-    _refuse_negative(reading.numbers(_SECONDS, [stated["seconds"]]))
-    stages = [_stage(stage) for stage in reading.items("by_stage", stated["by_stage"])]
-    if fault := _stages_fault(stages, found) or (_has_seconds(stated, stages) and _roles_fault(stages, evidence)):
+    stages = stated.by_stage
+    if fault := _stages_fault(stages, found) or (_has_seconds(stated) and _roles_fault(stages, evidence)):
         return failed(fault)
     total = {name: sum(getattr(stage, name) for stage in found.values()) for name in _COUNTED}
     for name, value in total.items():
-        if type(stated[name]) is not int or stated[name] != value:
-            return failed(f"{name}: {TIMINGS} states {shown(stated[name])}, the record has {value}")
+        if (said := getattr(stated, name)) != value:
+            return failed(f"{name}: {TIMINGS} states {said}, the record has {value}")
     counted = ", ".join(f"{value} {name}" for name, value in total.items())
-    said = "seconds are what each site says of itself" if _has_seconds(stated, stages) else "no seconds are stated"
-    return passed(f"{counted}, in {len(found)} stages; {said}")
+    seconds = "seconds are what each site says of itself" if _has_seconds(stated) else "no seconds are stated"
+    return passed(f"{counted}, in {len(found)} stages; {seconds}")
 
 
-def _has_seconds(stated: Mapping[str, Any], stages: list[dict[str, Any]]) -> bool:
+def _has_seconds(stated: TimingsFile) -> bool:
     """Whether anybody says how long it took: sites apart measure nothing together."""
-    return stated["seconds"] != 0 or any(stage["seconds"] for stage in stages)
+    return stated.seconds != 0 or any(stage.seconds for stage in stated.by_stage)
 
 
-def _stages_fault(stated: list[dict[str, Any]], found: Mapping[str, Traffic]) -> str | None:
+def _stages_fault(stated: list[StageTimings], found: Mapping[str, Traffic]) -> str | None:
     """What is wrong with the figures of a stage; one with seconds alone has no messages."""
     named: set[str] = set()
     for stage in stated:
-        if stage["stage"] in named:
-            return f"by_stage: {shown(stage['stage'])} stands there twice"
-        named.add(stage["stage"])
-        sent = found.get(stage["stage"], Traffic())
+        if stage.stage in named:
+            return f"by_stage: {shown(stage.stage)} stands there twice"
+        named.add(stage.stage)
+        sent = found.get(stage.stage, Traffic())
         for name in _COUNTED:
-            if stage[name] != getattr(sent, name):
-                said = f"{TIMINGS} states {stage[name]} {name} for {shown(stage['stage'])}"
-                return f"{said}, the record has {getattr(sent, name)}"
+            if (said := getattr(stage, name)) != getattr(sent, name):
+                what = f"{TIMINGS} states {said} {name} for {shown(stage.stage)}"
+                return f"{what}, the record has {getattr(sent, name)}"
     missing = next((name for name in found if name not in named), None)
     return None if missing is None else f"by_stage: {TIMINGS} has no stage {shown(missing)}, the record has"
 
 
-def _roles_fault(stated: list[dict[str, Any]], evidence: Evidence) -> str | None:
+def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> str | None:
     """What is wrong with the stages and with the roles that say how long they took.
 
     Who vanished may have come to a stage in which it sent nothing, and need not have.
     """
-    names, there = evidence.session.names, {(s["stage"], role) for s in stated for role in s["seconds"]}
+    names, there = evidence.session.names, {(s.stage, role) for s in stated for role in s.seconds}
     if strangers := sorted({role for _, role in there} - set(names)):
         return f"by_stage: {TIMINGS} has seconds of {shown(strangers[0])}, who does not take part"
     schedule = scheduled(evidence)
@@ -187,24 +172,9 @@ def _roles_fault(stated: list[dict[str, Any]], evidence: Evidence) -> str | None
     return None
 
 
-def _unknown_stage(stated: list[dict[str, Any]], known: Container[str]) -> str | None:
-    unknown = next((s["stage"] for s in stated if s["stage"] not in known), None)
+def _unknown_stage(stated: list[StageTimings], known: Container[str]) -> str | None:
+    unknown = next((s.stage for s in stated if s.stage not in known), None)
     return f"by_stage: {TIMINGS} has a stage {shown(unknown)}, the protocol has none" if unknown else None
-
-
-def _stage(stage: Any) -> dict[str, Any]:
-    """What timings.json states of one stage; raises InputError unless it has the shape of that."""
-    found = reading.mapping("by_stage", stage)
-    reading.keys("by_stage", found, (_COST - {"by_stage"}) | {"stage"})
-    _refuse_negative(reading.numbers(_SECONDS, list(reading.mapping(_SECONDS, found["seconds"]).values())))
-    if not isinstance(found["stage"], str) or any(type(found[name]) is not int for name in _COUNTED):
-        raise InputError("by_stage: wanted a name and whole numbers of messages, bytes and rounds")
-    return found
-
-
-def _refuse_negative(seconds: list[float]) -> None:
-    if below := next((value for value in seconds if value < 0), None):
-        raise InputError(f"{_SECONDS}: wanted at least 0, got {below}")
 
 
 def _timings(evidence: Evidence) -> bytes | None:

@@ -25,7 +25,6 @@ from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import largest_norm
-from smc_dp.run.folder import SIMULATED, agreed
 
 TAIL = 1e-9  # for the length and for the direction of one party's noise, and for those of all given parties together
 
@@ -127,9 +126,10 @@ def told(evidence: Evidence, name: str, what: str) -> CheckOutcome:
     if why := why_nobody(evidence, name):
         return failed(f"{said}; {why}")
     try:
-        simulated = {name: evidence.release["parameters"][name] for name in SIMULATED}
-        stated = agreed(evidence.release, evidence.shares or {}, evidence.auxiliary).bound(simulated)
-    except (InputError, KeyError):
+        release, shares = evidence.release_file, evidence.shares
+        bits = None if shares is None else evidence.shares_file.fraction_bits
+        stated = release.agreement(evidence.auxiliary, bits).bound(release.parameters.simulated)
+    except InputError:
         return failed(said)
     is_agreed = stated == evidence.session.parameters.as_dict().get("agreed")
     return failed(said, culprit=owner(evidence, name) if is_agreed else None)

@@ -20,10 +20,11 @@ from smc_dp.audit.run.privacy.entered import EnteredBlock, EnteredSums, entered
 from smc_dp.audit.run.privacy.private_inputs import TAIL, counted, told
 from smc_dp.audit.run.stated import Stated, ring_fault
 from smc_dp.errors import shown
+from smc_dp.learning.classes import coordinates
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.privacy.distributed import SharedNoise, SharedRounds
 from smc_dp.privacy.grid import ceil_sqrt
-from smc_dp.privacy.sensitivity import add_remove, largest_norm, logistic_constants
+from smc_dp.privacy.sensitivity import add_remove, largest_softmax_norm, logistic_constants, steepest
 from smc_dp.run.terms import terms_of
 
 LEAST_VARIANCE, SMOOTHING = 18, 9  # of a share of ddg, and what its curve loses
@@ -63,7 +64,7 @@ def _other_session(evidence: Evidence, found: Stated) -> str | None:
     """What the session of the record is bound to instead of what follows: the law of the noise above all."""
     said: Mapping[str, Any] = evidence.session.parameters.as_dict()
     name, parties = evidence.protocol.program.name, tuple(evidence.session.parties)
-    terms = terms_of(name).from_dict(evidence.release["parameters"])
+    terms = terms_of(name).from_dict(evidence.parameters.model_dump())
     follows = terms.program_parameters(name, found.form, parties, str(said.get("agreed"))).as_dict()
     other = next((field for field in follows if follows[field] != said.get(field)), None)
     if other is None:
@@ -105,13 +106,14 @@ def _reach(found: Stated) -> _Reach:
     if not hasattr(found.method, "sensitivity_to"):
         said = form.reach
         return _Reach(unit, said.dimension, most, said.moved, said.longest, said.bits is not None)
-    mu, tau = 2 * Fraction(found.method.lam), Fraction(PUBLIC_TAU) * most
+    mu, tau, classes = 2 * Fraction(found.method.lam), Fraction(PUBLIC_TAU) * most, found.public.classes
     if form.statement.adjacency == "replace":
-        moved = (Fraction(logistic_constants(mu).G) + 2 * tau) / mu
+        apart = Fraction(logistic_constants(mu).G) if classes == 2 else 2 * steepest(classes, mu)
+        moved = (apart + 2 * tau) / mu
     else:
-        moved = Fraction(add_remove(mu, float(tau)))
-    longest = (Fraction(largest_norm(mu)) + Fraction(PUBLIC_TAU) / mu) * most
-    return _Reach(unit, found.public.dimension, most, moved, longest)
+        moved = Fraction(add_remove(mu, float(tau), classes))
+    longest = (Fraction(largest_softmax_norm(classes, mu)) + Fraction(PUBLIC_TAU) / mu) * most
+    return _Reach(unit, coordinates(classes) * found.public.dimension, most, moved, longest)
 
 
 def _guaranteed(found: Stated, law: Any, H: int, moved: int) -> tuple[str, str | None]:

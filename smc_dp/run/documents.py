@@ -1,0 +1,299 @@
+"""What stands in release.json, shares.json and timings.json, as types: all of it is there, of the kind it has to be.
+
+Whether it fits together, with what lies beside it and with what a run can agree on, follows where it is used.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
+
+from protocols.runtime.network import LINKS, TOPOLOGIES
+from smc_dp.aggregation.functionality import Vector, added
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.columns import Aliases, BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn, day_in
+from smc_dp.data.partition import check_names
+from smc_dp.errors import InputError, shown
+from smc_dp.files import reading
+from smc_dp.files.documents import CHOICE, Document
+from smc_dp.files.kinds import (
+    LARGEST,
+    DigestText,
+    FiniteFigure,
+    FiniteNumber,
+    FiniteNumbers,
+    OneOf,
+    Term,
+    Texts,
+    TwoNumbers,
+    WholeNumber,
+    WholeNumbers,
+    few,
+    figure,
+)
+from smc_dp.methods.model import Weights
+from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
+from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier
+from smc_dp.run.auxiliary import AuxiliaryRows
+
+SIMULATED = ("topology", "link")
+"""How a run was simulated: beside the parameters of a release, and nothing that the parties agreed on."""
+_ADDED = {*SIMULATED, "agreed", "label", "center"}  # to the parameters that the parties agreed on
+_MANY = 1 << 12  # columns, or participants: at least as many as there may be
+_LEVELS = 1 << 17  # of all columns that have aliases
+
+
+def _parties(names: list[str]) -> list[str]:
+    check_names(names)
+    return names
+
+
+class StatedParameters(Document):
+    """Everything that was agreed on but bounds, grid and marks, and how the run was simulated; of the settings of
+    method and protocol, each by its own name, those that there are.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Term] = Field(init=False)
+    method: str
+    protocol: str
+    parties: Annotated[Texts, AfterValidator(_parties)]
+    dimension: int
+    epsilon: str
+    topology: Annotated[str, OneOf(TOPOLOGIES)]
+    link: Annotated[str, OneOf(LINKS)]
+    agreed: DigestText
+    label: str
+    center: bool
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_today(cls, found: object) -> object:
+        if isinstance(found, dict):
+            refuse_earlier(found)
+        return found
+
+    @property
+    def simulated(self) -> dict[str, str]:
+        """How the run was simulated, SIMULATED by name."""
+        return {name: getattr(self, name) for name in SIMULATED}
+
+
+class StatedPrivacy(Document):
+    """The statement of what the release guarantees; `mu` came later than the others."""
+
+    kind: GuaranteeKind
+    epsilon: FiniteFigure | None
+    delta: FiniteFigure
+    unit: Unit
+    adjacency: Adjacency
+    adversary: str
+    caveats: Texts
+    rho: FiniteFigure | None = None
+    mu: FiniteFigure | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> StatedPrivacy:
+        try:
+            self.statement  # noqa: B018  its fields must fit together
+        except (TypeError, ValueError) as error:
+            raise InputError(str(error)[:200]) from None
+        return self
+
+    @property
+    def statement(self) -> PrivacyStatement:
+        """What is stated."""
+        return PrivacyStatement(**{**dict(self), "caveats": tuple(self.caveats)})
+
+
+class StatedDigests(Document):
+    """SHA-256 of the files beside a release: of shares.json where there are shares, of auxiliary.json where the method
+    is on public rows, and of study.json where everybody approved of a study.
+    """
+
+    shares: DigestText = Field(alias="shares.json", default="")
+    auxiliary: DigestText = Field(alias="auxiliary.json", default="")
+    study: DigestText = Field(alias="study.json", default="")
+    transcript: DigestText = Field(alias="transcript.jsonl")
+    timings: DigestText = Field(alias="timings.json")
+
+    @property
+    def named(self) -> dict[str, str]:
+        """By name of the file, those that are stated."""
+        found: dict[str, str] = self.model_dump(by_alias=True, exclude_unset=True)
+        return found
+
+
+def _empty_cell(value: object) -> Any:
+    """What stands for an empty cell: a number, a level, a date or a rule."""
+    return value if isinstance(value, str) else figure(value)
+
+
+def _day(value: str) -> str:
+    try:
+        day_in(value)
+    except ValueError:
+        raise InputError(f"wanted a date as yyyy-mm-dd, got {shown(value)}") from None
+    return value
+
+
+EmptyCell: TypeAlias = Annotated[Any, BeforeValidator(_empty_cell), WithJsonSchema({"type": ["number", "string"]})]
+_Day: TypeAlias = Annotated[
+    str, AfterValidator(_day), Field(json_schema_extra={"format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})
+]
+DatePair: TypeAlias = Annotated[list[_Day], Field(min_length=2, max_length=2)]
+
+
+def _choice(value: object) -> str:
+    """Which of two types weights are meant to be of."""
+    each = value and isinstance(value, list) and isinstance(value[0], list)
+    return f"{CHOICE}{'rows' if each else 'row'}"
+
+
+StatedWeights: TypeAlias = Annotated[
+    Annotated[FiniteNumbers, Field(min_length=1), Tag(f"{CHOICE}row")]
+    | Annotated[list[FiniteNumbers], Field(min_length=1, fail_fast=True), Tag(f"{CHOICE}rows")],
+    Discriminator(_choice),
+]
+
+
+class ReleaseFile(Document):
+    """All of release.json."""
+
+    weights_stated: Annotated[StatedWeights, Field(alias="weights")]
+    privacy: StatedPrivacy
+    parameters: StatedParameters
+    columns: Texts
+    categories: Annotated[dict[str, Texts], few(_MANY)]
+    ranges: Annotated[dict[str, TwoNumbers], few(_MANY), Field(alias="bounds")]
+    clip: FiniteNumber
+    bias: FiniteNumber
+    classes: Texts
+    digests: StatedDigests
+    insecure: list[Annotated[str, OneOf(tuple(REASONS.values()), "a known reason")]] = Field(
+        default_factory=list, fail_fast=True
+    )
+    dates: Annotated[dict[str, DatePair], few(_MANY)] = Field(default_factory=dict)
+    bins: Annotated[dict[str, FiniteNumbers], few(_MANY)] = Field(default_factory=dict)
+    missing: Annotated[dict[str, EmptyCell], few(_MANY)] = Field(default_factory=dict)
+    aliases: Annotated[dict[str, dict[str, Texts]], few(_LEVELS, deep=True)] = Field(default_factory=dict)
+
+    @property
+    def bounds(self) -> Bounds:
+        """What is publicly known of the columns; InputError when the parts do not fit together."""
+        kinds, label = (self.categories, self.ranges, self.dates, self.bins), self.parameters.label
+        if sorted(name for stated in kinds for name in stated) != sorted(self.columns):
+            raise InputError("columns: wanted each column in categories, bounds, dates or bins, and no other there")
+        for key, stated, listed in (
+            ("missing", self.missing, [*self.columns, label]),
+            ("aliases", self.aliases, [*self.categories, label]),
+        ):
+            if unknown := set(stated) - set(listed):
+                raise InputError(f"{key}: wanted those of columns, got that of {shown(min(unknown))}")
+        columns = tuple(self._column(name) for name in self.columns)
+        classes, aliases, missing = tuple(self.classes), self._aliases(label), self.missing.get(label)
+        return Bounds(columns, classes, label, self.clip, self.bias, self.parameters.center, aliases, missing)
+
+    def agreement(self, rows: AuxiliaryRows | None = None, fraction_bits: int | None = None) -> Agreement:
+        """What the parties agreed on, with the public rows beside it and the grid of the shares, if there are any.
+
+        InputError if that cannot be.
+        """
+        parameters = self.parameters.model_dump()
+        marks = {reason: mark for mark, reason in REASONS.items()}
+        record = {
+            "parameters": {name: value for name, value in parameters.items() if name not in _ADDED},
+            **({} if fraction_bits is None else {"fraction_bits": fraction_bits}),
+            "insecure": [marks[reason] for reason in self.insecure],
+        }
+        return Agreement.from_dict(record, self.bounds, rows)
+
+    def weights(self, bounds: Bounds) -> Weights:
+        """One number for each feature, and of three or more classes such a row for each; InputError for others."""
+        names, stated = bounds.classes, self.weights_stated
+        rows = list(zip(names, stated, strict=False)) if len(names) > 2 else [("", stated)]
+        if len(names) > 2 and len(stated) != len(names):
+            raise InputError(f"wanted weights of {len(names)} classes, got {len(stated)}")
+        found = tuple(_row(row, bounds.dimension, name and f" of class {shown(name)}") for name, row in rows)
+        return found if len(names) > 2 else found[0]
+
+    def _column(self, name: str) -> Column:
+        missing = self.missing.get(name)
+        if name in self.categories:
+            return CategoricalColumn(name, tuple(self.categories[name]), missing, self._aliases(name))
+        if name in self.dates:
+            first, last = map(day_in, self.dates[name])
+            return DateColumn(name, first, last, missing)
+        if name in self.bins:
+            return BinnedColumn(name, tuple(self.bins[name]), missing)
+        low, high = self.ranges[name]
+        return NumericColumn(name, low, high, missing)
+
+    def _aliases(self, name: str) -> Aliases:
+        return tuple((level, tuple(texts)) for level, texts in self.aliases.get(name, {}).items())
+
+
+def _row(row: Any, dimension: int, of: str) -> tuple[float, ...]:
+    if not isinstance(row, list) or any(isinstance(number, list) for number in row):
+        raise InputError(f"weights{of}: wanted one number for each feature, got {shown(row)}")
+    if len(row) != dimension:
+        raise InputError(f"wanted {dimension} weights{of}, got {len(row)}")
+    return tuple(row)
+
+
+class SharesFile(Document):
+    """All of shares.json: every participant's share of the sum, numbers below the modulus."""
+
+    modulus: WholeNumber
+    fraction_bits: int
+    shares: Annotated[dict[str, WholeNumbers], few(_MANY)]
+
+    def total(self, agreement: Agreement) -> Vector:
+        """The sum of the shares, as integers nearest to zero; InputError unless they are those of the agreement."""
+        modulus, length = int(self.modulus), agreement.form.length
+        if modulus != 1 << agreement.grid.ring_bits:
+            raise InputError(f"modulus: wanted 2**{agreement.grid.ring_bits}, got {shown(modulus)}")
+        reading.keys("shares", self.shares, set(agreement.participants))
+        if any(len(share) != length for share in self.shares.values()):
+            raise InputError(f"wanted {agreement.bounds.dimension} weights and {length} numbers in each share")
+        shares = [list(map(int, share)) for share in self.shares.values()]
+        if any(number >= modulus for share in shares for number in share):
+            raise InputError("shares: wanted numbers below the modulus")
+        half = modulus // 2
+        return tuple((total + half) % modulus - half for total in added(shares))
+
+
+Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
+
+
+class StageTimings(Document):
+    """What one stage cost: messages, bytes and rounds of all, and seconds of each role that was in it."""
+
+    stage: str
+    messages: int
+    bytes: int
+    rounds: int
+    seconds: Annotated[dict[str, Seconds], few(_MANY)]
+
+
+class TimingsFile(Document):
+    """All of timings.json: what a run cost, as a whole and stage by stage. Earlier versions did not say that it is not
+    for publication.
+    """
+
+    not_for_publication: str = ""
+    messages: int
+    bytes: int
+    rounds: int
+    seconds: Seconds
+    by_stage: Annotated[list[StageTimings], Field(max_length=1 << 16, fail_fast=True)]
