@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from protocols.crypto.identity import Signer, verify
 from smc_dp.data.federation import plain_name
-from smc_dp.deploy.documents import Document, validated
-from smc_dp.deploy.fields import DigestText, SignatureText, SiteName
+from smc_dp.deploy.fields import SignatureText, SiteName
 from smc_dp.errors import InputError
 from smc_dp.files import reading
+from smc_dp.files.documents import Document, validated
+from smc_dp.files.kinds import DigestText
 from smc_dp.run.approvals import RANDOM_BYTES, canonical, joint_nonce, to_sign
 
 if TYPE_CHECKING:

@@ -94,7 +94,18 @@ def _parties(agreement: Agreement, identities: Mapping[str, bytes]) -> object:
 def _bounds(stated: Mapping[str, Any]) -> Table:
     made = tomlkit.table()
     for name, section in stated.items():
-        made.add(name, tomlkit.item(section))
+        made.add(name, tomlkit.item(section) if name != "columns" else _columns(section))
+    return made
+
+
+def _columns(stated: Mapping[str, Any]) -> Table:
+    """Each on a line of its own, in their order: sections of their own would go behind all others."""
+    made = tomlkit.table()
+    for name, value in stated.items():
+        said = tomlkit.inline_table() if isinstance(value, dict) else tomlkit.item(value)
+        if isinstance(value, dict):
+            said.update(value)
+        made.add(name, said)
     return made
 
 

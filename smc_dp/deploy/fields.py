@@ -22,7 +22,6 @@ _PLAIN = re.compile(r"[0-9]{1,100}(\.[0-9]{1,100})?([eE][+-]?[0-9]{1,3})?|[0-9]{
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)([dhms])", re.ASCII)
 _UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 _LONGEST_WAIT = 366 * _UNITS["d"]
-DIGEST_BYTES = 32
 
 
 def _line(value: object) -> str:
@@ -82,10 +81,6 @@ def _public_key(value: object) -> str:
     return key.hex()
 
 
-def _digest(value: object) -> str:
-    return reading.hexadecimal("a digest", value, DIGEST_BYTES).hex()
-
-
 def _signature(value: object) -> str:
     return reading.hexadecimal("a signature", value, SIGNATURE_BYTES).hex()
 
@@ -99,14 +94,6 @@ def _setting(value: object) -> Any:
 def _name(value: object) -> str:
     check_letters(name := _line(value))
     return name
-
-
-def _term(value: object) -> Any:
-    """A setting of a protocol as a release has it."""
-    names = isinstance(value, list) and all(type(name) is str for name in value)
-    if type(value) not in (str, int, bool) and not names:
-        raise InputError(f"wanted a text, a whole number, true, false or names, got {shown(value)}")
-    return value
 
 
 _HEXADECIMAL = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
@@ -123,7 +110,6 @@ Ratio: TypeAlias = Annotated[str, BeforeValidator(_ratio), WithJsonSchema(_NUMBE
 PositiveRatio: TypeAlias = Annotated[str, BeforeValidator(_positive), WithJsonSchema(_NUMBER)]
 Duration: TypeAlias = Annotated[float, BeforeValidator(_seconds), WithJsonSchema(_NUMBER)]
 PublicKeyText: TypeAlias = Annotated[str, BeforeValidator(_public_key), WithJsonSchema(_HEXADECIMAL)]
-DigestText: TypeAlias = Annotated[str, BeforeValidator(_digest), WithJsonSchema(_HEXADECIMAL)]
 SignatureText: TypeAlias = Annotated[
     str, BeforeValidator(_signature), WithJsonSchema({"type": "string", "pattern": "^[0-9a-f]{128}$"})
 ]
@@ -131,10 +117,5 @@ SiteName: TypeAlias = Annotated[
     str,
     BeforeValidator(_name),
     WithJsonSchema({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"}),
-]
-Term: TypeAlias = Annotated[
-    Any,
-    BeforeValidator(_term),
-    WithJsonSchema({"type": ["string", "integer", "boolean", "array"], "items": {"type": "string"}}),
 ]
 MethodSetting: TypeAlias = Annotated[str, BeforeValidator(_setting), WithJsonSchema({"type": ["string", "number"]})]

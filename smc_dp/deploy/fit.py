@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import Rows
-from smc_dp.data.file_form import PLAIN, FileForm
-from smc_dp.data.preprocess import class_numbers, encode, labelled_rows
-from smc_dp.data.tables import Table, read_table
-from smc_dp.deploy.documents import UnfitError
+from smc_dp.data.file_form import FileForm
+from smc_dp.data.preprocess import encode, faults, labelled_rows
+from smc_dp.data.table import Table
+from smc_dp.data.tables import read_table
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
 from smc_dp.errors import InputError
+from smc_dp.files.documents import UnfitError
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.identities import read_key
@@ -131,32 +132,23 @@ def participant(study: JointStudy, public: bytes) -> str:
     raise InputError(f"key: belongs to the public key {public.hex()}, which nobody has in the study")
 
 
-def read_rows(path: Path, bounds: Bounds, form: FileForm = PLAIN) -> OwnRows:
-    """The rows of a file of this form, under the study's bounds; `UnfitError` has a fault for each column with any."""
+def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRows:
+    """The rows of a file under the study's bounds; `UnfitError` has every fault.
+
+    form: how the file is written, None where that stands beside it, if anywhere.
+    """
     table = read_table(path, f"data {path}", form=form)
     if not table.rows:
         raise InputError(f"{table.source}: has no rows, wanted at least one")
-    if faults := list(_faults_of_columns(table, bounds)):
-        raise UnfitError(table.source, faults)
-    return OwnRows(table, labelled_rows(table, bounds, _label(bounds)))
+    label = _label(bounds)
+    if found := faults(table, bounds, label):
+        raise UnfitError(table.source, [fault.said(table.source) for fault in found])
+    return OwnRows(table, labelled_rows(table, bounds, label, warn=True))
 
 
 def read_auxiliary(path: Path, bounds: Bounds) -> AuxiliaryRows:
     """The public rows without labels of a file, under these bounds."""
     return AuxiliaryRows(encode(read_table(path, f"file {path}"), bounds), f"file {path}")
-
-
-def _faults_of_columns(table: Table, bounds: Bounds) -> Iterator[str]:
-    """The first fault of each column: they are tried one by one, so that none hides another's."""
-    for column in bounds.columns:
-        try:
-            encode(table, replace(bounds, columns=(column,)))
-        except InputError as error:
-            yield str(error)
-    try:
-        class_numbers(table, bounds, _label(bounds))
-    except InputError as error:
-        yield str(error)
 
 
 def _label(bounds: Bounds) -> str:
@@ -171,7 +163,7 @@ def _look_at_party(found: Fit, bounds: Bounds, terms: OwnTerms | None, data: Pat
         found.faults.append("data: wanted a file of rows, here or in the terms, got none")
         return
     with found.looking():
-        found.own = read_rows(path, bounds, PLAIN if terms is None else terms.file.form)
+        found.own = read_rows(path, bounds, None if terms is None else terms.form)
     if found.own is not None and found.agreement is not None:
         for table in (found.own.table, None):  # the second time without what only a table shows, which comes first
             with found.looking():

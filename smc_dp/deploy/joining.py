@@ -26,8 +26,10 @@ from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
 from smc_dp.errors import InputError
 from smc_dp.files import reading
+from smc_dp.run import folder as run_folder
 from smc_dp.run import identities
 from smc_dp.run.own_ledger import OwnLedger
+from smc_dp.run.own_rows import OwnComparison, on_own_rows
 
 OpenCarrier: TypeAlias = Callable[[JointStudy, str, Path | None], Carrier]
 _LONGEST_PASSPHRASE = 1 << 12
@@ -58,7 +60,10 @@ class SiteFiles:
 
 @dataclass(frozen=True)
 class Part:
-    """How the part of a site in a study ended: "released" or a code, why if it was not; `out` is its run folder."""
+    """How the part of a site in a study ended: "released" or a code, why if it was not; `out` is its run folder.
+
+    `compared`: what its own rows say of the release, for the site alone; None where they say nothing.
+    """
 
     name: str
     study: str
@@ -66,6 +71,7 @@ class Part:
     why: str
     charged: bool
     out: Path
+    compared: OwnComparison | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -73,6 +79,7 @@ class Part:
         return {
             **{"name": self.name, "study": self.study, "end": self.end, "why": self.why},
             **{"charged": self.charged, "run": out},
+            **({} if self.compared is None else {"own_rows": self.compared.as_dict()}),
         }
 
 
@@ -108,7 +115,17 @@ def take_part(files: SiteFiles, hear: Hear, carrier: OpenCarrier = open_carrier)
                 raise
             facts = store.facts()
     charged = bool(charge_in(facts).standing)
-    return Part(name, study.digest, end, facts.get("why", ""), charged, out)
+    compared = _compared(fit, out) if end == "released" else None
+    return Part(name, study.digest, end, facts.get("why", ""), charged, out, compared)
+
+
+def _compared(fit: Fit, out: Path) -> OwnComparison | None:
+    """The release that is in the folder against the own rows, of whoever has some."""
+    if fit.own is None or not (out / run_folder.RELEASE).is_file():
+        return None
+    document = run_folder.read_document(out)
+    release = run_folder.stated(document, run_folder.auxiliary(out, document))
+    return on_own_rows(release, fit.own.rows)
 
 
 def _participant(study: JointStudy, signer: Signer, files: SiteFiles) -> tuple[str, Path]:

@@ -7,7 +7,9 @@ for nothing. What it tells others are letters of its role, and fixed codes.
 
 from __future__ import annotations
 
+import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +31,7 @@ from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.charge import OpenCharge
 from smc_dp.run.own_process import AtSite, SiteCoins
 
+_LOG = logging.getLogger(__name__)
 PARTY_PATIENCE = 2
 """How many times as long as Charlie a party waits: he may be waiting for somebody himself."""
 _LOOKS = 5.0  # seconds for one question to the relay, at most
@@ -246,6 +249,7 @@ class Participation:
         over, resumed = bool(facts.get("end") or facts.get("done")), facts.get("session") == session.id.hex()
         if not resumed:
             self._store.commit(facts={"session": session.id.hex()})
+        _LOG.info("%s %s session %s", name, "goes on with" if resumed else "begins", session.id.hex()[:16])
         brings = self._business.begins(session, approvals, over=over, resumed=resumed)
         site = Site(
             session, study.digest, name, self.member.signer, self._store, brings, coins=self._coins,
@@ -286,6 +290,7 @@ class Participation:
             return
         if over:
             self._store.commit(facts={"end": "released", "stage": "over", "waiting": []})
+            _LOG.info("%s has the release", self.member.name)
         elif late:
             self._lapsed = True
             self._store.commit(facts={"why": "the record has not come: the same command looks for it again"})
@@ -352,12 +357,23 @@ class Participation:
         self._flush()
         event = float(self._store.facts()["event"])
         left = max(_LEAST_LOOK, min(_LOOKS, event + patience - self._clock() + 0.001))
-        return list(self._reached(lambda: self._carrier.fetch(left)))
+        found: list[Parcel] = list(self._reached(lambda: self._carrier.fetch(left)))
+        self._log("has fetched", found)
+        return found
 
     def _flush(self) -> None:
         if unsent := self._store.outgoing(unsent=True):
             self._reached(lambda: self._carrier.send(unsent))
             self._store.sent(unsent)
+            self._log("has sent", unsent)
+
+    def _log(self, what: str, parcels: Sequence[Parcel]) -> None:
+        """How many parcels of each lane, and of how many bytes: what the relay sees too."""
+        if parcels and _LOG.isEnabledFor(logging.DEBUG):
+            lanes = Counter(parcel.lane for parcel in parcels)
+            counted = ", ".join(f"{n} of {lane}" for lane, n in sorted(lanes.items()))
+            size = sum(len(parcel.body) for parcel in parcels)
+            _LOG.debug("%s %s %d parcels, %d bytes: %s", self.member.name, what, len(parcels), size, counted)
 
     def _reached(self, ask: Callable[[], Any]) -> Any:
         """What the relay answers, as soon as it can be reached.
@@ -390,4 +406,5 @@ class Participation:
     def _say(self, line: str) -> None:
         if line != self._told:
             self._told = line
+            _LOG.info("%s: %s", self.member.name, line)
             self._hear(line)

@@ -9,7 +9,7 @@ from pathlib import Path
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.data.federation import Rows
-from smc_dp.data.tables import Table
+from smc_dp.data.table import Table
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.notice import Notice
 from smc_dp.deploy.participation import Member

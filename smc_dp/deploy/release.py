@@ -102,7 +102,7 @@ def write_release(
     if outcome.execution is None:
         raise NoReleaseError("there is no release: nothing was executed")
     if folder.exists():  # made before a crash
-        if run_folder.read_document(folder) != run_folder.document(release, outcome.execution, study):
+        if not run_folder.holds(folder, release, outcome.execution, study):
             raise InputError(f"run folder {folder}: holds another release, wanted a new folder")
     else:
         run_folder.write(folder, release, outcome.execution, study)

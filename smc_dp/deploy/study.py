@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,12 +19,11 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from protocols.runtime.session import Session
-from smc_dp.data.bounds import Bounds, bounds_in
+from smc_dp.data.bounds import Bounds, bounds_of
+from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.partition import check_names
 from smc_dp.deploy.approval import Approval, nonce
-from smc_dp.deploy.documents import Document, UnfitError, canonical_text, read_document
 from smc_dp.deploy.fields import (
-    DigestText,
     Duration,
     MethodSetting,
     OneLine,
@@ -32,9 +31,10 @@ from smc_dp.deploy.fields import (
     PublicKeyText,
     RelayAddress,
     SiteName,
-    Term,
 )
 from smc_dp.errors import InputError, shown
+from smc_dp.files.documents import Document, UnfitError, canonical_text, read_document
+from smc_dp.files.kinds import DigestText, Term
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import (
     PLAIN,
@@ -102,10 +102,10 @@ class Deadlines(Document):
     letters: Duration
 
 
-def _bounds(found: dict[str, Any]) -> dict[str, Any]:
-    if bounds_in(found).label is None:
+def _bounds(said: BoundsFile) -> BoundsFile:
+    if bounds_of(said).label is None:
         raise InputError("wanted the name of the column of classes as [bounds.label] column, got none")
-    return found
+    return said
 
 
 class JointStudy(Document):
@@ -122,7 +122,7 @@ class JointStudy(Document):
     deadlines: Deadlines
     parties_pinned: Annotated[list[PinnedParty], Field(alias="parties")]
     curator: PinnedCurator
-    bounds_stated: Annotated[dict[str, Any], AfterValidator(_bounds), Field(alias="bounds")]
+    bounds_stated: Annotated[BoundsFile, AfterValidator(_bounds), Field(alias="bounds")]
 
     @classmethod
     def read(cls, path: Path) -> JointStudy:
@@ -149,7 +149,7 @@ class JointStudy(Document):
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, each in its one form."""
-        return {**self.model_dump(by_alias=True), "bounds": asdict(self.bounds)}
+        return {**self.model_dump(by_alias=True), "bounds": self.bounds.as_dict()}
 
     @property
     def parties(self) -> tuple[str, ...]:
@@ -170,7 +170,7 @@ class JointStudy(Document):
     @cached_property
     def bounds(self) -> Bounds:
         """The public bounds of the columns."""
-        return bounds_in(self.bounds_stated)
+        return bounds_of(self.bounds_stated)
 
     def agreement(self, auxiliary: AuxiliaryRows | None = None) -> Agreement:
         """What a run agrees on; InputError for public rows that are not those of the study."""

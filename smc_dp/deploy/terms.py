@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr
 
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.file_form import FileForm
-from smc_dp.deploy.documents import Document, read_document
+from smc_dp.data.file_form import FileForm, FileSection
 from smc_dp.deploy.fields import OneLine, PositiveRatio, Ratio
 from smc_dp.deploy.study import JointStudy
 from smc_dp.errors import InputError, shown
+from smc_dp.files.documents import Document, read_document
 from smc_dp.ledger.numbers import at_most
 from smc_dp.privacy.statement import Adjacency, round_up
 from smc_dp.run.agreement import Agreement
@@ -33,28 +32,6 @@ def _not_negative(value: int) -> int:
 
 
 Count = Annotated[int, AfterValidator(_not_negative)]
-
-
-class FileSection(Document):
-    """How the site's table is written, if it is text."""
-
-    separator: str = ","
-    decimal: str = "."
-    encoding: str = "utf-8"
-    missing: list[str] = Field(default_factory=list)
-
-    @model_validator(mode="after")
-    def _is_one(self) -> FileSection:
-        try:
-            self.form  # noqa: B018  which says what is no form
-        except InputError as error:
-            raise InputError(str(error).removeprefix("[file] ")) from None  # where it stands is said in any case
-        return self
-
-    @cached_property
-    def form(self) -> FileForm:
-        """As the reading of tables wants it."""
-        return FileForm(self.separator, self.decimal, self.encoding, tuple(self.missing))
 
 
 class SiteLimits(Document):
@@ -83,7 +60,7 @@ class OwnTerms(Document):
     """The site's data, how they are written, and its limits. Paths are relative to the file's own folder."""
 
     data: str | None = None
-    file: FileSection = Field(default_factory=FileSection)
+    file: FileSection | None = None
     limits: SiteLimits
     relay: RelaySection = Field(default_factory=RelaySection)
     _folder: Path = PrivateAttr(default=Path())
@@ -99,6 +76,11 @@ class OwnTerms(Document):
     def data_path(self) -> Path | None:
         """Where the rows are, if the terms say so."""
         return None if self.data is None else self._folder / self.data
+
+    @property
+    def form(self) -> FileForm | None:
+        """How the rows are written, if the terms say so."""
+        return None if self.file is None else self.file.form
 
     @property
     def credentials_path(self) -> Path | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from smc_dp.data.bounds import Bounds, CategoricalColumn
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.deploy.study import JointStudy
 from smc_dp.errors import InputError
 from smc_dp.ledger.numbers import at_most
@@ -42,6 +43,8 @@ def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     yield f"One linear model that tells {_listed(study.bounds.classes)} apart in column {study.bounds.label}."
     yield "Agreed: " + ", ".join(f"{name} {_plain(value)}" for name, value in settings.items()) + "."
     yield f"Columns: {_columns(study.bounds)}."
+    if study.bounds.missing == LEAVE_OUT:
+        yield "A row without a class is left out."
     if study.auxiliary is not None:
         yield f"All have public rows besides, of digest {study.auxiliary}; they are published."
 
@@ -86,13 +89,28 @@ def _waiting(study: JointStudy, agreement: Agreement) -> Iterator[str]:
 
 
 def _columns(bounds: Bounds) -> str:
-    said = [
-        f"{column.name} ({_listed(column.categories)})"
-        if isinstance(column, CategoricalColumn)
-        else f"{column.name} ({column.low:g} to {column.high:g})"
-        for column in bounds.columns
-    ]
-    return _listed(said)
+    return _listed([f"{column.name} ({_values(column)}{_missing(column)})" for column in bounds.columns])
+
+
+def _values(column: Column) -> str:
+    if isinstance(column, CategoricalColumn):
+        others = dict(column.aliases)
+        return _listed([" or ".join((level, *others.get(level, ()))) for level in column.categories])
+    if isinstance(column, DateColumn):
+        return f"{column.first} to {column.last}, in days"
+    if isinstance(column, BinnedColumn):
+        return f"{column.bins} bins from {column.edges[0]:g} to {column.edges[-1]:g}"
+    return f"{column.low:g} to {column.high:g}"
+
+
+def _missing(column: Column) -> str:
+    rule = column.missing
+    if rule is None:
+        return ""
+    if rule == LEAVE_OUT:
+        return "; a row without is left out"
+    said = {CATEGORY: "a category of its own", INDICATOR: "a mark of its own"}.get(str(rule))
+    return f"; an empty cell is {said or (rule if isinstance(rule, str) else f'{rule:g}')}"
 
 
 def _listed(said: Sequence[str]) -> str:

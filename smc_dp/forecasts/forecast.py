@@ -80,13 +80,53 @@ def forecast(
 ) -> Forecast:
     """What a run among so many parties on so many columns, the constant one among them, will cost if nobody vanishes.
 
-    parties: how many, or their names; without names they are called `holder`-1, `holder`-2 ..., as `run` calls them.
-    method: what is learnt, by its name; then everything follows as in a run of it, with the default lambda, for this
-    epsilon, delta and number of classes. protocol: that of the method, if it is not the usual one for so many parties;
-    without a method, this protocol on vectors of `dimension` numbers, which a secure sum adds up in each of `rounds`
-    (1 by default). With neither it is the method of a run that names none. link: of the network whose
-    delays are counted. `key_bits` to `output` as in `run_protocol`. seconds: whether to calibrate, which takes about
-    two. Raises InputError as a run would refuse.
+    Parameters
+    ----------
+    parties : int or sequence of str
+        How many, or their names.
+    dimension : int
+        The columns of an encoded row, the constant one among them.
+    protocol : str, default=None
+        That of the method, if it is not the usual one for so many parties; without a method, this protocol on vectors
+        of `dimension` numbers. With neither it is the method of a run that names none.
+    method : str, default=None
+        What is learnt; then everything follows as in a run of it, with the default lambda.
+    link : {"none", "lan", "wan"}, default="none"
+        The network whose delays are counted.
+    key_bits, comparison, exponents, colluders, dropouts, verifiable, output : default=None
+        Settings of the protocol, as in `run_protocol`.
+    rounds : int, default=None
+        How many sums a secure sum without a method has, 1 where none is said.
+    classes : int, default=2
+        How many classes there are.
+    epsilon : Fraction or float, default=1.0
+        The privacy loss that the run is to have.
+    delta : Fraction or float, default=None
+        A probability, for noise that has one.
+    holder : str, default="hospital"
+        What parties without names are called: `holder`-1, `holder`-2 ..., as `run` calls them.
+    seconds : bool, default=True
+        Whether to calibrate, which takes about two seconds.
+    insecure_test_keys : bool, default=False
+        Whether keys below 2048 bits are allowed.
+
+    Returns
+    -------
+    Forecast
+        Messages, bytes and rounds, exactly, and seconds where they were asked for.
+
+    Raises
+    ------
+    InputError
+        As a run would refuse.
+
+    Examples
+    --------
+    >>> from smc_dp import forecast
+    >>> found = forecast(5, 31, method="newton", seconds=False)
+    >>> found.messages, found.rounds, found.seconds
+    (152, 19, None)
+
     """
     names = asked.called(_whole("parties", parties, 2), holder) if isinstance(parties, int) else tuple(parties)
     d = _whole("dimension", dimension, 1)

@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType, NoneType, UnionType
@@ -25,6 +25,7 @@ from protocols.programs import PROTOCOLS
 from smc_dp import aggregation
 from smc_dp.aggregation import Functionality, Participants
 from smc_dp.data.bounds import Bounds
+from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.federation import Federation, Public
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
@@ -109,6 +110,23 @@ class Agreement:
             self.program_parameters("")
         except LocalError as error:
             raise InputError(str(error)) from None
+        self._check_left_out()
+
+    def _check_left_out(self) -> None:
+        """Raises InputError for rows that are left out for their empty cells, where the number of rows may not change.
+
+        Under `replace` neighbours have as many rows as each other, and all that is calibrated and announced rests on
+        it: the true number is released, or a constant. A record with an empty cell in place of one without would be
+        one row less of those that are trained on, which is no neighbour then. One record more or less, as they are
+        read, is one row more, one less or none of those that are kept; and other records of a party are others.
+        """
+        left_out = self.bounds.leaving
+        if left_out and self.statement.adjacency == "replace":
+            raise InputError(
+                f'missing: "{LEAVE_OUT}" of column {shown(left_out[0])} would change the number of rows, which the '
+                f"guarantee of {self.method.name} takes to be the same: wanted another rule, or a guarantee for one "
+                "record more or less (`adjacency` addremove, or a method that has it) or for whole parties"
+            )
 
     @property
     def public(self) -> Public:
@@ -164,7 +182,7 @@ class Agreement:
         """Plain values for JSON."""
         return {
             "parameters": self.parameters,
-            "bounds": asdict(self.bounds),
+            "bounds": self.bounds.as_dict(),
             "fraction_bits": self.grid.fraction_bits,
             "insecure": list(self.marks),
         }
@@ -265,11 +283,16 @@ def usual_protocol(method: str, parties: int, named: Iterable[str] = ()) -> str:
     return preferred_of(known, parties, named) if known else ""
 
 
+def refuse_earlier(stated: Mapping[str, Any]) -> None:
+    """Raises InputError for parameters of a time when the method was called what the protocol is called now."""
+    if "protocol" not in stated and stated.get("method") in tuple(PROTOCOLS):
+        raise InputError("made by an earlier version, which named the protocol as the method: run again")
+
+
 def method_and_target(stated: Mapping[str, Any]) -> tuple[Any, Target, str]:
     """Method with its settings, target and protocol in a release's parameters; InputError for what no run states."""
+    refuse_earlier(stated)
     name = reading.text("method", stated.get("method"))
-    if name in PROTOCOLS and "protocol" not in stated:
-        raise InputError("parameters: made by an earlier version, which named the protocol as the method: run again")
     protocol = reading.text("protocol", stated.get("protocol"))
     noise = one_of("noise", stated, get_args(NoiseName))
     target = Target(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from protocols.crypto.identity import SIGNATURE_BYTES, verify
@@ -104,7 +103,7 @@ def _study_fault(content: bytes, digest: str, agreement: Agreement, session: Ses
     reading.keys(STUDY, stated, _STUDY | _AGREED)
     if _identities(stated) != [(name, session.identities[name].hex()) for name in session.names]:
         return f"{STUDY} has other participants or keys than line 0"
-    if stated["bounds"] != json.loads(json.dumps(asdict(agreement.bounds))):
+    if stated["bounds"] != json.loads(json.dumps(agreement.bounds.as_dict())):
         return f"{STUDY} has other bounds than the release"
     if stated["auxiliary"] != (agreement.auxiliary.digest if agreement.auxiliary else None):
         return f"{STUDY} has other public rows than the release"

@@ -21,6 +21,7 @@ from smc_dp.errors import InputError, one_line
 from smc_dp.files import reading
 from smc_dp.run import approvals, binding
 from smc_dp.run.auxiliary import AuxiliaryRows
+from smc_dp.run.documents import ReleaseFile, SharesFile
 from smc_dp.run.folder import (
     RELEASE,
     SHARES,
@@ -29,10 +30,10 @@ from smc_dp.run.folder import (
     PublishedRelease,
     auxiliary,
     beside,
-    digests_of,
     opened,
     read,
     read_document,
+    shares,
     stated,
     study,
 )
@@ -66,10 +67,7 @@ def checked(folder: Path) -> Checked:
     nothing is known but that the weights are the sum of the shares, and without shares not even that.
     """
     document = read_document(folder)
-    try:
-        wanted = [name for name in (SHARES, TRANSCRIPT) if name in digests_of(document)]
-    except InputError as error:
-        raise InputError(f"run folder {folder}: {error}") from None
+    wanted = [name for name in (SHARES, TRANSCRIPT) if name in document.digests.named]
     missing = [name for name in wanted if not os.path.lexists(folder / name)]
     unaudited = f"{folder} has no {' and no '.join(missing)}" if missing else None
     if missing == [TRANSCRIPT] and SHARES in wanted:
@@ -77,7 +75,7 @@ def checked(folder: Path) -> Checked:
     try:
         rows = auxiliary(folder, document)
         if TRANSCRIPT in missing:
-            found = stated(document, rows=rows)
+            found = stated(document, rows)
         else:
             found = _beside_record(folder, document, rows, SHARES in missing)
     except InputError as error:
@@ -86,7 +84,7 @@ def checked(folder: Path) -> Checked:
 
 
 def _beside_record(
-    folder: Path, document: dict[str, Any], rows: AuxiliaryRows | None, no_shares: bool
+    folder: Path, document: ReleaseFile, rows: AuxiliaryRows | None, no_shares: bool
 ) -> PublishedRelease:
     """The release, once it has been seen to be what the record says; of the record's own shares if there are no others.
 
@@ -95,30 +93,30 @@ def _beside_record(
     record = read_record(beside(folder, document, TRANSCRIPT))
     if os.path.lexists(folder / TIMINGS):
         beside(folder, document, TIMINGS)
-    found, shares, said = stated(document, rows=rows), None, study(folder, document)
+    found, published, said = stated(document, rows), None, study(folder, document)
     if found.agreement.publishes_shares:
-        shares = _shares(found, record) if no_shares else reading.parse_object(beside(folder, document, SHARES), SHARES)
-        found = opened(document, shares, rows)
-    if fault := next(filter(None, _faults(found, shares, record, said)), None):
+        published = _shares(found, record) if no_shares else shares(folder, document)
+        found = opened(document, published, rows)
+    if fault := next(filter(None, _faults(found, published, record, said)), None):
         raise InputError(f"{RELEASE} and {TRANSCRIPT} differ: {fault}")
     return found
 
 
 def _faults(
-    found: PublishedRelease, shares: Mapping[str, Any] | None, record: PublishedRecord, said: bytes | None
+    found: PublishedRelease, published: SharesFile | None, record: PublishedRecord, said: bytes | None
 ) -> Iterator[str | None]:
     yield binding.session_fault(record.head, record.session)
     yield binding.agreement_fault(found, record.head, record.session)
-    if shares is None:
+    if published is None:
         yield binding.weights_fault(found, record.session, record.published)
     else:
         for name in record.session.names:
-            yield binding.share_fault(record.session, name, shares["shares"].get(name), record.published.get(name))
+            yield binding.share_fault(record.session, name, published.shares.get(name), record.published.get(name))
     yield binding.statement_fault(found.privacy, found.agreement.statement.as_dict())
     yield approvals.fault(said, found.agreement, record.head, record.session)
 
 
-def _shares(found: PublishedRelease, record: PublishedRecord) -> dict[str, Any]:
+def _shares(found: PublishedRelease, record: PublishedRecord) -> SharesFile:
     """What shares.json would hold; InputError where somebody published none."""
     try:
         numbers = {name: binding.share_numbers(record.session, e) for name, e in record.published.items()}
@@ -126,7 +124,7 @@ def _shares(found: PublishedRelease, record: PublishedRecord) -> dict[str, Any]:
         raise InputError(f"{TRANSCRIPT}: what somebody published is no share: {error}") from None
     grid = found.agreement.grid
     texts = {name: [str(y) for y in share] for name, share in numbers.items()}
-    return {"modulus": str(1 << grid.ring_bits), "fraction_bits": grid.fraction_bits, "shares": texts}
+    return SharesFile(modulus=str(1 << grid.ring_bits), fraction_bits=grid.fraction_bits, shares=texts)
 
 
 def read_record(content: bytes) -> PublishedRecord:

@@ -4,27 +4,36 @@ classify rows (the testing phase).
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smc_dp.arrays import Array
-from smc_dp.data.preprocess import class_numbers, encode
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.faults import UnfitTableError
+from smc_dp.data.preprocess import Encoded, class_numbers, encoded
+from smc_dp.data.table import Table
 from smc_dp.data.tables import read_table
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, shown
+from smc_dp.files.writing import write_file
 from smc_dp.methods.model import classify, scores
 from smc_dp.run.checked import checked
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """One class for each row, by its name; `accuracy` is None where the rows have no label.
+    """One class for each row, by its name; `accuracy` is that on the `tested` rows with a label, None without any.
 
     scores: of two classes w.x of each row, above 0 for the second; of more, one for each class, in the order of
-    `classes`, the largest wins. ids: what each row is called, its number in the file or the
-    text in the column that was named.
+    `classes`, the largest wins. A row that the bounds leave out has the label "" and the score None, and no say in the
+    accuracy. ids: what each row is called, its number in the file or the text in the column that was named.
     `insecure` holds the reasons why the run protects nobody, if any; `unaudited` says what was missing to hold the
     release against its record, None where nothing was.
     """
@@ -33,9 +42,33 @@ class Predictions:
     accuracy: float | None
     insecure: tuple[str, ...]
     unaudited: str | None = None
-    scores: tuple[float, ...] | tuple[tuple[float, ...], ...] = ()
+    scores: tuple[float | None, ...] | tuple[tuple[float, ...] | None, ...] = ()
     ids: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
+    tested: int = 0
+
+    def write(self, out: str | PathLike[str], called: str = "row") -> None:
+        """A new CSV file with a line for each row: what it is `called`, its class, a score (of three or more classes
+        one for each). InputError where the file is there already, or cannot be written.
+        """
+        several = len(self.classes) > 2
+        heading = [f"score {name}" for name in self.classes] if several else ["score"]
+        if called in ("prediction", *heading):
+            raise InputError(f"id_column: {shown(called)} is what another column of the file is called, wanted another")
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator="\n")
+        if any("\r" in cell for cell in (called, *self.ids)):  # of itself it quotes no mark that ends others' lines
+            lines = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        lines.writerow((called, "prediction", *heading))
+        none = ("",) * len(heading)
+        each = (none if score is None else score if isinstance(score, tuple) else (score,) for score in self.scores)
+        lines.writerows((i, label, *score) for i, label, score in zip(self.ids, self.labels, each, strict=True))
+        try:
+            write_file(Path(out), text.getvalue().encode(), 0o644)
+        except FileExistsError:
+            raise InputError(f"out: {out} exists already, wanted a new file") from None
+        except OSError as error:
+            raise InputError(f"out: {out}: cannot be written: {error.strerror}") from None
 
 
 def predict(
@@ -43,30 +76,84 @@ def predict(
 ) -> Predictions:
     """Add the published shares of a run, where there are any, and classify rows.
 
-    rows: a CSV or Parquet file, or an array (n, d) of rows as `smc_dp.data.preprocess.encode` makes them. `id_column`:
-    the column of the file that says what its rows are called. Raises InputError when the folder holds no release, when
-    one of its files contradicts another (the shares do not add up to the weights, they or the published sum were not
-    signed in the record; classes, bounds or the privacy statement are others), or when rows do not fit. Whose
-    identities signed, `audit_run` says.
+    Whose identities signed the release, `audit_run` says.
+
+    Parameters
+    ----------
+    run_folder : path
+        The folder that a run has written.
+    rows : path or ndarray of shape (n, d)
+        A CSV or Parquet file, or rows as `smc_dp.data.preprocess.encode` makes them.
+    id_column : str, default=None
+        The column of the file that says what its rows are called; None numbers them.
+
+    Returns
+    -------
+    Predictions
+        A class and scores for each row, and the accuracy where the rows have classes.
+
+    Raises
+    ------
+    InputError
+        When the folder holds no release, when one of its files contradicts another (the shares do not add up to the
+        weights, they or the published sum were not signed in the record; classes, bounds or the privacy statement are
+        others), or when rows do not fit.
+
+    References
+    ----------
+    * M. Pathak, S. Rane and B. Raj. Multiparty differential privacy via aggregation of locally trained classifiers.
+      NIPS 2010, section 3.3 (the testing phase).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from smc_dp import predict, run_protocol
+    >>> from smc_dp.data.sources import dataset
+    >>> data, run = dataset("breast_cancer"), tempfile.mkdtemp() + "/run"
+    >>> report = run_protocol(data.federation, method="newton", bounds=data.bounds, out=run)
+    >>> found = predict(run, data.test.X)
+    >>> len(found.labels), set(found.labels) <= {"benign", "malignant"}
+    (114, True)
+
     """
     found = checked(Path(run_folder))
     published = found.release
     bounds, known = published.bounds, None
     if isinstance(rows, np.ndarray):
-        X, ids = rows, tuple(str(i) for i in range(1, len(rows) + 1))
-        if X.ndim != 2 or X.shape[1] != bounds.dimension:
-            raise InputError(f"rows: wanted an array of width {bounds.dimension}, got shape {X.shape}")
+        found_rows, ids = Encoded(rows, np.arange(len(rows))), tuple(str(i) for i in range(1, len(rows) + 1))
+        if rows.ndim != 2 or rows.shape[1] != bounds.dimension:
+            raise InputError(f"rows: wanted an array of width {bounds.dimension}, got shape {rows.shape}")
     else:
         table = read_table(Path(rows), f"data file {rows}")
         if not table.rows:
             raise InputError(f"{table.source}: has no rows, wanted at least one")
-        X = encode(table, bounds)
         ids = tuple(map(str, table.row_numbers) if id_column is None else table.texts(id_column))
-        if bounds.label is not None and bounds.label in table.columns:
-            known = class_numbers(table, bounds, bounds.label)
-    classes = classify(published.weights, X)
-    accuracy = None if known is None else float(np.mean(classes == known))
-    labels = tuple(bounds.classes[k] for k in classes)
-    found_scores = scores(published.weights, X).tolist()
-    each = tuple(found_scores if len(bounds.classes) == 2 else map(tuple, found_scores))
-    return Predictions(labels, accuracy, published.insecure, found.unaudited, each, ids, bounds.classes)
+        found_rows, known = _encoded(table, bounds)
+    classes = classify(published.weights, found_rows.X)
+    right = np.zeros(0, dtype=bool) if known is None else (classes == known)[known >= 0]
+    accuracy = float(np.mean(right)) if len(right) else None
+    labels = _placed([bounds.classes[k] for k in classes], found_rows, len(ids), "")
+    of_rows: list[Any] = scores(published.weights, found_rows.X).tolist()
+    several = len(bounds.classes) > 2
+    each = _placed([tuple(score) if several else score for score in of_rows], found_rows, len(ids), None)
+    return Predictions(labels, accuracy, published.insecure, found.unaudited, each, ids, bounds.classes, len(right))
+
+
+def _encoded(table: Table, bounds: Bounds) -> tuple[Encoded, NDArray[np.int64] | None]:
+    """The rows that are not left out, and their classes where the table has them, -1 for a row without one."""
+    try:
+        found = encoded(table, bounds)
+        if bounds.label is None or bounds.label not in table.columns:
+            return found, None
+        kept = table if len(found.kept) == table.rows else table.take(found.kept, table.source)
+        return found, class_numbers(kept, bounds, bounds.label, some=True)
+    except UnfitTableError as error:
+        raise InputError(error.fault.said(table.source, released=True)) from None
+
+
+def _placed(made: Sequence[Any], found: Encoded, rows: int, left_out: Any) -> tuple[Any, ...]:
+    """What was made of the rows that are there, each in its row's place among all."""
+    every = [left_out] * rows
+    for i, one in zip(found.kept.tolist(), made, strict=True):
+        every[i] = one
+    return tuple(every)

@@ -68,16 +68,93 @@ def run_protocol(
 ) -> Report:
     """Learn together through the protocol that computes this method, simulated in this process; write a run folder.
 
-    data: every party's rows, either a `Federation` (rows in the unit ball) or the parties' CSV or Parquet
-    files, by name or called after their file names; files need `bounds`, a TOML file of public bounds or what one says.
-    method: its name, then with lambda = 0.1 if it has one, or the method with its settings; None takes prr_mean for two
-    classes and newton for more. protocol: that of the method; of prr_mean pathak2010 or linear, and from 20 parties on
-    linear unless a setting of the other is named. target: or just epsilon, above 0.
-    test: rows to measure the accuracy on. auxiliary: public rows without labels, a file where the parties' rows are
-    files and else an array, for a method that needs them; those of a federation serve as well. out: the run folder to
-    make, else a new one in runs/. The settings of the protocol, from `key_bits` to `output`, and the rest are those of
-    `smc-dp run`. Raises InputError as that command refuses, before any message is sent, and a ProtocolError on an
-    abort; no folder is written then.
+    Parameters
+    ----------
+    data : Federation, mapping of names to paths, or sequence of paths
+        Every party's rows: rows in the unit ball, or the parties' CSV or Parquet files, by name or called after their
+        file names.
+    method : str or Method, default=None
+        What is learnt: a name, then with lambda = 0.1 if it has one, or the method with its settings; None takes
+        prr_mean for two classes and newton for more.
+    protocol : str, default=None
+        That of the method; of prr_mean pathak2010 or linear, and from 20 parties on linear unless a setting of the
+        other is named.
+    target : Target, Fraction or float, default=1.0
+        How much privacy is wanted, or just epsilon, above 0.
+    bounds : path or Bounds, default=None
+        A TOML file of public bounds or what one says; files need them.
+    label : str, default=None
+        The column of classes in files, where the bounds do not say it.
+    test : path or Rows, default=None
+        Rows to measure the accuracy on.
+    auxiliary : path or ndarray of shape (N, d), default=None
+        Public rows without labels, a file where the parties' rows are files, for a method that needs them; those of a
+        federation serve as well.
+    out : path, default=None
+        The run folder to make, else a new one in runs/.
+    key_bits, comparison, exponents : default=None
+        Settings of prr_mean's protocol: the length of the Paillier keys, how the smallest party is found, and the
+        randomisers of ciphertexts.
+    colluders, dropouts, most_rows, sizes, verifiable, output : default=None
+        Settings of a secure sum: how many parties may deviate and vanish, the most rows of a party, whether the number
+        of all rows is released, whether everybody can add up, and who gets masked inputs.
+    vanish : mapping of names to int, default={}
+        Who sends so many envelopes less one and nothing after.
+    topology : {"mesh", "star"}, default="mesh"
+        Direct links, or all mail through Charlie.
+    link : {"none", "lan", "wan"}, default="none"
+        The network whose delays are simulated.
+    identities : mapping of names to Identity, default=None
+        Long-term identities; new ones are made without.
+    views : path, default=None
+        SECRET: a folder to make for what each participant could read, for audits.
+    ledgers : Ledgers, default=None
+        Each party's ledger: a run that would pass a budget is refused.
+    insecure_test_keys : bool, default=False
+        Whether keys below 2048 bits are allowed.
+    insecure_seed : int, default=None
+        Reproducible and insecure: all randomness from this number.
+    progress : callable, default=None
+        Called with the name of a stage, how much of it is done, and of how much.
+    workers : int, default=1
+        In how many processes the roles may run, with the same record.
+
+    Returns
+    -------
+    Report
+        What the release guarantees, what it cost, and how it compares; the release itself is in its `run_dir`.
+
+    Raises
+    ------
+    InputError
+        As `smc-dp run` refuses, before any message is sent; no folder is written then.
+    ProtocolError
+        On an abort; no folder is written either.
+
+    Warns
+    -----
+    RowsClippedWarning
+        Where more than 5 % of a party's rows in files, or of a column's numbers, are clipped by the bounds. It stays
+        where the rows are: nothing that is written has it.
+
+    References
+    ----------
+    * M. Pathak, S. Rane and B. Raj. Multiparty differential privacy via aggregation of locally trained classifiers.
+      NIPS 2010.
+    * K. Bonawitz et al. Practical secure aggregation for privacy-preserving machine learning. CCS 2017.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from smc_dp import run_protocol
+    >>> from smc_dp.data.sources import dataset
+    >>> data, run = dataset("breast_cancer"), tempfile.mkdtemp() + "/run"
+    >>> report = run_protocol(data.federation, method="newton", bounds=data.bounds, test=data.test, out=run)
+    >>> report.privacy.kind, report.privacy.epsilon, report.privacy.unit
+    ('zcdp', 1.0, 'record')
+    >>> report.comparison.accuracy > report.comparison.majority
+    True
+
     """
     prepared = _prepared(data, bounds, label, test, auxiliary)
     method = agreements.usual_method(prepared.federation.classes) if method is None else method

@@ -9,7 +9,7 @@ from smc_dp.errors import InputError
 from smc_dp.files import reading
 from smc_dp.files.writing import is_empty, write_folder
 from smc_dp.run.checked import checked
-from smc_dp.run.folder import AUXILIARY, RELEASE, SHARES, STUDY, TRANSCRIPT, digests_of, read_document
+from smc_dp.run.folder import AUXILIARY, RELEASE, SHARES, STUDY, TRANSCRIPT, read_document
 
 PUBLIC = (RELEASE, SHARES, AUXILIARY, STUDY, TRANSCRIPT)
 """The files that may be published; whatever else lies in a run folder stays there."""
@@ -29,7 +29,7 @@ def publish(run: Path, to: Path) -> tuple[str, ...]:
     found = checked(run)
     if found.unaudited:
         raise InputError(f"run folder {run}: wanted a whole run, but {found.unaudited}")
-    stated = digests_of(read_document(run))
+    stated = read_document(run).digests.named
     names = tuple(name for name in PUBLIC if name == RELEASE or name in stated)
     write_folder(to, {name: [reading.read_file(run / name)] for name in names}, 0o777, in_place_of_empty=True)
     return names

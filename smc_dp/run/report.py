@@ -9,13 +9,14 @@ from typing import Any
 
 from smc_dp.aggregation import Cost
 from smc_dp.ledger.history import Standing
+from smc_dp.plans.outlook import Outlook
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import REASONS, Agreement
 
-SIMULATION_ONLY = ("accuracy", "baselines")
+SIMULATION_ONLY = ("accuracy", "baselines", "loss")
+"""The fields of a report that need everybody's rows in one place."""
 SIGNAL = "signal"
 """A field of a report, where there is one: what the true number of rows led to expect."""
-"""The fields of a report that need everybody's rows in one place."""
 CAVEAT = (
     "Exact figures of private rows, without noise: they need everybody's data in one place, as a simulation has it. "
     "They are no part of the release, and the privacy statement does not cover them: do not publish them."
@@ -27,8 +28,8 @@ class Comparison:
     """Test accuracies of a simulation: the release, each party alone, all rows pooled, the majority class.
 
     `smallest`: how many rows the smallest party has, where they set the noise. `stated_lambda`: that of the models that
-    it is compared with, where its method has none. All of it needs the rows of everybody,
-    so it exists in simulations only and is never written to a file that is meant to be shared.
+    it is compared with, where its method has none. `without_noise`: the same method on the same rows. All of it needs
+    the rows of everybody, so it exists in simulations only and is never written to a file that is meant to be shared.
     """
 
     accuracy: float
@@ -37,6 +38,12 @@ class Comparison:
     majority: float
     smallest: int | None
     stated_lambda: float | None = None
+    without_noise: float | None = None
+
+    @property
+    def lost(self) -> float | None:
+        """To noise; below 0 where it happened to help."""
+        return None if self.without_noise is None else self.without_noise - self.accuracy
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,7 @@ class Report:
     `simulated`: the link and the topology of the simulation. `standings`: how each party's budget stands now, empty
     without ledgers. `remarks`: sentences about the session and the ledgers that somebody should read. `present`: who
     was there. `signal`: what was to be expected of so many rows, where public figures say it; see `Foreseeable`.
+    `planned`: the loss that was, where a plan says it.
     """
 
     agreement: Agreement
@@ -70,6 +78,23 @@ class Report:
     remarks: tuple[str, ...] = ()
     present: Presence | None = None
     signal: float | None = None
+    planned: Outlook | None = None
+
+    @property
+    def worse_than_planned(self) -> bool | None:
+        """Whether more was lost to noise than planned; None where one of the two is not known."""
+        lost = None if self.comparison is None else self.comparison.lost
+        return None if lost is None or self.planned is None else lost > self.planned.band.high
+
+    @property
+    def _loss(self) -> dict[str, Any]:
+        compared = self.comparison
+        return {
+            "without_noise": compared.without_noise if compared else None,
+            "lost": compared.lost if compared else None,
+            "planned": self.planned.as_dict() if self.planned else None,
+            "worse_than_planned": self.worse_than_planned,
+        }
 
     @property
     def _simulation_only(self) -> list[str]:
@@ -102,6 +127,7 @@ class Report:
                 "pooled": compared.pooled if compared else None,
                 **({"lambda": compared.stated_lambda} if compared and compared.stated_lambda is not None else {}),
             },
+            "loss": self._loss,
             **({SIGNAL: self.signal} if self.signal is not None else {}),
             "simulation_only": {"fields": self._simulation_only, "caveat": CAVEAT},
             "privacy": self.privacy.as_dict(),

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from urllib.parse import unquote
 
 from smc_dp.data.federation import Rows, plain_name
-from smc_dp.data.tables import Table
+from smc_dp.data.table import Table
 from smc_dp.errors import InputError
 from smc_dp.files import reading
 from smc_dp.files.writing import sync, write_file

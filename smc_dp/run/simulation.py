@@ -7,6 +7,7 @@ an agreement of those who are left.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,8 +35,9 @@ from smc_dp.files.writing import open_scratch, refuse_existing
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.spending import run_key
 from smc_dp.methods.method import Foreseeable
-from smc_dp.methods.model import Weights, classify
-from smc_dp.methods.nonprivate import alone, majority
+from smc_dp.methods.model import ReleasedModel, Weights, classify
+from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone, majority
+from smc_dp.plans.outlook import outlook
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
 from smc_dp.run.charge import RELEASED, price_of
@@ -44,8 +46,7 @@ from smc_dp.run.own_process import AtSite, OwnProcess, SiteCoins
 from smc_dp.run.party import OwnPart
 from smc_dp.run.report import Comparison, Presence, Report
 
-BASELINE_LAMBDA = 1e-5
-"""Of the models that a release is compared with where its method has no lambda: nearly none, as the method has none."""
+_LOG = logging.getLogger(__name__)
 HearProgress: TypeAlias = Callable[[str, int, int], None]
 """Called with the name of a stage, how much of it is done, and of how much."""
 
@@ -118,13 +119,10 @@ class _Run:
         """One session, and what came of it; `charged` gets the names of those that were."""
         agreement, data = self.agreement, self.data
         run_folder.check_readable(agreement, self.simulated)
-        every = [
-            OwnPart(name, rows, agreement, self.rng.fork(f"party {name}"), data.tables.get(name))
-            for name, rows in data.federation.by_name.items()
-        ]
-        for own_part in every:
-            own_part.check()
+        every = own_parts(data, agreement, self.rng)
+        check_parties(every)
         charge = self._charge()
+        _LOG.info("method %s by %s among %d parties", agreement.method.name, agreement.protocol, len(every))
         parts = _parts(every, progress)
         own = self.rng.fork("protocol")
         taking_part = agreement.session(own, self.identities, self.simulated)
@@ -149,19 +147,28 @@ class _Run:
             raise RuntimeError("the protocol left nothing to publish")
         published = run_folder.make(outcome, agreement, self.simulated)
         run_folder.write(folder, published, execution)
+        _LOG.info("the release is in %s; in it: %s", folder, ", ".join(execution.members))
         if self.views is not None:
             run_folder.write_views(self.views, execution)
+            _LOG.info("the secret views are in %s", self.views)
         standings = reserved.released(folder / run_folder.RELEASE, execution.members) if reserved else {}
-        compared = _comparison(data.federation, data.test, agreement, published.weights)
+        compared = _comparison(data.federation, data.test, agreement, published.weights, self.rng.fork("no noise"))
         remarks = (*self._remarks(), *(reserved.remarks if reserved else ()))
         present = Presence(execution.members, execution.vanished, self.left_out)
         form = agreement.form
         signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, Foreseeable) else None
-        return Report(agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal)
+        sizes, bounds = data.federation.sizes.tolist(), agreement.bounds
+        planned = outlook(
+            agreement.method, agreement.target, agreement.terms, sizes, bounds.dimension, len(bounds.classes)
+        )
+        return Report(
+            agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned
+        )
 
     def without(self, stopped: NoResultError) -> _Run:
         """The same for those who are left, with coins of its own; raises the error where they cannot go on."""
         gone = set(stopped.vanished)
+        _LOG.info("%s vanished before anybody was charged: a new session of the others", ", ".join(stopped.vanished))
         federation = self.data.federation
         left = {name: rows for name, rows in federation.by_name.items() if name not in gone}
         tables = {name: table for name, table in self.data.tables.items() if name in left}
@@ -269,6 +276,20 @@ def _no_other_session(vanished: Sequence[str], stopped: NoResultError, why: Inpu
     return error
 
 
+def own_parts(data: Prepared, agreement: Agreement, rng: Stream) -> list[OwnPart]:
+    """What each party does."""
+    return [
+        OwnPart(name, rows, agreement, rng.fork(f"party {name}"), data.tables.get(name))
+        for name, rows in data.federation.by_name.items()
+    ]
+
+
+def check_parties(every: Sequence[OwnPart]) -> None:
+    """Raises InputError, which names the party, where one cannot take part; nothing is trained."""
+    for own_part in every:
+        own_part.check()
+
+
 def _check_vanishing(vanish: Mapping[str, int], agreement: Agreement) -> None:
     """Raises InputError unless parties of a protocol that can do without some are to vanish."""
     if vanish and not agreement.terms.can_lose_parties:
@@ -307,12 +328,15 @@ def _parts(every: Sequence[OwnPart], progress: HearProgress | None) -> list[Any]
     hear = progress or (lambda stage, done, total: None)
     for j, own in enumerate(every):
         hear("local training", j, len(every))
+        _LOG.debug("%s makes its part", own.name)
         parts.append(own.part)
     hear("local training", len(every), len(every))
     return parts
 
 
-def _comparison(federation: Federation, test: Rows | None, agreement: Agreement, weights: Weights) -> Comparison | None:
+def _comparison(
+    federation: Federation, test: Rows | None, agreement: Agreement, weights: Weights, rng: Stream
+) -> Comparison | None:
     if test is None:
         return None
     own: float | None = getattr(agreement.method, "lam", None)
@@ -324,4 +348,13 @@ def _comparison(federation: Federation, test: Rows | None, agreement: Agreement,
         majority=majority(federation, test),
         smallest=min(len(rows) for rows in federation.parties) if agreement.form.smallest_sets_noise else None,
         stated_lambda=lam if own is None else None,
+        without_noise=_without_noise(federation, agreement, rng).accuracy(test),
     )
+
+
+def _without_noise(federation: Federation, agreement: Agreement, rng: Stream) -> ReleasedModel:
+    """What the same method makes of the same rows where no noise is asked for: nobody's release."""
+    target = replace(agreement.target, epsilon=None)
+    form = agreement.terms.form(agreement.method, agreement.public, target)
+    parts = [form.part(rows, rng.fork(f"part {j}")) for j, rows in enumerate(federation.parties)]
+    return form.model(aggregation.ideal(form.functionality, parts, rng).value)

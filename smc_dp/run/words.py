@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean
@@ -13,18 +12,13 @@ from protocols.runtime.network import LINKS
 from smc_dp.aggregation import Cost
 from smc_dp.ledger.history import Account
 from smc_dp.ledger.words import budgets
-from smc_dp.methods.method import Foreseeable, SumForm
+from smc_dp.methods.method import SumForm
 
 if TYPE_CHECKING:
-    from smc_dp.run.agreement import Agreement
+    from smc_dp.plans.outlook import Outlook
+    from smc_dp.run.own_rows import OwnComparison
     from smc_dp.run.report import Comparison, Report
 
-_EXPECTED = (
-    (3.0, "nothing usable"),
-    (30.0, "something, and the more the easier the classes are told apart"),
-    (100.0, "most of what can be had without privacy"),
-    (math.inf, "for two classes nearly all of what can be had without privacy"),
-)
 _NAMED = 20  # of more parties those are named who are missing
 HEADINGS = ("stage", "messages", "bytes", "rounds", f"{CURATOR_NAME} s", "party s", "slowest s")
 
@@ -32,15 +26,6 @@ HEADINGS = ("stage", "messages", "bytes", "rounds", f"{CURATOR_NAME} s", "party 
 def warnings(report: Report) -> list[str]:
     """A line for each reason why this run protects nobody."""
     return [f"INSECURE: {reason}." for reason in report.insecure]
-
-
-def expected(agreement: Agreement, n: int) -> str | None:
-    """What n rows in all lead to expect, before anybody trains; None where no public figure says it."""
-    if not isinstance(agreement.form, Foreseeable):
-        return None
-    found, counted = agreement.form.signal(n), agreement.form.counted(n)
-    told = next(words for most, words in _EXPECTED if found < most)
-    return f"What to expect: n mu/sqrt(d(k-1)) sqrt(H/K) = {found:.3g} for n = {counted} rows: {told}."
 
 
 def costs(cost: Cost) -> Iterator[tuple[str, ...]]:
@@ -68,7 +53,7 @@ def result(report: Report, width: int) -> Iterator[str]:
     yield from textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="  ")
     yield ""
     yield from _presence(report)
-    yield from compared(report.comparison)
+    yield from compared(report.comparison, report.planned)
     yield ""
     files = ["release.json", "transcript.jsonl", "timings.json"]
     if report.agreement.publishes_shares:
@@ -113,7 +98,7 @@ def _described(simulated: Mapping[str, str]) -> str:
     return f"over simulated links ({name}: {speed}{relayed})"
 
 
-def compared(found: Comparison | None) -> Iterator[str]:
+def compared(found: Comparison | None, planned: Outlook | None = None) -> Iterator[str]:
     """The accuracies, and what to think of them."""
     if found is None:
         yield "No rows to test on were given, so no accuracy is known."
@@ -124,10 +109,43 @@ def compared(found: Comparison | None) -> Iterator[str]:
     for name, value in found.individual.items():
         yield f"  {name + ' alone':<{width}}  {value:.3f}"
     yield f"  {'pooled, no privacy':<{width}}  {found.pooled:.3f}"
+    if found.without_noise is not None:
+        yield f"  {'without noise':<{width}}  {found.without_noise:.3f}"
     yield f"  {'majority class':<{width}}  {found.majority:.3f}"
     if found.stated_lambda is not None:
         yield f"The method has no lambda; the models that it is compared with have {found.stated_lambda:g}."
+    if found.lost is not None and planned is not None:
+        yield _lost(found.lost, planned)
     yield from _remark(found)
+
+
+def on_own_rows(found: OwnComparison) -> Iterator[str]:
+    """What a site reads of a release and its own rows; it stays there."""
+    yield (
+        f"On the own {found.rows:,} rows, for this site alone to know: the release {found.release:.3f}, the own model "
+        f"alone {found.alone:.3f}, each row by a model that has not seen it."
+    )
+    if found.worse_than_planned:
+        planned = (
+            "" if found.planned is None else f", {found.planned.band.high:.3f} if all had as many rows as this site"
+        )
+        yield (
+            f"The release does worse than the own model alone, by more than noise was to cost{planned}, and chance may "
+            "add: others have fewer rows, or rows of another kind. Ask them how many, and let `smc-dp plan` say who is "
+            "worth having, before you take part again."
+        )
+
+
+def _lost(lost: float, planned: Outlook) -> str:
+    """How much of the accuracy noise cost, beside what was planned."""
+    band = planned.band
+    told = f"Lost to noise: {lost:.3f}, planned {max(0.0, band.low):.3f} to {band.high:.3f}"
+    if lost <= band.high:
+        return f"{told}."
+    return (
+        f"{told}: worse than planned. One run in ten may be; where others are too, the parties' rows differ more from "
+        "each other, or one class is rarer, than in the data that plans were tried on."
+    )
 
 
 def _remark(found: Comparison) -> Iterator[str]:

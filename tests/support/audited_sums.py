@@ -190,7 +190,7 @@ def written(folder: Path, made: Setup, done: Run, modulus: int | None) -> Folder
     (found.run / RELEASE).write_text(json.dumps({"digests": {}}))
     if modulus is not None:
         shares = {name: [str(y) for y in published.y] for name, published in done.published.items()}
-        (found.run / SHARES).write_text(json.dumps({"modulus": str(modulus), "shares": shares}))
+        (found.run / SHARES).write_text(json.dumps({"modulus": str(modulus), "fraction_bits": 0, "shares": shares}))
     (found.run / TRANSCRIPT).write_text(done.transcript.dumps())
     for name, view in done.recorded.items():
         (found.views / f"{name}.view").write_bytes(view.dumps(made.session))

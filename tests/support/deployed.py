@@ -20,13 +20,13 @@ from protocols.runtime.simulate import Letters, Setting, simulate
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
 from smc_dp import aggregation
-from smc_dp.data.bounds import NumericColumn
+from smc_dp.data.columns import CategoricalColumn, Column, DateColumn, NumericColumn
 from smc_dp.data.sources import Prepared
-from smc_dp.deploy.documents import canonical_text
 from smc_dp.deploy.merge import Mark
 from smc_dp.deploy.own_view import own_view
 from smc_dp.deploy.record import OwnLog, owed, read, record_of
 from smc_dp.deploy.study import JointStudy
+from smc_dp.files.documents import canonical_text
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import PLAIN, TEST_KEYS, Agreement, settings_of
 from smc_dp.run.approvals import RANDOM_BYTES, canonical, joint_nonce, to_sign
@@ -64,9 +64,26 @@ def study_of(agreed: Agreement, identities: Mapping[str, Identity]) -> JointStud
 def _stated(agreed: Agreement) -> dict[str, Any]:
     """The bounds as a file of bounds says them."""
     bounds = agreed.bounds
-    columns = {c.name: [c.low, c.high] for c in bounds.columns if isinstance(c, NumericColumn)}
-    rows = {"clip": bounds.clip, "bias": bounds.bias, "center": bounds.center}
-    return {"columns": columns, "label": {"column": bounds.label, "classes": list(bounds.classes)}, "rows": rows}
+    label = str(bounds.label)
+    aliases = {c.name: c.aliases for c in bounds.columns if isinstance(c, CategoricalColumn)} | {label: bounds.aliases}
+    return {
+        "columns": {c.name: _column(c) for c in bounds.columns},
+        "label": {"column": label, "classes": list(bounds.classes)},
+        "rows": {"clip": bounds.clip, "bias": bounds.bias, "center": bounds.center},
+        "missing": {
+            **{c.name: c.missing for c in bounds.columns if c.missing is not None},
+            **({} if bounds.missing is None else {label: bounds.missing}),
+        },
+        "aliases": {name: {level: list(texts) for level, texts in some} for name, some in aliases.items() if some},
+    }
+
+
+def _column(column: Column) -> Any:
+    if isinstance(column, NumericColumn):
+        return [column.low, column.high]
+    if isinstance(column, DateColumn):
+        return [column.first, column.last]
+    return list(column.categories) if isinstance(column, CategoricalColumn) else {"bins": list(column.edges)}
 
 
 @dataclass(frozen=True, repr=False)

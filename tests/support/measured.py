@@ -23,7 +23,7 @@ from pathlib import Path
 from protocols.curator import CURATOR_NAME
 from smc_dp.cli.main import main
 from smc_dp.data.sources import dataset
-from smc_dp.data.tables import Table
+from smc_dp.data.table import Table
 from smc_dp.deploy.carriers import open_carrier
 from smc_dp.deploy.in_memory import InMemoryCarrier
 from smc_dp.deploy.joining import OpenCarrier, SiteFiles, take_part
@@ -145,9 +145,14 @@ def over_memory(folder: Path, method: str, parties: int) -> tuple[float, list[Si
     def carrier(study: JointStudy, name: str, credentials: Path | None) -> Carrier:
         return InMemoryCarrier(relay, name, everything=name == CURATOR_NAME)
 
-    threads = [
-        threading.Thread(target=lambda f=f: found.append(part(f, carrier, time.thread_time))) for f in files.values()
-    ]
+    def whole(own: SiteFiles) -> None:
+        try:
+            found.append(part(own, carrier, time.thread_time))
+        except BaseException:
+            relay.close()  # or the others wait for ever
+            raise
+
+    threads = [threading.Thread(target=whole, args=[own]) for own in files.values()]
     start = time.perf_counter()
     for thread in threads:
         thread.start()

@@ -34,6 +34,8 @@ _CONNECTING, _CLOSING = 5, 2.0
 _ANSWERED = 10.0  # seconds for any answer of the relay
 _PAUSE = 0.2
 _FORBIDDEN, _UNKNOWN = "permissions violation", "authorization violation"
+_ENDED = ("broken pipe", "connection reset")  # what is seen instead where a letter was on its way
+_PERHAPS = "; so ends a relay that does not know our certificate"
 _NOT_OURS = "refused: these credentials are another site's, or of another study"
 _Answer = TypeVar("_Answer")
 
@@ -98,7 +100,8 @@ class RelayConnection:
             if _UNKNOWN in reason.lower():
                 raise CarrierError(f"relay {self._relay}: does not know our certificate")
             if time.monotonic() + _PAUSE >= until:
-                raise CarrierError(f"relay {self._relay}: cannot be reached: {reason}")
+                hint = _PERHAPS if any(ended in reason.lower() for ended in _ENDED) else ""
+                raise CarrierError(f"relay {self._relay}: cannot be reached: {reason}{hint}")
             time.sleep(_PAUSE)
 
     def close(self) -> None:

@@ -11,6 +11,8 @@ from support.relays import without_server
 
 from protocols.curator import CURATOR_NAME
 
+pytestmark = pytest.mark.filterwarnings("ignore::smc_dp.RowsClippedWarning")  # of the bounds of breast cancer
+
 
 def parties_and_charlie(costs: list[SiteCost]) -> tuple[list[SiteCost], SiteCost]:
     """Once all have the release: Charlie was brought every byte that the parties sent, and each party his record."""

@@ -17,10 +17,10 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp.deploy import approval as approving
 from smc_dp.deploy.approval import Approval, nonce
-from smc_dp.deploy.documents import Document, UnfitError, parsed
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
 from smc_dp.errors import InputError
+from smc_dp.files.documents import Document, UnfitError, parsed
 from smc_dp.run.agreement import Agreement, method_for
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.terms import CuratorTerms, SumTerms
@@ -112,10 +112,10 @@ MUTANTS = {
     "Charlie's key of small order": (CHARLIE, "00" * 32, "curator: key: .* anybody can sign"),
     "no bounds": (studies.BOUNDS, "", "bounds: is missing"),
     "bounds in another order": ("[0, 120]", "[120, 0]", "bounds: column 'age': wanted low < high"),
-    "a column of dates": ("[0, 120]", "2020-01-01", r"bounds: \[columns\] age: wanted \[low, high\]"),
+    "a column of dates": ("[0, 120]", "2020-01-01", "bounds: columns: age: wanted two numbers"),
     "no column of classes": ('column = "outcome"\n', "", "bounds: wanted the name of the column of classes"),
-    "one class": ('["no", "yes"]', '["no"]', r"bounds: \[label\] classes: wanted a list of two"),
-    "bounds with more": ("[bounds.label]", "[bounds.extra]\n[bounds.label]", "bounds: the file: unknown key 'extra'"),
+    "one class": ('["no", "yes"]', '["no"]', "bounds: label: classes: wanted at least 2 values, got 1"),
+    "bounds with more": ("[bounds.label]", "[bounds.extra]\n[bounds.label]", "bounds: unknown key 'extra'"),
 }
 
 

@@ -10,9 +10,9 @@ from support import studies
 from support.studies import by_curator, study, text, weighted
 
 from smc_dp.data.file_form import FileForm
-from smc_dp.deploy.documents import UnfitError, parsed
 from smc_dp.deploy.terms import OwnTerms
 from smc_dp.errors import InputError
+from smc_dp.files.documents import UnfitError, parsed
 from smc_dp.run.charge import price_of
 
 
@@ -118,12 +118,12 @@ def test_paths_begin_where_the_terms_lie(tmp_path: Path) -> None:
     path.write_text(f'data = "rows.csv"\n{studies.OWN_TERMS}[relay]\ncredentials = "relay"\n[file]\nseparator = ";"\n')
     own = OwnTerms.read(path)
     assert (own.data_path, own.credentials_path) == (tmp_path / "rows.csv", tmp_path / "relay")
-    assert own.file.form == FileForm(";")
+    assert own.form == FileForm(";")
     path.write_text(studies.OWN_TERMS.replace("[limits]", 'data = "/there/rows.csv"\n[limits]'))
     assert OwnTerms.read(path).data_path == Path("/there/rows.csv")
     path.write_text(studies.OWN_TERMS)
     own = OwnTerms.read(path)
-    assert (own.data_path, own.credentials_path, own.file.form) == (None, None, FileForm())
+    assert (own.data_path, own.credentials_path, own.form) == (None, None, None)
 
 
 BOTH = "[limits]\nmax_epsilon = 1\nmax_delta = 0\n"

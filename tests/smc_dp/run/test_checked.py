@@ -21,6 +21,7 @@ from smc_dp.privacy.target import Target
 from smc_dp.run import binding
 from smc_dp.run import folder as run_folder
 from smc_dp.run.checked import checked, read_record
+from smc_dp.run.documents import SharesFile
 from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.simulation import simulate_run
 
@@ -128,10 +129,10 @@ def test_every_field_of_a_release_is_bound_to_the_record(
 def exchanged(run: Path, target: Path) -> Path:
     """Shares that nobody signed, and the weights that are their sum."""
     moved = f.altered_share(run, target, P1)
-    shares = json.loads((moved / SHARES).read_text())
     document = json.loads((moved / RELEASE).read_text())
-    agreed = run_folder.agreed(document, shares)
-    document["weights"] = list(agreed.weights(run_folder._sum_of(shares, agreed)[1]))
+    agreed = run_folder.read_document(moved).agreement()
+    shares = SharesFile.model_validate(json.loads((moved / SHARES).read_text()))
+    document["weights"] = list(agreed.weights(shares.total(agreed)))
     (moved / RELEASE).write_text(json.dumps(document))
     return moved
 

@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 from support.audited import agreement, hospitals
 
-from smc_dp.data.tables import Table, read_table
+from smc_dp.data.table import Table
+from smc_dp.data.tables import read_table
 from smc_dp.errors import InputError
 from smc_dp.ledger import storage
 from smc_dp.ledger.guarantee import Guarantee

@@ -18,7 +18,7 @@ from protocols.runtime.session import Session
 from smc_dp import aggregation
 from smc_dp.aggregation import Participants
 from smc_dp.data.federation import Rows
-from smc_dp.data.tables import Table
+from smc_dp.data.table import Table
 from smc_dp.errors import InputError
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.sums.clipped_average import ClippedAverage

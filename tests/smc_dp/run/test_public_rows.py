@@ -157,7 +157,7 @@ FORGED: dict[str, tuple[Callable[[Path], Any], str]] = {
         "auxiliary.json: wanted rows of one width",
     ),
     "no rows": (lambda at: written(at, b'{"rows": []}', digests=True), "auxiliary.json: wanted rows of one width"),
-    "no number": (lambda at: written(at, b'{"rows": [["0"]]}', digests=True), "row 1: wanted finite numbers"),
+    "no number": (lambda at: written(at, b'{"rows": [["0"]]}', digests=True), "rows 1 1: wanted a number, got '0'"),
     "written otherwise": (
         lambda at: written(at, as_json(rows_of(at)), digests=True, agreed=True),
         "auxiliary.json: is not written as these rows are",

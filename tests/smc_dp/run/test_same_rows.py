@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,8 @@ from smc_dp import Federation, InputError, Rows, aggregation, run_protocol
 from smc_dp.cli.main import main
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
-from smc_dp.data.tables import Coded, Table, read_table
+from smc_dp.data.table import Coded, Table
+from smc_dp.data.tables import read_table
 from smc_dp.ledger import export
 from smc_dp.ledger.dataset import as_read, identity
 from smc_dp.ledger.guarantee import Guarantee
@@ -140,15 +143,35 @@ def test_what_another_table_is(name: str, tmp_path: Path) -> None:
 
 
 def test_the_kind_of_file_makes_no_difference() -> None:
-    cells = table(40, 1)
-    age, sex, weight, outcome = zip(*cells[1:], strict=True)
+    """Truth values and dates of Parquet are those of a CSV file that writes them so."""
+    cells = [[*row, "smokes", "since"] if row[0] == "age" else [*row, truth, day] for row, truth, day in told()]
+    age, sex, weight, outcome, smokes, since = zip(*cells[1:], strict=True)
     columns: dict[str, Any] = {"age": [int(a) for a in age], "sex": sex, "outcome": outcome}
-    pq.write_table(pa.table({**columns, "weight": [float(w) for w in weight]}), "north.parquet")
-    found = {as_read(KEY, read_table(Path(f"north.{ending}"), "a")) for ending in ("csv", "parquet")}
-    coded = Coded(np.array([int(a) for a in age]), tuple(map(str, range(100))))
-    arrays = Table("c", {**columns, "age": coded, "weight": np.array([float(w) for w in weight])}, range(1, 41))
-    assert {as_read(KEY, arrays)} == found
+    moments = pa.array([day and datetime.fromisoformat(day) or None for day in since], pa.timestamp("us"))  # noqa: RUF021
+    truths = pa.array([truth == "true" for truth in smokes])
+    floats = [float(w) for w in weight]
+    pq.write_table(pa.table({**columns, "weight": floats, "smokes": truths, "since": moments}), "north.parquet")
+    coded = {"smokes": truths.dictionary_encode(), "since": moments.cast(pa.date32()).dictionary_encode()}
+    pq.write_table(pa.table({**columns, "weight": floats, **coded}), "coded.parquet")
+    Path("packed.csv").write_bytes(gzip.compress(write(Path("north.csv"), cells).read_bytes()))
+    Path("tabs.csv").write_text("\n".join("\t".join(row) for row in cells))
+    german = [[*row[:2], row[2].replace(".", ","), *row[3:5], ".".join(row[5].split("-")[::-1])] for row in cells[1:]]
+    Path("german.csv").write_text("\n".join(";".join(row) for row in [cells[0], *german]))
+    Path("german.csv.toml").write_text('[file]\nseparator = ";"\ndecimal = ","\ndates = "dd.mm.yyyy"\n')
+    files = ("north.csv", "north.parquet", "coded.parquet", "packed.csv", "tabs.csv", "german.csv")
+    found = {as_read(KEY, read_table(Path(name), "a")) for name in files}
+    age_coded = Coded(np.array([int(a) for a in age]), tuple(map(str, range(100))))
+    arrays = {**columns, "age": age_coded, "weight": np.array(floats), "smokes": list(smokes), "since": list(since)}
+    assert {as_read(KEY, Table("c", arrays, range(1, 41)))} == found
     assert len(found) == 1
+    Path("german.csv.toml").write_text('[file]\nseparator = ";"\ndecimal = ","\n')  # the twin: its days are texts
+    assert as_read(KEY, read_table(Path("german.csv"), "a")) not in found
+
+
+def told() -> Iterator[tuple[list[str], str, str]]:
+    """Each row of a table, the header first, with a truth value and a day, which the last has not."""
+    for i, row in enumerate(table(40, 1)):
+        yield row, ("false", "true")[i % 2], f"2020-01-{i % 28 + 1:02}" if i < 40 else ""
 
 
 def test_a_long_table_is_read_in_blocks() -> None:
@@ -159,6 +182,7 @@ def test_a_long_table_is_read_in_blocks() -> None:
     assert first == backwards != other
 
 
+@pytest.mark.filterwarnings("ignore::smc_dp.notices.RowsClippedWarning")  # by the narrow bounds
 def test_the_digest_of_rows_in_the_ball_depends_on_bounds_and_the_new_one_does_not() -> None:
     """Why the older name of a data set could not do."""
     files: list[str | tuple[str, Path]] = ["north.csv", "south.csv"]

@@ -18,8 +18,11 @@ from support.audited import hospitals
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Session
 from smc_dp import Federation, InputError, Rows, aggregation, predict, run_protocol
+from smc_dp.audit.run import leakage
+from smc_dp.audit.run.checks import CHECKS
 from smc_dp.audit.run.conformity import publication
 from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.report import audit_evidence
 from smc_dp.audit.run.stated import stated
 from smc_dp.cli.main import main
 from smc_dp.data.federation import Public
@@ -27,6 +30,7 @@ from smc_dp.data.sources import Prepared
 from smc_dp.methods import registry
 from smc_dp.methods.method import two_classes
 from smc_dp.methods.registry import METHODS, for_any_classes
+from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import Target
 from smc_dp.run import binding
 from smc_dp.run import folder as run_folder
@@ -110,15 +114,61 @@ def test_without_a_method_a_line_says_which_is_taken_and_the_rest_is_compared(
     assert told.err.startswith("method newton: there are 3 classes, and prr_mean is for two\n")
     assert "The method has no lambda; the models that it is compared with have 1e-05." in told.out
     assert "epsilon or lambda" not in told.out
-    assert main(["run", *parties, *known, "--method", "wsum", "--out", str(tmp_path / "b")]) == 2
+
+
+@pytest.mark.parametrize("name", sorted(set(BY_PROTOCOL) - set(for_any_classes())))
+def test_a_method_for_two_classes_is_refused_before_any_file_of_rows_is_read(
+    name: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--bounds", str(place / "bounds.toml"), "--method", name, "--out", str(tmp_path / "b")]
+    assert main(["run", "--party", "nowhere.csv", "--party", "neither.csv", *options]) == 2
     refused = capsys.readouterr().err
-    assert refused == f"error: classes: wsum is for two classes, got 3, for more there are {named()}\n"
+    assert refused == f"error: classes: {name} is for two classes, got 3, for more there are {named()}\n"
     assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize("name", sorted(set(for_any_classes()) - {"newton"}))
+def test_own_files_of_three_classes_are_learnt_audited_and_predicted_by_every_method_that_is_listed(
+    name: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `newton` learns them above. Of three parties, which protect themselves whole, little is learnt."""
+    run, out = str(tmp_path / "run"), tmp_path / "p.csv"
+    parties = [f"--party={place / name}.csv" for name in ("north", "south", "west")]
+    own = ["--bounds", str(place / "bounds.toml"), "--test", str(place / "test.csv"), "--epsilon", "20"]
+    own += ["--auxiliary", str(place / "test.csv")] if name == "soft_ss" else []
+    own += ["--lambda", "0.01"] if name.startswith("wsum") else []
+    assert main(["run", *parties, *own, "--method", name, "--colluders", "0", "--out", run]) == 0
+    of_this_run = [check for check in CHECKS if check not in leakage.CHECKS]
+    audited = audit_evidence(load(Path(run)), of_this_run)
+    assert audited.passed
+    assert {f.check.name: f.outcome.status for f in audited.findings}["mechanism"] == "passed"
+    assert main(["predict", run, "--data", str(place / "test.csv"), "--out", str(out)]) == 0
+    accuracy = float(capsys.readouterr().err.splitlines()[-1].split()[1])
+    assert accuracy > (0.8 if METHODS[name].protects == "record" else 0.2)
+    with out.open(newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head[2:] == ["score low", "score mid", "score high"]
+    assert [row[1] for row in rows] == [CLASSES[np.argmax([float(x) for x in row[2:]])] for row in rows]
 
 
 def named() -> str:
     assert for_any_classes()[:1] == ("newton",)
     return ", ".join(for_any_classes())
+
+
+def test_noise_for_two_classes_does_not_do_for_three(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The broken twin: parties who calibrate a sum of three classes by the bound of two; an audit makes its own."""
+    two = WeightedSum.sensitivity_to
+    monkeypatch.setattr(WeightedSum, "sensitivity_to", lambda self, most, classes=2: two(self, most))
+    parties = [f"--party={place / name}.csv" for name in ("north", "south")]
+    run = ["run", *parties, "--bounds", str(place / "bounds.toml"), "--method", "wsum", "--lambda", "0.01"]
+    assert main([*run, "--colluders", "0", "--out", str(tmp_path / "run")]) == 0
+    (mechanism,) = (check for check in CHECKS if check.name == "mechanism")
+    (found,) = audit_evidence(load(tmp_path / "run"), [mechanism]).findings
+    assert found.outcome.status == "failed"
+    assert "is said to move the sum by" in found.outcome.detail
 
 
 Document = dict[str, Any]
@@ -150,15 +200,18 @@ def two_of_three(document: Document) -> None:
 EDITS: dict[str, tuple[Callable[[Document], None], str]] = {
     "a weight": (slightly, WEIGHTS),
     "weights of other classes": (other_order, WEIGHTS),
-    "no weights at all": (put(weights=[]), "wanted weights of 3 classes, got 0"),
+    "no weights at all": (put(weights=[]), "weights: wanted at least 1 value, got 0"),
     "one list of all": (put(weights=[0.0] * 9), "wanted weights of 3 classes, got 9"),
-    "one list of three": (put(weights=[0.0] * 3), "weights of class 'low': wanted a list, got 0.0"),
+    "one list of three": (
+        put(weights=[0.0] * 3),
+        "weights of class 'low': wanted one number for each feature, got 0.0",
+    ),
     "a class too few": (put(weights=[[0.0] * 3] * 2), "wanted weights of 3 classes, got 2"),
     "a class too many": (put(weights=[[0.0] * 3] * 4), "wanted weights of 3 classes, got 4"),
     "a feature too many": (wider, "wanted 3 weights of class 'mid', got 4"),
-    "lists in lists": (put(weights=[[[0.0]] * 3] * 3), "weights of class 'low': wanted finite numbers"),
-    "no number": (put(weights=[["1"] * 3] * 3), "weights of class 'low': wanted finite numbers, got '1'"),
-    "too large": (put(weights=[[1e301] * 3] * 3), "weights of class 'low': wanted finite numbers"),
+    "lists in lists": (put(weights=[[[0.0]] * 3] * 3), "weights 1 1: wanted a number, got [0.0]"),
+    "no number": (put(weights=[["1"] * 3] * 3), "weights 1 1: wanted a number, got '1'"),
+    "too large": (put(weights=[[1e301] * 3] * 3), "weights 1 1: wanted a number of at most 1e+300"),
     "an object": (put(weights={"low": [0.0] * 3}), "weights: wanted a list"),
     "classes in another order": (put(classes=["mid", "low", "high"]), "something else than the parameters"),
     "two classes": (put(classes=["low", "mid"], weights=[0.0] * 3), "differ: sums: "),
@@ -269,9 +322,9 @@ def test_a_method_that_is_not_listed_is_noticed(monkeypatch: pytest.MonkeyPatch)
     """The broken twin: a method that is for more, and does not say so, is in no sentence."""
     monkeypatch.setattr(METHODS["newton"], "binary", True, raising=False)
     assert "newton" not in for_any_classes()
-    monkeypatch.setattr(registry, "METHODS", {"wsum": METHODS["wsum"]})
-    with pytest.raises(InputError, match=r"classes: wsum is for two classes, got 3$"):
-        two_classes(Public(2, 1, 3), METHODS["wsum"]())
+    monkeypatch.setattr(registry, "METHODS", {"ofaa": METHODS["ofaa"]})
+    with pytest.raises(InputError, match=r"classes: ofaa is for two classes, got 3$"):
+        two_classes(Public(2, 1, 3), METHODS["ofaa"]())
 
 
 def test_rows_of_other_classes_than_were_agreed_on_are_refused(tmp_path: Path) -> None:
@@ -293,7 +346,7 @@ def test_weights_of_two_classes_are_one_list(tmp_path: Path) -> None:
     assert [type(weight) for weight in document["weights"]] == [float, float]
     assert isinstance(predict(tmp_path / "run", two.parties[0].X).scores[0], float)
     found = f.edited(tmp_path / "run", tmp_path / "nested", RELEASE, lambda d: d.update(weights=[d["weights"]] * 2))
-    with pytest.raises(InputError, match="weights: wanted finite numbers"):
+    with pytest.raises(InputError, match="weights: wanted one number for each feature"):
         run_folder.stated(run_folder.read_document(found))
 
 

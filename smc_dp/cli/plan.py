@@ -1,0 +1,117 @@
+"""The command `plan`: what to expect of learning together, and what to do, before anything is spent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smc_dp.cli import screen
+from smc_dp.cli.options import AsJson, count, positive, whole
+from smc_dp.cli.run import METHODS
+from smc_dp.errors import InputError, shown
+
+
+def plan(
+    sizes: Annotated[
+        str,
+        typer.Option(metavar="5000,800,30|NAME=5000,...", help="How many rows each party has, by name or without."),
+    ],
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="INTEGER",
+            help="How many features a row has once it is encoded (a list of categories is one for each), without the "
+            "constant one.",
+        ),
+    ] = None,
+    epsilon: Annotated[str, typer.Option(help="Privacy: smaller is more private.")] = "1",
+    delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="As in `run` [default: 1e-5].")] = None,
+    colluders: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="Secure sum: parties that may deviate, with Charlie [default: 1]."),
+    ] = None,
+    dropouts: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="Secure sum: parties that may vanish on the way [default: 0]."),
+    ] = None,
+    classes: Annotated[str | None, typer.Option(metavar="INTEGER", help="Number of classes [default: 2].")] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(metavar="|".join(METHODS), help="What the plan is about [default: the method that it advises]."),
+    ] = None,
+    protocol: Annotated[
+        str | None, typer.Option(metavar="pathak2010|linear", help="prr_mean: as in `run`; with --method.")
+    ] = None,
+    lam: Annotated[
+        str | None,
+        typer.Option("--lambda", metavar="NUMBER", help="Regularisation, of methods that have one [default: 0.1]."),
+    ] = None,
+    bounds: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TOML file of public bounds, in place of --columns and --classes."),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A picture to write (png, svg, pdf): what is lost, over epsilon."),
+    ] = None,
+    no_seconds: Annotated[
+        bool, typer.Option("--no-seconds", help="Messages and bytes alone, without a calibration.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what to expect of learning together, and what to do, before anything is spent: from public numbers alone.
+
+    Which method to take and why; how much of the accuracy is lost to noise, against the same method without noise on
+    the same rows (a band, which held it in nine of ten settings); whose few rows would spoil it for all, and from how
+    many rows on a party is worth having; who must not collude; what it costs. No row is read. The sizes are what you
+    type: a run between organisations announces none.
+
+    \b
+    Examples:
+      smc-dp plan --sizes 5000,800,30 --columns 12
+      smc-dp plan --sizes north=5000,south=800,clinic=30 --columns 12 --method prr_mean
+      smc-dp plan --sizes 300,300,300,300 --bounds bounds.toml --epsilon 0.5 --dropouts 1 --plot plan.png
+      smc-dp plan --sizes 2000,2000,900 --columns 40 --classes 6 --json --no-seconds
+    """
+    from smc_dp.files.writing import refuse_existing, write_new
+    from smc_dp.plans import figure
+    from smc_dp.plans.plan import plan as made
+    from smc_dp.privacy.target import LEAST_DELTA
+
+    if columns is None and bounds is None:
+        raise InputError("--columns: wanted a number of features, or --bounds, got neither")
+    if plot is not None:
+        kind = figure.kind_of(plot)
+        refuse_existing(plot)
+    with screen.status() as hear:
+        found = made(
+            _sizes(sizes), count("--columns", columns), epsilon=positive("--epsilon", epsilon),
+            delta=None if delta is None else positive("--delta", delta, LEAST_DELTA),
+            colluders=count("--colluders", colluders, 0), dropouts=count("--dropouts", dropouts, 0),
+            classes=count("--classes", classes, 2), method=method, protocol=protocol,
+            lam=None if lam is None else float(positive("--lambda", lam)), bounds=bounds,
+            seconds=not no_seconds, hear=hear,
+        )  # fmt: skip
+    if plot is not None:
+        write_new(plot, found.picture(kind), f"picture {plot}")
+    if as_json:
+        print(json.dumps(found.as_dict(), allow_nan=False))
+    else:
+        screen.show_plan(found)
+
+
+def _sizes(text: str) -> list[int] | dict[str, int]:
+    """Numbers of rows, all with names or all without."""
+    parts = [part.strip() for part in text.split(",")]
+    named = [part.partition("=") for part in parts]
+    if not any(equals for _, equals, _ in named):
+        return [whole("--sizes", part) for part in parts]
+    found: dict[str, int] = {}
+    for name, equals, number in named:
+        if not equals or name in found:
+            raise InputError(f"--sizes: wanted NAME=ROWS of each party, each name once, got {shown(name + equals)}")
+        found[name] = whole("--sizes", number)
+    return found

@@ -1,0 +1,203 @@
+"""Runs on files with empty cells, dates, truth values, other texts for levels: what is agreed on, published, used."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import studies
+from support.deployed import deployed
+from support.mutants import OF_THE_RUN
+
+from smc_dp import InputError, audit_run, predict, run_protocol
+from smc_dp.audit.run import checks
+from smc_dp.data.bounds import Bounds, parse_bounds, read_bounds
+from smc_dp.data.columns import LEAVE_OUT, NumericColumn
+from smc_dp.data.preprocess import encode
+from smc_dp.data.sources import own_files
+from smc_dp.data.tables import read_table
+from smc_dp.files.documents import UnfitError
+from smc_dp.ledger.dataset import as_read
+from smc_dp.methods.gradients.gradient_descent import GradientDescent
+from smc_dp.methods.registry import find
+from smc_dp.privacy.target import Target
+from smc_dp.run import folder
+from smc_dp.run.agreement import Agreement, in_a_simulation
+from smc_dp.run.terms.secure_sum import SumTerms
+
+COLUMNS = """[columns]
+age = [0, 120]
+weight = [2, 300]
+sex = ["f", "m"]
+smoker = [false, true]
+admitted = [2010-01-01, 2025-12-31]
+bmi = {bins = [0, 18, 25, 60]}
+[label]
+column = "outcome"
+classes = ["no", "yes"]
+[rows]
+clip = 3
+[missing]
+age = "leave out"
+weight = "indicator"
+sex = "category"
+admitted = 2012-01-01
+bmi = 20
+outcome = "leave out"
+[aliases.sex]
+f = ["F", "female"]
+[aliases.outcome]
+yes = [1]
+"""
+HEADER = "id,age,weight,sex,smoker,admitted,bmi,outcome\n"
+ROWS = (
+    "a,30,70,F,true,2015-03-01,20,1\n"
+    "b,,80,m,false,2015-03-02,30,no\n"
+    "c,50,,female,true,,,yes\n"
+    "d,60,90,,false,2015-03-04,17,no\n"
+    "e,40,60,m,true,2015-03-05,22,\n"
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two parties' files, their bounds, and a run of them under a guarantee that allows to leave out."""
+    place = tmp_path_factory.mktemp("columns")
+    (place / "bounds.toml").write_text(COLUMNS)
+    for name in ("north", "south"):
+        (place / f"{name}.csv").write_text(HEADER + ROWS)
+    given: dict[str, Any] = {"bounds": place / "bounds.toml", "method": "wsum_ar", "insecure_seed": 1}
+    run_protocol([place / "north.csv", place / "south.csv"], out=place / "run", **given)
+    return place
+
+
+def test_a_release_states_its_columns_and_what_reads_it_encodes_alike(made: Path) -> None:
+    stated = json.loads((made / "run" / "release.json").read_text())
+    assert stated["dates"] == {"admitted": ["2010-01-01", "2025-12-31"]}
+    assert stated["bins"] == {"bmi": [0.0, 18.0, 25.0, 60.0]}
+    assert stated["missing"] == {
+        **{
+            "age": "leave out",
+            "weight": "indicator",
+            "sex": "category",
+            "admitted": "2012-01-01",
+            "bmi": 20.0,
+            "outcome": "leave out",
+        }
+    }
+    assert stated["aliases"] == {"sex": {"f": ["F", "female"]}, "outcome": {"yes": ["1"]}}
+    found = folder.stated(folder.read_document(made / "run")).bounds
+    assert found == read_bounds(made / "bounds.toml")
+    assert found.dimension == 1 + 2 + 3 + 2 + 1 + 3 + 1 == len(stated["weights"])
+
+
+def test_rows_that_are_left_out_get_no_class_and_no_score(made: Path) -> None:
+    found = predict(made / "run", made / "north.csv", "id")
+    assert found.ids == ("a", "b", "c", "d", "e")
+    assert [label == "" for label in found.labels] == [False, True, False, False, False]
+    assert [score is None for score in found.scores] == [False, True, False, False, False]
+    weights = np.array(folder.stated(folder.read_document(made / "run")).weights)
+    X = encode(read_table(made / "north.csv", "t"), read_bounds(made / "bounds.toml"))
+    assert [score for score in found.scores if score is not None] == pytest.approx((X @ weights).tolist())
+    right = sum(label == wanted for label, wanted in zip(found.labels, ("yes", "no", "yes", "no", ""), strict=True))
+    assert (found.accuracy, found.tested) == (pytest.approx(right / 3), 3)  # the last row has a class, and no label
+
+
+def test_where_all_rows_are_left_out_there_is_no_accuracy(made: Path, tmp_path: Path) -> None:
+    (tmp_path / "none.csv").write_text(HEADER + "b,,80,m,false,2015-03-02,30,no\n")
+    found = predict(made / "run", tmp_path / "none.csv")
+    assert (found.labels, found.scores, found.accuracy) == (("",), (None,), None)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (
+            "x,30,70,F,,2015-03-01,20,1",
+            "column 'smoker', row 1: wanted a text, the cell is empty; the bounds of the rel",
+        ),
+        ("x,30,70,M,true,2015-03-01,20,1", "row 1: unknown value 'M' .*no such line as m = .*M.* in .aliases.sex"),
+    ],
+)
+def test_nobody_is_told_to_change_the_bounds_of_a_release(made: Path, tmp_path: Path, row: str, said: str) -> None:
+    (tmp_path / "new.csv").write_text(f"{HEADER}{row}\n")
+    with pytest.raises(InputError, match=said):
+        predict(made / "run", tmp_path / "new.csv")
+
+
+def test_ledgers_call_a_table_by_its_rows_as_they_were_read(made: Path) -> None:
+    """Whoever changes what an empty cell means has the same data set, and no new budget."""
+    files = [made / "north.csv", made / "south.csv"]
+    without = COLUMNS.replace('age = "leave out"', "age = 3")
+    some, all_of_them = (own_files([*map(str, files)], parse_bounds(text)) for text in (COLUMNS, without))
+    assert (some.federation.sizes.tolist(), all_of_them.federation.sizes.tolist()) == ([3, 3], [4, 4])
+    names = {as_read(b"key", held) for data in (some, all_of_them) for held in data.as_read.values()}
+    assert len(names) == 1
+
+
+LEAVING = Bounds((NumericColumn("age", 0.0, 120.0, LEAVE_OUT),), ("no", "yes"), "outcome")
+
+
+def agreed(method: Any, noise: Any = "ddg", bounds: Bounds = LEAVING, **terms: Any) -> Agreement:
+    return Agreement(method, Target(1, noise=noise), ("a", "b", "c"), bounds, "secure_sum", SumTerms(**terms))
+
+
+@pytest.mark.parametrize("name", ["newton", "gd", "wsum", "wsum_ar", "avg_clip"])
+def test_rows_are_left_out_only_where_their_number_may_change(name: str) -> None:
+    method = find(name)()
+    adjacency = "addremove" if name == "wsum_ar" else "party" if name == "avg_clip" else "replace"
+    terms = {} if name == "wsum" else {"sizes": "hidden", "most_rows": 100}
+    kept = replace(LEAVING, columns=(NumericColumn("age", 0.0, 120.0, 3.0),))
+    assert agreed(method, bounds=kept, **terms).statement.adjacency == adjacency
+    if adjacency == "replace":
+        with pytest.raises(InputError, match="missing: \"leave out\" of column 'age' would change the number of rows"):
+            agreed(method, **terms)
+        with pytest.raises(InputError, match="of column 'outcome' would change the number of rows"):
+            agreed(method, bounds=replace(kept, missing=LEAVE_OUT), **terms)
+    else:
+        agreed(method, **terms)
+    if name in ("newton", "gd"):
+        agreed(replace(method, adjacency="addremove"), **terms)
+
+
+def test_a_run_that_left_rows_out_under_replace_would_publish_who_has_an_empty_cell(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Broken twin: without the check, gd states the number of rows of a simulation, a constant of its neighbourhood."""
+    record = "a,30,70,F,true,2015-03-01,20,1\n"
+    neighbour = made / "neighbour.csv"
+    neighbour.write_text(HEADER + ROWS.replace(record, record.replace("30", "")))
+    bounds = parse_bounds(COLUMNS)
+    neighbours = [own_files([str(made / "south.csv"), str(path)], bounds) for path in (made / "north.csv", neighbour)]
+    methods = [in_a_simulation(GradientDescent(), data.federation) for data in neighbours]
+    given: dict[str, Any] = {"bounds": bounds, "sizes": "hidden"}
+    for method in methods:
+        with pytest.raises(InputError, match="leave out"):
+            agreed(method, **given)
+    monkeypatch.setattr(Agreement, "_check_left_out", lambda self: None)
+    assert [agreed(method, **given).parameters["rows"] for method in methods] == ["6", "5"]
+
+
+def test_a_study_states_all_of_its_columns_and_refuses_to_leave_out_under_replace() -> None:
+    stated = "".join(f"[bounds.{line[1:]}" if line.startswith("[") else line for line in COLUMNS.splitlines(True))
+    with pytest.raises(UnfitError, match="missing: \"leave out\" of column 'age' would change the number of rows"):
+        studies.study(studies.text(bounds=stated))
+    made = studies.study(studies.text(method='name = "newton"\nadjacency = "addremove"', bounds=stated))
+    assert made.bounds == parse_bounds(COLUMNS)
+    assert json.loads(made.content)["bounds"] == json.loads(json.dumps(parse_bounds(COLUMNS).as_dict()))
+
+
+def test_a_study_of_such_columns_ends_in_a_release_that_can_be_audited_and_used(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "CHECKS", OF_THE_RUN)  # the others do not look at this run
+    data = own_files([f"{name}={made / 'north.csv'}" for name in "abc"], parse_bounds(COLUMNS))
+    done = deployed(data, agreed(find("wsum_ar")(), "vg", bounds=data.bounds, sizes="hidden", most_rows=100))
+    folders = done.write(tmp_path)
+    assert audit_run(folders.run, views=folders.views).passed
+    assert [label == "" for label in predict(folders.run, made / "north.csv").labels] == [False, True, *[False] * 3]
+    assert json.loads((folders.run / "study.json").read_text())["bounds"]["columns"][4]["first"] == "2010-01-01"

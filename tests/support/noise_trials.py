@@ -1,0 +1,103 @@
+"""What noise really costs: one release with noise and one without, of the same rows, on rows that were held out.
+
+A trial computes what a run would: the method in its secure form, with the noise of all parties, calibrated for those
+who are counted as honest. It is one release with noise, no average of several, as whoever runs it sees one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.aggregation import ideal
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.methods.gradients.contributor import Contributor
+from smc_dp.methods.gradients.form import GradientSums
+from smc_dp.methods.method import NeedsRows
+from smc_dp.methods.model import ReleasedModel
+from smc_dp.methods.registry import find
+from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.at_home import AtHome, by_secure_sum, usual_noise
+from smc_dp.privacy.distributed import SharedRounds
+from smc_dp.privacy.pathak2010 import LARGEST_N
+from smc_dp.privacy.target import Target
+
+
+@dataclass(frozen=True)
+class TrialSetting:
+    """Public numbers of a run, and a seed for everything that is not."""
+
+    method: str
+    source: str
+    sizes: tuple[int, ...]
+    epsilon: float
+    delta: float
+    colluders: int
+    dropouts: int
+    lam: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class NoiseTrial:
+    """What came out: test accuracies without noise and with."""
+
+    without: float
+    noisy: float
+    tested: int
+
+    @property
+    def lost(self) -> float:
+        """The accuracy lost; below 0 where the noise happened to help."""
+        return self.without - self.noisy
+
+
+def tried(setting: TrialSetting, federation: Federation, test: Rows) -> NoiseTrial:
+    """One release with noise, and one without."""
+    method = made(setting, federation)
+    noise = usual_noise(method) if by_secure_sum(method) else method.noises[0]
+    target = Target(Fraction(repr(setting.epsilon)), noise=noise, delta=Fraction(repr(setting.delta)))
+    rng = Stream.insecure_from_seed(f"noise {setting.seed}")
+    run = _sums if setting.method in ("newton", "gd") else _one_sum
+    without, noisy = run(method, setting, federation, target, rng)
+    return NoiseTrial(without.accuracy(test), noisy.accuracy(test), len(test))
+
+
+def made(setting: TrialSetting, federation: Federation) -> Any:
+    """The method as a run would take it."""
+    kind: Any = find(setting.method)
+    method = kind(lam=setting.lam) if "lam" in kind.__dataclass_fields__ else kind()
+    return method.knowing(tuple(federation.sizes.tolist())) if isinstance(method, NeedsRows) else method
+
+
+def _one_sum(
+    method: Any, setting: TrialSetting, federation: Federation, target: Target, rng: Stream
+) -> tuple[ReleasedModel, ReleasedModel]:
+    trained = method.train(federation)
+    if by_secure_sum(method):
+        trained = AtHome.of(method, federation, setting.colluders, setting.dropouts, LARGEST_N).train()
+    return trained.release(replace(target, epsilon=None), rng).model, trained.release(target, rng).model
+
+
+def _sums(
+    method: Any, setting: TrialSetting, federation: Federation, target: Target, rng: Stream
+) -> tuple[ReleasedModel, ReleasedModel]:
+    """All rows as if one party had them, with the noise of all: the sums are the same, and so is their law.
+
+    A sum of discrete Gaussians is one of the summed variance but for what `GaussianShares.closeness` counts.
+    """
+    among = Among(len(federation.parties), setting.colluders, setting.dropouts)
+    pooled = method.at_home(federation.pooled(), federation.public)
+    found = []
+    for wanted in (replace(target, epsilon=None), target):
+        form: GradientSums = method.shared(federation.public, wanted, among, AnnouncedRows(LARGEST_N))
+        own = Contributor(pooled, _of_all(form.noise, among.parties), form.steps, rng if wanted.epsilon else None)
+        found.append(form.model(ideal(form.functionality, [own], rng).value))
+    return found[0], found[1]
+
+
+def _of_all(noise: SharedRounds, parties: int) -> SharedRounds:
+    laws = tuple(tuple(replace(law, variance=parties * law.variance) for law in laws) for laws in noise.laws)
+    return replace(noise, laws=laws)
