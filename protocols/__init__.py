@@ -4,3 +4,7 @@ Begin reading at `protocols.pathak2010`, which is section 3.2 of the paper as a 
 departure. Nothing here knows learning or privacy budgets, and nothing here is a float.
 Trust model: semi-honest participants; each protocol's `ideal.py` says which coalitions learn what.
 """
+
+import logging
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # who wants to hear of it, says so

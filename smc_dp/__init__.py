@@ -1,9 +1,10 @@
 """Differentially private learning by several parties, over the protocols of `protocols`.
 
-Fifteen names and the version are here; each is imported when it is first used.
+Seventeen names and the version are here; each is imported when it is first used.
 
 * `run_protocol`: everybody's rows in, through the protocol, a run folder and a report out; `predict`: new rows
-  classified with a run folder; `audit_run`: what somebody finds who was not there; `forecast`: what a run will cost.
+  classified with a run folder; `audit_run`: what somebody finds who was not there; `forecast`: what a run will cost;
+  `plan`: what to expect of one, and what to do.
 * `SecureSumClassifier`, `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`,
   `CollaborativeClassifier`: scikit-learn estimators, one for each family of methods (`smc_dp.estimators`).
 * `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
@@ -11,12 +12,14 @@ Fifteen names and the version are here; each is imported when it is first used.
   `METHODS["wsum"]().train(federation).release(target, rng)`, rng from `protocols.arithmetic.rng.Stream.from_system()`.
 * `Federation`, `Rows`: what the parties hold together, and what one of them holds.
 * `Target`: how much privacy is wanted, and which noise.
-* `InputError`: the ValueError that input gets which a person can correct.
+* `InputError`: the ValueError that input gets which a person can correct; `RowsClippedWarning`: told where many rows
+  were clipped, on that machine and nowhere else.
 * `__version__`: this package's version.
 """
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,10 +35,14 @@ if TYPE_CHECKING:
     )
     from smc_dp.forecasts.forecast import forecast
     from smc_dp.methods.registry import METHODS
+    from smc_dp.notices import RowsClippedWarning
+    from smc_dp.plans.plan import plan
     from smc_dp.privacy.statement import PrivacyStatement
     from smc_dp.privacy.target import Target
     from smc_dp.run.prediction import predict
     from smc_dp.run.protocol import run_protocol
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # who wants to hear of it, says so
 
 __version__ = "0.1.0"
 
@@ -49,11 +56,13 @@ __all__ = [
     "InputError",
     "PrivacyStatement",
     "Rows",
+    "RowsClippedWarning",
     "SecureSumClassifier",
     "Target",
     "__version__",
     "audit_run",
     "forecast",
+    "plan",
     "predict",
     "run_protocol",
 ]
@@ -76,6 +85,10 @@ def __getattr__(name: str) -> object:
         from smc_dp.methods.registry import METHODS
 
         return METHODS
+    if name == "RowsClippedWarning":
+        from smc_dp.notices import RowsClippedWarning
+
+        return RowsClippedWarning
     if name == "InputError":
         from smc_dp.errors import InputError
 
@@ -88,6 +101,10 @@ def __getattr__(name: str) -> object:
         from smc_dp.forecasts.forecast import forecast
 
         return forecast
+    if name == "plan":
+        from smc_dp.plans.plan import plan
+
+        return plan
     if name == "predict":
         from smc_dp.run.prediction import predict
 

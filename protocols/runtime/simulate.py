@@ -22,6 +22,7 @@ from protocols.runtime.claims import View
 from protocols.runtime.desk import Observer
 from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from protocols.runtime.events import Events
 from protocols.runtime.mailbox import Absent, Mail, Note
 from protocols.runtime.message import Message
 from protocols.runtime.network import LINKS, Clock, Tally, Traffic, check_topology, is_relayed
@@ -201,6 +202,7 @@ def _to_the_end(wire: _Wire, roles: Mapping[str, Moved]) -> None:
     if all(role.end != "stopped" for role in roles.values()):
         _publish(wire, roles)
     wire.note_lost(roles)
+    wire.events.over({name: role.end for name, role in roles.items() if role.end})
 
 
 def _left(wire: _Wire, roles: Mapping[str, Moved], views: Mapping[str, tuple[View, RecordedView]]) -> Run:
@@ -232,6 +234,7 @@ def _run(wire: _Wire, roles: Mapping[str, Moved]) -> None:
             for name, senders in absences.items():
                 for absent in roles[name].miss(*senders):
                     wire.transcript.miss(name, absent)
+                    wire.events.missed(name, absent)
     wire.settle(roles)
 
 
@@ -262,6 +265,7 @@ class _Wire:
         self.tally = Tally(session, LINKS[setting.link], setting.topology)
         self.transcript = Transcript(session, setting.marks, setting.topology, setting.record)
         self.board = Board(session)
+        self.events = Events(session)
         self.moves = 0
         self._unsent: dict[str, Absent] = {}  # with what somebody vanished that everybody should have read
         self._left = {name: n.number if isinstance(n, Letters) else n for name, n in setting.vanish.items()}
@@ -342,6 +346,7 @@ class _Wire:
 
     def stage(self, name: str, stage: str) -> None:
         self.clock.stage(name, stage)
+        self.events.stage(name, stage)
         if self.setting.progress:
             self.setting.progress(name, stage)
 
@@ -361,6 +366,7 @@ class _Wire:
             self._left[envelope.sender] -= self._counts(envelope)
         n = self.transcript.post(envelope)
         self.tally.add(envelope)
+        self.events.sent(envelope)
         self.clock.sent(envelope)
         arriving = self.setting.tamper(n, envelope) if self.setting.tamper else [(envelope.to, envelope)]
         for to, arrival in arriving:

@@ -33,7 +33,7 @@ Backend = Annotated[
     typer.Option(
         metavar="loky|dask",
         help="Where trials run: worker processes here, or the workers of a Dask cluster that is running (pip install "
-        "'smc-dp[dask]' there and here). It sees the rows, and whoever reaches it can run anything on it.",
+        "'distributed>=2024.1' there and here). It sees the rows, and whoever reaches it can run anything on it.",
     ),
 ]
 Address = Annotated[

@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Annotated, Any
 
@@ -23,6 +23,7 @@ from smc_dp.cli import (
     attack,
     audit,
     bench,
+    bounds,
     compare,
     completion,
     data,
@@ -30,12 +31,14 @@ from smc_dp.cli import (
     forecast,
     identities,
     ledger,
+    plan,
     predict,
     publish,
     run,
     schema,
     site,
     study,
+    verbose,
 )
 from smc_dp.cli.options import Invocation, deferred, in_options, quoted_in_options
 from smc_dp.errors import InputError, one_line
@@ -58,6 +61,18 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _root(
+    context: typer.Context,
+    more: Annotated[
+        int,
+        typer.Option(
+            "--verbose",
+            "-v",
+            count=True,
+            show_default=False,
+            help="Before a command: log its course to standard error; twice, every message. "
+            f"{verbose.VARIABLE}=info or debug does the same.",
+        ),
+    ] = 0,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -71,6 +86,7 @@ def _root(
     for option, value in ((completion.SHOW, show_completion), (completion.INSTALL, install_completion)):
         if value is not None:  # else `main` would have seen it
             raise InputError(f"{option}: wanted it alone, before any command")
+    context.ensure_object(ExitStack).enter_context(verbose.logged(verbose.wanted(more)))
 
 
 _INTERRUPTED, _TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
@@ -79,11 +95,13 @@ _UsageError: Any = typer.BadParameter.__base__  # typer carries its own copy of 
 app.command()(deferred(run.run))
 app.command()(deferred(predict.predict))
 app.command()(deferred(publish.publish))
+app.command()(deferred(plan.plan))
 app.command()(deferred(forecast.forecast))
 app.command()(deferred(bench.bench))
 app.command()(deferred(audit.audit))
 app.command("audit-epsilon")(deferred(epsilon.audit_epsilon))
 app.command()(deferred(attack.attack))
+app.add_typer(bounds.bounds, name="bounds")
 app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(identities.identities, name="identities")
 app.add_typer(study.study, name="study")
@@ -108,11 +126,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a name that the terminal has no letters for must not end it all
             stream.reconfigure(errors="backslashreplace")
     try:
-        with _terminable():
+        with _terminable(), verbose.local_warnings(), ExitStack() as open_until_the_end:
             if completion.is_asked(arguments):
                 return completion.answer(arguments)
             completion.prepare()
-            invoked = app(args=arguments, prog_name=completion.PROGRAM, standalone_mode=False)
+            invoked = app(args=arguments, prog_name=completion.PROGRAM, standalone_mode=False, obj=open_until_the_end)
             if invoked == _INTERRUPTED:  # what typer makes of Ctrl-C while it reads the options
                 raise KeyboardInterrupt
             if not isinstance(invoked, Invocation):  # after --help

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from smc_dp.cli.options import AsJson, refuse
-from smc_dp.errors import InputError, one_line
-
-if TYPE_CHECKING:
-    from smc_dp.run.prediction import Predictions
+from smc_dp.errors import one_line
 
 
 def predict(
@@ -36,51 +31,37 @@ def predict(
     states: classes, bounds, parameters, privacy. Without a record that is not
     known, and a line on standard error says so. Whose identities signed, `smc-dp audit` says.
 
-    If the file has the column of classes, the last line is the accuracy. A score is above 0 for the second class; of
-    three or more classes each has a score, a column of its own in FILE.csv, and the largest wins.
+    Standard output has one line for each row and nothing else. If the file has the column of classes, the accuracy is
+    a line on standard error (with --json a key of its own). A score is above 0 for the second class; of
+    three or more classes each has a score, a column of its own in FILE.csv, and the largest wins. Rows that
+    the bounds leave out have neither.
 
     \b
     Examples:
       smc-dp predict runs/first --data new.csv
       smc-dp predict runs/first --data new.csv --out predictions.csv --id patient
-      smc-dp predict runs/first --data new.parquet --json
+      smc-dp predict runs/first --data new.csv | sort | uniq -c
+      smc-dp predict runs/first --data new.parquet --json --id patient
     """
     from smc_dp.run import prediction
 
-    if out is None:
-        refuse({"--id": id_column}, "goes with --out, and none was given")
-    else:
-        refuse({"--out": out if as_json else None}, "does not go with --json")
+    if out is None and not as_json:
+        refuse({"--id": id_column}, "goes with --out or --json, and neither was given")
+    refuse({"--out": out if as_json else None}, "does not go with --json")
     found = prediction.predict(run_folder, data, id_column)
     if found.unaudited:
         print(f"not audited: {one_line(found.unaudited)}", file=sys.stderr)
     for reason in found.insecure:
         print(f"warning: this release is insecure: {one_line(reason)}", file=sys.stderr)
     if as_json:
-        several = {"classes": found.classes} if len(found.classes) > 2 else {}
-        print(json.dumps({"predictions": found.labels, "scores": found.scores, "accuracy": found.accuracy, **several}))
+        more: dict[str, object] = {"classes": found.classes} if len(found.classes) > 2 else {}
+        more |= {} if id_column is None else {"ids": found.ids}
+        print(json.dumps({"predictions": found.labels, "scores": found.scores, "accuracy": found.accuracy, **more}))
         return
     if out is None:
         print("\n".join(found.labels))
     else:
-        _write(out, found, id_column or "row")
+        found.write(out, id_column or "row")
         print(f"Written to {out}: {len(found.labels)} predictions.")
     if found.accuracy is not None:
-        print(f"accuracy {found.accuracy:.3f} on {len(found.labels)} rows")
-
-
-def _write(path: Path, found: Predictions, called: str) -> None:
-    from smc_dp.files.writing import write_file
-
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    scores = [f"score {name}" for name in found.classes] if len(found.classes) > 2 else ["score"]
-    rows.writerow((called, "prediction", *scores))
-    each = (score if isinstance(score, tuple) else (score,) for score in found.scores)
-    rows.writerows((i, label, *score) for i, label, score in zip(found.ids, found.labels, each, strict=True))
-    try:
-        write_file(path, text.getvalue().encode(), 0o644)
-    except FileExistsError:
-        raise InputError(f"--out: {path} exists already, wanted a new file") from None
-    except OSError as error:
-        raise InputError(f"--out: {path}: cannot be written: {error.strerror}") from None
+        print(f"accuracy {found.accuracy:.3f} on {found.tested} rows", file=sys.stderr)

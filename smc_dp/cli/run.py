@@ -261,17 +261,20 @@ def run(
     """
     from protocols.arithmetic.rng import Stream
     from smc_dp.files.writing import fresh_folder, refuse_existing
-    from smc_dp.run import words
-    from smc_dp.run.agreement import Agreement, check_auxiliary, in_a_simulation, on_auxiliary
-    from smc_dp.run.simulation import simulate_run
+    from smc_dp.methods.method import only_two
+    from smc_dp.plans import words
+    from smc_dp.run.agreement import Agreement, check_auxiliary, in_a_simulation, on_auxiliary, usual_method
+    from smc_dp.run.simulation import check_parties, own_parts, simulate_run
 
     numbers = {"key_bits": key_bits, "colluders": colluders, "dropouts": dropouts, "most_rows": most_rows}
     names = {"comparison": comparison, "exponents": exponents, "sizes": sizes, "output": output}
     named = {**named_settings(numbers, names), "verifiable": verifiable or None}
 
+    classes = _classes(party, bounds, dataset)
+
     def agreed_by(crowd: int) -> dict[str, Any]:
         return agreed_options(
-            *(method or _usual(party, bounds, dataset), epsilon, delta, calibration, noise),
+            *(method or usual_method(classes), epsilon, delta, calibration, noise),
             {"lam": lam, "adjacency": adjacency, "rows": rows, "clip": clip},
             named,
             protocol=protocol,
@@ -283,6 +286,8 @@ def run(
 
     announced = _announced(party, parties, split)
     agreed = agreed_by(announced)
+    if agreed["method"].binary:
+        only_two(classes, agreed["method"])
     check_auxiliary(agreed["method"], given=auxiliary is not None)
     leaving = _vanishing(vanish or [])
     mail, network = choice("--topology", topology, TOPOLOGIES), choice("--link", link, LINKS)
@@ -308,9 +313,11 @@ def run(
     known = None if identities is None else of_run(identities, agreement.participants)
     if method is None:
         _say_method(agreement)
-    expected = words.expected(agreement, int(found.federation.sizes.sum()))
-    if expected and not as_json:
-        print(screen.fold(expected), flush=True)
+    if not as_json:
+        check_parties(own_parts(found, agreement, rng))  # who cannot take part is refused before anything is said
+        having = {name: len(own) for name, own in found.federation.by_name.items()}
+        for paragraph in words.beforehand(agreement, having):
+            print(screen.fold(paragraph, "  "), flush=True)
     with screen.progress(quiet=as_json) as hear:
         report = simulate_run(
             found, agreement, rng, folder, hear,
@@ -386,18 +393,15 @@ def _announced(party: list[str] | None, parties: str | None, split: str | None) 
     return DEFAULT_PARTIES if parties is None else whole("--parties", parties)
 
 
-def _usual(party: list[str] | None, bounds: Path | None, dataset: str | None) -> str:
-    """The method of a run that names none, by the number of classes; no row has been read yet."""
+def _classes(party: list[str] | None, bounds: Path | None, dataset: str | None) -> int:
+    """How many classes there are, by the bounds or by what is known of a data set; no row has been read yet."""
     from smc_dp.data.bounds import read_bounds
     from smc_dp.data.facts import FACTS
-    from smc_dp.run.agreement import usual_method
 
     if party:
-        classes = 2 if bounds is None else len(read_bounds(bounds).classes)
-    else:
-        known = FACTS.get(dataset or "")
-        classes = 2 if known is None else known.classes  # what is missing or unknown, others refuse
-    return usual_method(classes)
+        return 2 if bounds is None else len(read_bounds(bounds).classes)
+    known = FACTS.get(dataset or "")
+    return 2 if known is None else known.classes  # what is missing or unknown, others refuse
 
 
 def _say_method(agreement: Agreement) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from smc_dp.bench.training import TrainingBench
     from smc_dp.data.catalogue import CatalogueEntry
     from smc_dp.forecasts.forecast import Forecast
+    from smc_dp.plans.plan import Plan
     from smc_dp.run.report import Report
     from smc_dp.run.simulation import HearProgress
 
@@ -196,6 +197,23 @@ def show_forecast(found: Forecast) -> None:
     show_table(headings, words.roles(found), headings[1:], width())
     print()
     show_lines(words.notes(found))
+
+
+def show_plan(found: Plan) -> None:
+    """Print a plan: what to do, then the figures."""
+    from smc_dp.plans import words
+
+    for paragraph in found.lines():
+        print(fold(paragraph, "  "))
+    print()
+    show_table(words.HEADINGS, words.rows(found), words.NUMBERS, width())
+    for paragraph in words.refusals(found):
+        print(fold(paragraph, "  "))
+    print()
+    for paragraph in words.trust(found):
+        print(fold(paragraph, "  "))
+    print()
+    print(words.cost(found))
 
 
 def show_goals(rows: Sequence[GoalRow], machine: Mapping[str, str], versions: Mapping[str, str]) -> None:

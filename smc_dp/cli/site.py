@@ -150,6 +150,7 @@ def status(study_file: StudyPath, state: State = None, as_json: AsJson = False) 
 
 def _take_part(files: SiteFiles, as_json: bool) -> int:
     from smc_dp.deploy.joining import take_part
+    from smc_dp.run import words
 
     warn_exposed([files.key])
     ended = take_part(files, _silent if as_json else _hear)
@@ -157,6 +158,9 @@ def _take_part(files: SiteFiles, as_json: bool) -> int:
         print(json.dumps(ended.as_dict()))
     elif ended.end == "released":
         print(f"The release is in {ended.out}: made from the record, and every signature in it holds.")
+        if ended.compared is not None:
+            for paragraph in words.on_own_rows(ended.compared):
+                print(screen.fold(paragraph, "  "))
     elif ended.end == "waiting":
         print(screen.fold(f"There is no release yet: {ended.why}. What has left stays charged."))
     else:

@@ -94,9 +94,9 @@ def new(
                        --relay tls://relay.example:4222 --epsilon 0.5 --colluders 1 --dropouts 1 --letters 12h
     """
     from smc_dp.deploy import draft
-    from smc_dp.deploy.documents import parsed
     from smc_dp.deploy.fit import read_auxiliary
     from smc_dp.deploy.study import JointStudy
+    from smc_dp.files.documents import parsed
     from smc_dp.files.writing import write_new
     from smc_dp.run import identities as stored
     from smc_dp.run.agreement import FOR_MORE, Agreement, check_auxiliary
@@ -169,6 +169,7 @@ def check(
       smc-dp study check study.toml --key charlie.key
     """
     from smc_dp.deploy.fit import OwnFiles, look_at_files
+    from smc_dp.plans import words
 
     found = _read(study_file)
     fit = look_at_files(found, key, terms, OwnFiles(data, ledger, auxiliary))
@@ -183,6 +184,9 @@ def check(
         print(f"{len(fit.faults)} of what was looked at does not fit study {found.digest}.")
         return 2
     print(f"Study {found.digest} fits: {fit.name} can approve it and take part.")
+    if fit.own is not None and fit.agreement is not None:
+        for paragraph in words.at_a_site(fit.agreement, len(fit.own.rows)):
+            print(screen.fold(paragraph, "  "))
     return 0
 
 

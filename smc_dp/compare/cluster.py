@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_info
 from smc_dp import __version__
 from smc_dp.errors import InputError, one_line, shown
 
-MISSING = "backend: dask is not installed; pip install 'smc-dp[dask]' puts it into this environment"
+MISSING = "backend: dask is not installed; pip install 'distributed>=2024.1' puts it into this environment"
 _ADDRESS = re.compile(r"(tcp|tls)://[^\s/?#@]+:[0-9]{1,5}", re.ASCII)
 _SECONDS = 20  # for the scheduler to answer, and for a first worker
 _NUMBERS = ("joblib", "numpy", "scipy", "scikit-learn")  # what computes: another version may round otherwise

@@ -7,8 +7,11 @@ transform them unless it is told to: `Pipeline(..., transform_input=["auxiliary"
 warns where that is forgotten.
 
 The parameters stand at each class; those that all have are the same fields of one dataclass. Rows are clipped to the
-public radius, not refused, and no earlier step of a pipeline may be fitted on private rows: such a step is outside the
-guarantee. Public constants or a step that was fitted on public rows and frozen are fine.
+public radius, not refused (a `RowsClippedWarning` says so, locally, where it is more than 5 % of them), and no earlier
+step of a pipeline may be fitted on private rows: such a step is outside the guarantee. Public constants or a step that
+was fitted on public rows and frozen are fine. A radius is long enough for all rows if it is the length of one in which
+every column has its largest possible value; after standardising with public constants the root of the number of
+columns is about what most rows are long. Sparse rows are accepted, and made dense in blocks.
 
 In `SecureSumClassifier`, and with `trust="secure"` in three other families, nobody is trusted: the parts are those that
 parties enter to the secure sum, each with noise of the party's own, and their sum is what the protocol gives. It is
@@ -17,9 +20,10 @@ computed in one place all the same: a fit is no run of the protocol, and `privac
 Settings that only some methods have (sites with epsilons of their own, the scale of features, the reading of OFPA, the
 repair of OFAA), and the methods wsum_ar, release_all and noisy_max, are reached through `smc_dp.METHODS`.
 
-After a fit: classes_, n_features_in_, privacy_ (a `PrivacyStatement`) and model_, which is what was released. Each fit
-spends its epsilon again: cross-validation and grid search on private rows are for experiments, or for epsilon = inf on
-public rows. Parameters and rows that are wrong raise `InputError`, a ValueError, that names the party and the row.
+After a fit: classes_, n_features_in_, privacy_ (a `PrivacyStatement`), model_, which is what was released, and coef_
+and intercept_, what it says of the columns as they came. Each fit spends its epsilon again: cross-validation and grid
+search on private rows are for experiments, or for epsilon = inf on public rows. Parameters and rows that are wrong
+raise `InputError`, a ValueError, that names the party and the row.
 """
 
 from smc_dp.estimators.averaging import AveragingClassifier

@@ -11,7 +11,7 @@ from smc_dp.estimators.checked import number
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AveragingClassifier(FederatedClassifier):
-    """Learn a linear classifier of two classes as an average of the parties' models, protecting each record.
+    """Learn a linear classifier as an average of the parties' models, protecting each record.
 
     Unless `trust` is `secure`, the average is computed in the clear: whoever computes it is trusted with the models,
     except in `local`.
@@ -19,9 +19,10 @@ class AveragingClassifier(FederatedClassifier):
     Parameters
     ----------
     method : {"wsum", "prr_mean", "local", "central", "central_obj"}, default="wsum"
-        What is released: `wsum`, the mean of the parties' models weighted by their sizes; `prr_mean`, the plain mean
-        (Pathak, Rane and Raj 2010); `local`, the mean of models that each party made noisy by itself; `central`, one
-        model of all rows, and `central_obj` one by objective perturbation. May be given by its place.
+        What is released: `wsum`, the mean of the parties' models weighted by their sizes, for two classes or more;
+        for two classes `prr_mean`, the plain mean (Pathak, Rane and Raj 2010); `local`, the mean of models that each
+        party made noisy by itself; `central`, one model of all rows, and `central_obj` one by objective perturbation.
+        May be given by its place.
     epsilon : float, default=1.0
         The privacy loss of one fit, a pure number from 1e-9 to 1e6; inf asks for no noise and gives no privacy. A float
         is taken as the decimal that it prints as, or as its binary value where that is smaller.
@@ -49,14 +50,17 @@ class AveragingClassifier(FederatedClassifier):
         How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
     radius : float, default=1.0
         The length, in the units of the columns and from 1e-150 to 1e150, to which rows are clipped before they are
-        divided by it. It is public and must not come from private rows.
+        divided by it. It is public and must not come from private rows: take the length of a row in which every column
+        has its largest possible value, or about the root of the number of columns after standardising with public
+        constants. Where more than 5 % of the rows are longer, a fit tells whoever has them, and nobody else.
     bias : float, default=1.0
         The constant coordinate that rows then get, in units of the radius, finite and not negative; 0 adds none.
     classes : sequence or None, default=None
-        The public list of classes, two, each once; None reads them off the labels, which `privacy_` then says.
+        The public list of classes, two, or with `wsum` two and more, each once; None reads them off the labels, which
+        `privacy_` then says.
     insecure_seed : int or None, default=None
         Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
-        fresh noise from the operating system.
+        fresh noise from the operating system. There is no `random_state`.
     ledger : path or None, default=None
         The file of a ledger (`smc-dp ledger init`): each fit is charged before anybody trains, one that would pass the
         limit is refused, and `privacy_` speaks of all that stands in the ledger, such as all fits of a grid search.
@@ -64,7 +68,7 @@ class AveragingClassifier(FederatedClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (C,)
         The classes, sorted.
     n_features_in_ : int
         How many columns the rows had, without the bias.
@@ -73,9 +77,13 @@ class AveragingClassifier(FederatedClassifier):
     privacy_ : PrivacyStatement
         What the release guarantees, for whom and against whom, and what it does not cover.
     model_ : Scored
-        What was released: a linear model with noise, `W` of shape (2, d + 1).
+        What was released: a linear model with noise, `W` of shape (C, d + 1).
     ball_ : Ball
         How a row gets into the unit ball: the radius and the bias of the fit.
+    coef_ : ndarray of shape (C, d), or (1, d) for two classes
+        The weights of the columns as they came: `decision_function` of rows that are not clipped, but for rounding.
+    intercept_ : ndarray of shape (C,), or (1,) for two classes
+        The constants beside them.
 
     Raises
     ------
@@ -84,6 +92,17 @@ class AveragingClassifier(FederatedClassifier):
         names it. Nothing is checked before a fit.
     NotFittedError
         From `predict` and its like before a fit, and after one that was refused.
+
+    Warns
+    -----
+    RowsClippedWarning
+        From `fit` and `fit_parties`, where more than 5 % of the rows are longer than the radius. It stays where the
+        rows are: no release and no `privacy_` has anything of it.
+
+    References
+    ----------
+    * M. Pathak, S. Rane and B. Raj. Multiparty differential privacy via aggregation of locally trained classifiers.
+      NIPS 2010.
 
     Examples
     --------
@@ -99,11 +118,6 @@ class AveragingClassifier(FederatedClassifier):
     ('pure', 1.0, 'record')
     >>> model.score(X, y) > 0.9
     True
-
-    References
-    ----------
-    * M. Pathak, S. Rane and B. Raj. Multiparty differential privacy via aggregation of locally trained classifiers.
-      NIPS 2010.
 
     """
 

@@ -4,7 +4,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from types import MappingProxyType
@@ -23,11 +23,13 @@ from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError, shown
 from smc_dp.estimators.charged import Charge, charged
 from smc_dp.estimators.checked import LabelArray, exact_number, number, whole_number
-from smc_dp.estimators.rows import Ball, Parts, federation, joined, known_classes
+from smc_dp.estimators.rows import Ball, Parts, blocks, entered, federation, joined, known_classes
+from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.method import Method, Trust, check_target, laws
-from smc_dp.methods.model import Release
+from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.registry import find
 from smc_dp.methods.sums.at_home import AtHome, by_secure_sum, check_secure, usual_noise
+from smc_dp.notices import clipped_too_often, warn_clipped
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -39,6 +41,10 @@ CLASSES_READ = (
 DEALT = "The parties are a simulation: the rows of one table, dealt by a public seed."
 ONE_FIT = "This speaks of one fit: further fits add up, and scores on private rows are not covered."
 REFUSED = "That a fit is refused because of private rows is not covered."
+NO_RANDOM_STATE = (
+    "random_state: there is none, because noise that can be guessed protects nobody; for tests and demonstrations "
+    "insecure_seed=5 makes the noise reproducible and takes the guarantee away"
+)
 _FIELDS = MappingProxyType({"lambda": "lam"})  # what messages of methods call a parameter, where it is not its name
 
 PartyRows: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]
@@ -61,7 +67,8 @@ class Scored(Protocol):
 class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """Methods of `smc_dp.methods` behind scikit-learn's interface; each subclass is one family of them.
 
-    A subclass names its `methods`, says whether they are `binary` and turns its parameters into a method's settings.
+    A subclass names its `methods`, says whether they are `binary`, but for one that says itself that it is not, and
+    turns its parameters into a method's settings.
     The fields are the parameters: those here belong to every family, and only `method` may be given by its place. They
     are looked at in `fit` and not before, as scikit-learn wants it.
     """
@@ -85,44 +92,159 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
     insecure_seed: int | None = None
     ledger: str | PathLike[str] | None = None
 
+    def __new__(cls, *args: object, **given: object) -> Self:
+        """An estimator; the parameters are those of `__init__`. TypeError for random_state, by habit."""
+        if "random_state" in given:
+            raise TypeError(NO_RANDOM_STATE)
+        made: Self = super().__new__(cls)
+        return made
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of a learner as `learner__name`.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name, with their new values; nothing is looked at before a fit.
+
+        Returns
+        -------
+        FederatedClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        InputError
+            For `random_state`, which is called `insecure_seed` here and means something else.
+        ValueError
+            For another name that is no parameter.
+
+        """
+        if "random_state" in params:
+            raise InputError(NO_RANDOM_STATE)
+        changed: Self = super().set_params(**params)
+        return changed
+
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, parties: npt.ArrayLike | None = None) -> Self:
         """Train, draw noise, keep what is released and nothing else.
 
-        X: (n, d), finite. y: (n,). parties: (n,), labels saying whose row each is; None deals the rows evenly to
-        n_parties by a public seed. Raises InputError, a ValueError, that names the party and the row or the parameter.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Rows, finite. Sparse rows are made dense, and refused where they would fill more than a gigabyte.
+        y : array-like of shape (n,)
+            Their classes.
+        parties : array-like of shape (n,), default=None
+            Whose each row is, by any labels of one kind; None deals the rows evenly to n_parties by a public seed.
+
+        Returns
+        -------
+        FederatedClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        InputError
+            A ValueError that names the party and the row, or the parameter.
+
         """
         dealt = parties is None
         return self._release(self._federation(X, y, parties), dealt)
 
     def fit_parties(self, parties: Iterable[PartyRows] | Mapping[Any, PartyRows], **public: Any) -> Self:
-        """As `fit`, from a list of each party's (X, y), or a mapping from names; public rows are passed on by name."""
+        """As `fit`, from each party's own rows.
+
+        Parameters
+        ----------
+        parties : iterable of pairs (X, y), or mapping of names to them
+            The parties' rows and classes, X of one width; in a list the parties are called 1, 2, ...
+        **public : array-like
+            Public rows, passed on to `fit` by name where the family has any.
+
+        Returns
+        -------
+        FederatedClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        InputError
+            A ValueError that names the party and the row, or the parameter.
+
+        """
         X, y, whose = joined(parties)
         fitted: Self = self.fit(X, y, parties=whose, **public)
         return fitted
 
     def predict(self, X: npt.ArrayLike) -> LabelArray:
-        """The likeliest class of each row: (n,); rows are clipped as in training."""
-        rows = self._rows(X)
-        return self.classes_[self.model_.predict(rows)]
+        """The likeliest class of each row, which is clipped as in training.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Rows, finite.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Classes out of `classes_`.
+
+        """
+        numbers = np.concatenate([self.model_.predict(rows) for rows in self._rows(X)])
+        found: LabelArray = self.classes_[numbers]
+        return found
 
     def predict_proba(self, X: npt.ArrayLike) -> Array:
-        """The softmax of the scores: (n, C), the classes in the order of classes_."""
-        rows = self._rows(X)
-        probabilities: Array = scipy.special.softmax(self.model_.scores(rows), axis=1)
+        """The softmax of the scores: what a model with noise says, and no calibrated chance.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Rows, finite; they are clipped as in training.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            A number for each row and class, in the order of `classes_`.
+
+        """
+        probabilities: Array = scipy.special.softmax(self._scores(X), axis=1)
         return probabilities
 
     def decision_function(self, X: npt.ArrayLike) -> Array:
-        """The scores: (n, C), or for two classes (n,) how far the second is ahead of the first."""
-        rows = self._rows(X)
-        scores = self.model_.scores(rows)
+        """The scores, of which the largest is the class that is predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Rows, finite; they are clipped as in training.
+
+        Returns
+        -------
+        ndarray of shape (n, C), or (n,) for two classes
+            One score for each row and class; for two, how far the second is ahead of the first.
+
+        """
+        scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the columns in `decision_function`, for rows that are not clipped: (C, d), or (1, d) for two."""
+        return self._in_columns("coef_")[0]
+
+    @property
+    def intercept_(self) -> Array:
+        """The constants beside `coef_`: (C,), or (1,) for two classes."""
+        return self._in_columns("intercept_")[1]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         noisy = self.epsilon != math.inf
         tags.non_deterministic = noisy and self.insecure_seed is None
         tags.classifier_tags.poor_score = noisy  # no accuracy is promised whatever epsilon is
-        tags.classifier_tags.multi_class = not self.binary
+        tags.classifier_tags.multi_class = not self._for_two
+        tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -187,23 +309,40 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         for released in ("model_", "privacy_"):
             if hasattr(self, released):
                 delattr(self, released)
-        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False, accept_sparse="csr")
         check_classification_targets(labels)
         self._check(self._method())
         self.classes_: LabelArray = self._classes(labels)
         self.ball_ = Ball(number("radius", self.radius), number("bias", self.bias))
-        parts = self._parts(len(rows), parties)
-        parts.check_finite(rows)
-        return federation(self.ball_.rows(rows), labels, self.classes_, parts)
+        parts = self._parts(rows.shape[0], parties)
+        inside, clipped = entered(rows, self.ball_, parts)
+        data = federation(inside, labels, self.classes_, parts)
+        if clipped_too_often(clipped, rows.shape[0]):
+            self._warn_clipped(clipped, rows.shape)
+        return data
+
+    def _warn_clipped(self, clipped: int, shape: tuple[int, int]) -> None:
+        n, d = shape
+        what = f"{type(self).__name__}: {clipped} of {n} rows are longer than radius {self.ball_.radius:g} and clipped."
+        advice = (
+            "Choose radius from what is public: the length of a row in which every column has its largest value, or "
+            f"about sqrt({d}) = {math.sqrt(d):.3g} after standardising with public constants."
+        )
+        warn_clipped(what, advice, stacklevel=4)
 
     def _parts(self, n: int, parties: npt.ArrayLike | None) -> Parts:
         if parties is None:
             return Parts.dealt(n, whole_number("n_parties", self.n_parties))
         return Parts.labelled(n, parties)
 
+    @property
+    def _for_two(self) -> bool:
+        """Whether the method is for two classes only; one that is none of the family is refused elsewhere."""
+        return self.binary and (self.method not in self.methods or getattr(find(self.method), "binary", True))
+
     def _classes(self, y: LabelArray) -> LabelArray:
         classes = known_classes(y if self.classes is None else self.classes, once=self.classes is not None)
-        if self.binary and len(classes) > 2:
+        if self._for_two and len(classes) > 2:
             raise InputError(
                 f"Only binary classification is supported. {self.method} is for two classes, got {len(classes)}."
             )
@@ -237,6 +376,28 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         self.model_: Scored = release.model
         return self
 
-    def _rows(self, X: npt.ArrayLike) -> Array:
+    def _scores(self, X: npt.ArrayLike) -> Array:
+        """(n, C)."""
+        scores: Array = np.concatenate([self.model_.scores(rows) for rows in self._rows(X)])
+        return scores
+
+    def _rows(self, X: npt.ArrayLike) -> Iterator[Array]:
+        """The rows in the ball, block by block."""
         check_is_fitted(self)
-        return self.ball_.rows(validate_data(self, X, dtype=np.float64, reset=False))
+        given = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr")
+        return (self.ball_.rows(block) for _, block in blocks(given))
+
+    def _in_columns(self, name: str) -> tuple[Array, Array]:
+        """`coef_` and `intercept_`; AttributeError before a fit, and where the model has neither."""
+        check_is_fitted(self)
+        if isinstance(self.model_, LinearModel):
+            weights, constants = self.ball_.in_columns(self.model_.W)
+        elif isinstance(self.model_, BiasedModel):  # its rows get one more coordinate, which is 1
+            W = self.model_.linear.W
+            weights, constants = self.ball_.in_columns(W[:, :-1])
+            constants = constants + W[:, -1]
+        else:
+            raise AttributeError(f"{name}: {type(self).__name__} released a {type(self.model_).__name__}, not linear")
+        if len(self.classes_) == 2:
+            return weights[1:] - weights[:1], constants[1:] - constants[:1]
+        return weights, constants

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 from sklearn.utils.validation import check_array
 
 from smc_dp.arrays import Array
@@ -19,6 +20,7 @@ from smc_dp.privacy.target import exact as as_fraction
 LabelArray = npt.NDArray[Any]
 
 _FEW = 5  # of a list in a message
+_MOST_NUMBERS = 1 << 27  # of sparse rows of which all are needed dense: a gigabyte
 
 
 def number(name: str, value: object) -> float:
@@ -74,25 +76,40 @@ def few(values: Iterable[object]) -> str:
     return ", ".join([*listed[:_FEW], *(["..."] if len(listed) > _FEW else [])])
 
 
-def check_finite(X: Array, place: Callable[[int], str]) -> None:
-    """Raises InputError saying at which place a row of X: (n, d) has an entry that is NaN or infinite."""
+def check_finite(X: Array, place: Callable[[int], str], first: int = 0) -> None:
+    """Raises InputError saying at which place a row of X: (n, d) has an entry that is NaN or infinite.
+
+    The rows of X have the numbers from `first` on.
+    """
     wrong = np.flatnonzero(~np.isfinite(X).all(axis=1))
     if len(wrong):
         entry = X[wrong[0]][~np.isfinite(X[wrong[0]])][0]
         came = "NaN" if np.isnan(entry) else str(entry)
-        raise InputError(f"{place(int(wrong[0]))}: wanted finite numbers, got {came}")
+        raise InputError(f"{place(first + int(wrong[0]))}: wanted finite numbers, got {came}")
 
 
 def public_rows(name: str, given: npt.ArrayLike, width: int) -> Array:
     """Rows that a fit gets under this name: (m, width), finite; InputError otherwise."""
     try:
-        rows: Array = check_array(given, dtype=np.float64, input_name=name, ensure_all_finite=False)
+        rows = check_array(given, dtype=np.float64, input_name=name, ensure_all_finite=False, accept_sparse="csr")
     except (TypeError, ValueError) as wrong:
         raise InputError(f"{name}: wanted rows of width {width}, got: {str(wrong).splitlines()[0]}") from wrong
     if rows.shape[1] != width:
         raise InputError(f"{name}: wanted rows of width {width}, got {rows.shape[1]}")
-    check_finite(rows, lambda i: f"{name}: row {i + 1}")
-    return rows
+    check_dense(name, rows)
+    dense: Array = rows.toarray() if scipy.sparse.issparse(rows) else rows
+    check_finite(dense, lambda i: f"{name}: row {i + 1}")
+    return dense
+
+
+def check_dense(name: str, X: Any) -> None:
+    """Raises InputError for sparse rows that would fill more than a gigabyte where all of them are needed dense."""
+    n, d = X.shape
+    if scipy.sparse.issparse(X) and n * d > _MOST_NUMBERS:
+        raise InputError(
+            f"{name}: sparse rows are made dense for a fit, wanted at most {_MOST_NUMBERS:,} numbers then, got "
+            f"{n:,} rows of {d:,} columns"
+        )
 
 
 def described(value: object) -> str:

@@ -14,7 +14,37 @@ def expected_failed_checks(estimator: FederatedClassifier) -> dict[str, str]:
 
     Each may pass by luck. With an insecure_seed the noise is the same in every fit, and nothing is expected to fail.
     That accuracy is not checked and that predictions are not compared across pipelines, scikit-learn learns from the
-    estimator's tags (poor_score, non_deterministic).
+    estimator's tags (poor_score, non_deterministic). The checks fit rows that are longer than the default radius, and
+    so hear a RowsClippedWarning.
+
+    Parameters
+    ----------
+    estimator : FederatedClassifier
+        The estimator that is to be checked.
+
+    Returns
+    -------
+    dict of str to str
+        The name of each check that cannot pass, and why.
+
+    Raises
+    ------
+    AttributeError
+        For what is no estimator of this package.
+
+    References
+    ----------
+    * scikit-learn, "Developing scikit-learn estimators": `check_estimator` and its `expected_failed_checks`.
+
+    Examples
+    --------
+    >>> from smc_dp import AveragingClassifier
+    >>> from smc_dp.estimators import expected_failed_checks
+    >>> sorted(expected_failed_checks(AveragingClassifier()))
+    ['check_classifier_data_not_an_array', 'check_fit_idempotent', 'check_supervised_y_2d']
+    >>> expected_failed_checks(AveragingClassifier(insecure_seed=5))
+    {}
+
     """
     if estimator.epsilon == math.inf or estimator.insecure_seed is not None:
         return {}

@@ -51,12 +51,14 @@ class CollaborativeClassifier(FederatedClassifier):
         How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
     radius : float, default=1.0
         The length, in the units of the columns and from 1e-150 to 1e150, to which rows are clipped before they are
-        divided by it. It is public and must not come from private rows.
+        divided by it. It is public and must not come from private rows: take the length of a row in which every column
+        has its largest possible value, or about the root of the number of columns after standardising with public
+        constants. Where more than 5 % of the rows are longer, a fit tells whoever has them, and nobody else.
     classes : sequence or None, default=None
         The public list of classes, two, each once; None reads them off the labels, which `privacy_` then says.
     insecure_seed : int or None, default=None
         Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
-        fresh noise from the operating system.
+        fresh noise from the operating system. There is no `random_state`.
     ledger : path or None, default=None
         The file of a ledger (`smc-dp ledger init`): each fit is charged before anybody trains, one that would pass the
         limit is refused, and `privacy_` speaks of all that stands in the ledger, such as all fits of a grid search.
@@ -76,6 +78,10 @@ class CollaborativeClassifier(FederatedClassifier):
         What was released: logistic regression with noise, which scores rows.
     ball_ : Ball
         How a row gets into the unit ball: the radius and the bias of the fit.
+    coef_ : ndarray of shape (1, d)
+        The weights of the columns as they came: `decision_function` of rows that are not clipped, but for rounding.
+    intercept_ : ndarray of shape (1,)
+        The constants beside them.
 
     Raises
     ------
@@ -84,6 +90,18 @@ class CollaborativeClassifier(FederatedClassifier):
         names it. Nothing is checked before a fit.
     NotFittedError
         From `predict` and its like before a fit, and after one that was refused.
+
+    Warns
+    -----
+    RowsClippedWarning
+        From `fit` and `fit_parties`, where more than 5 % of the rows are longer than the radius. It stays where the
+        rows are: no release and no `privacy_` has anything of it.
+
+    References
+    ----------
+    * W. Du, A. Li and Q. Li. Privacy-preserving multiparty learning for logistic regression. SecureComm 2018.
+    * J. Zhang, Z. Zhang, X. Xiao, Y. Yang and M. Winslett. Functional mechanism: regression analysis under differential
+      privacy. VLDB 2012.
 
     Examples
     --------
@@ -97,12 +115,6 @@ class CollaborativeClassifier(FederatedClassifier):
     ('pure', 1.0, 'record')
     >>> model.score(X, y) > 0.9
     True
-
-    References
-    ----------
-    * W. Du, A. Li and Q. Li. Privacy-preserving multiparty learning for logistic regression. SecureComm 2018.
-    * J. Zhang, Z. Zhang, X. Xiao, Y. Yang and M. Winslett. Functional mechanism: regression analysis under differential
-      privacy. VLDB 2012.
 
     """
 

@@ -14,7 +14,10 @@ from smc_dp.estimators.checked import number, public_rows
 from smc_dp.methods.hamm2016.ensemble import Learner
 from smc_dp.methods.hamm2016.votes import ONE_ROW, PUBLIC_ROWS
 
-MADE_UP = "The auxiliary rows are 1000 points of the ball, drawn by a public seed: they are nobody's rows."
+MADE_UP = (
+    "The auxiliary rows are 1000 points of the ball, drawn by a public seed, because none were given: they are "
+    "nobody's rows."
+)
 _POINTS = 1000
 _POINTS_SEED = 0  # public
 
@@ -26,8 +29,11 @@ class EnsembleClassifier(FederatedClassifier):
     The noise pays for all that a party can say, however many rows it has, and shrinks with the number of parties: five,
     the default so that the smallest tables can be dealt, teach little at epsilon 1. Where a table stands for
     many small holders deal it to many: `EnsembleClassifier(n_parties=500)` for some thousand rows. Parties that a table
-    is dealt to stand for groups of its rows; a guarantee for real parties needs `parties` or `fit_parties`. Unless
-    `trust` is `secure`, whoever computes the release is trusted with what the parties send.
+    is dealt to stand for groups of its rows; a guarantee for real parties needs `parties` or `fit_parties`.
+
+    The rows that the parties label are public, and nobody's. Where `fit` is given no `auxiliary`, they are 1000 points
+    that are uniform in the ball of the radius, always the same (`smc_dp.estimators.ensemble.points_of_the_ball`).
+    Unless `trust` is `secure`, whoever computes the release is trusted with what the parties send.
 
     Parameters
     ----------
@@ -70,14 +76,16 @@ class EnsembleClassifier(FederatedClassifier):
         How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
     radius : float, default=1.0
         The length, in the units of the columns and from 1e-150 to 1e150, to which rows are clipped before they are
-        divided by it. It is public and must not come from private rows.
+        divided by it. It is public and must not come from private rows: take the length of a row in which every column
+        has its largest possible value, or about the root of the number of columns after standardising with public
+        constants. Where more than 5 % of the rows are longer, a fit tells whoever has them, and nobody else.
     bias : float, default=1.0
         The constant coordinate that rows then get, in units of the radius, finite and not negative; 0 adds none.
     classes : sequence or None, default=None
         The public list of classes, at least two, each once; None reads them off the labels, which `privacy_` then says.
     insecure_seed : int or None, default=None
         Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
-        fresh noise from the operating system.
+        fresh noise from the operating system. There is no `random_state`.
     ledger : path or None, default=None
         The file of a ledger (`smc-dp ledger init`): each fit is charged before anybody trains, one that would pass the
         limit is refused, and `privacy_` speaks of all that stands in the ledger, such as all fits of a grid search.
@@ -97,6 +105,10 @@ class EnsembleClassifier(FederatedClassifier):
         What was released: a linear model with noise, `W` of shape (C, d + 1).
     ball_ : Ball
         How a row gets into the unit ball: the radius and the bias of the fit.
+    coef_ : ndarray of shape (C, d), or (1, d) for two classes
+        The weights of the columns as they came: `decision_function` of rows that are not clipped, but for rounding.
+    intercept_ : ndarray of shape (C,), or (1,) for two classes
+        The constants beside them.
 
     Raises
     ------
@@ -105,6 +117,16 @@ class EnsembleClassifier(FederatedClassifier):
         names it. Nothing is checked before a fit.
     NotFittedError
         From `predict` and its like before a fit, and after one that was refused.
+
+    Warns
+    -----
+    RowsClippedWarning
+        From `fit` and `fit_parties`, where more than 5 % of the rows are longer than the radius. It stays where the
+        rows are: no release and no `privacy_` has anything of it.
+
+    References
+    ----------
+    * J. Hamm, Y. Cao and M. Belkin. Learning privately from multiparty data. ICML 2016.
 
     Examples
     --------
@@ -118,10 +140,6 @@ class EnsembleClassifier(FederatedClassifier):
     ('pure', 1.0, 'party')
     >>> model.score(X, y) > 0.9
     True
-
-    References
-    ----------
-    * J. Hamm, Y. Cao and M. Belkin. Learning privately from multiparty data. ICML 2016.
 
     """
 
@@ -142,11 +160,32 @@ class EnsembleClassifier(FederatedClassifier):
         parties: npt.ArrayLike | None = None,
         auxiliary: npt.ArrayLike | None = None,
     ) -> Self:
-        """As `FederatedClassifier.fit`. auxiliary: (N, d), public rows without labels, which are not protected.
+        """Train, draw noise, keep what is released and nothing else.
 
-        Without any, 1000 points of the ball take their place, drawn by a public seed: as private, but local
-        classifiers then meet the common model only where no data are, and it is less accurate. Earlier steps of a
-        pipeline transform them only if it is told to: `Pipeline(..., transform_input=["auxiliary"])`.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Rows, finite. Sparse rows are made dense, and refused where they would fill more than a gigabyte.
+        y : array-like of shape (n,)
+            Their classes.
+        parties : array-like of shape (n,), default=None
+            Whose each row is, by any labels of one kind; None deals the rows evenly to n_parties by a public seed.
+        auxiliary : {array-like, sparse matrix} of shape (N, d), default=None
+            Public rows without labels, which are not protected. Without any, 1000 points of the ball take their place,
+            drawn by a public seed: as private, but local classifiers then meet the common model only where no data are,
+            and it is less accurate. Earlier steps of a pipeline transform them only if it is told to:
+            `Pipeline(..., transform_input=["auxiliary"])`.
+
+        Returns
+        -------
+        EnsembleClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        InputError
+            A ValueError that names the party and the row, or the parameter.
+
         """
         data = self._federation(X, y, parties)
         public = self.ball_.rows(self._auxiliary(auxiliary))

@@ -15,6 +15,11 @@ from smc_dp.estimators.rows import class_numbers
 from smc_dp.methods.feature_method import LossName
 from smc_dp.methods.method import Trust
 
+LAST_ONE = (
+    "No public rows and no aggregator were named: the last party that rows were dealt to is the aggregator, and no "
+    "site."
+)
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FeatureMethodClassifier(FederatedClassifier):
@@ -48,14 +53,16 @@ class FeatureMethodClassifier(FederatedClassifier):
         How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
     radius : float, default=1.0
         The length, in the units of the columns and from 1e-150 to 1e150, to which rows are clipped before they are
-        divided by it. It is public and must not come from private rows.
+        divided by it. It is public and must not come from private rows: take the length of a row in which every column
+        has its largest possible value, or about the root of the number of columns after standardising with public
+        constants. Where more than 5 % of the rows are longer, a fit tells whoever has them, and nobody else.
     bias : float, default=1.0
         The constant coordinate that rows then get, in units of the radius, finite and not negative; 0 adds none.
     classes : sequence or None, default=None
         The public list of classes, two, each once; None reads them off the labels, which `privacy_` then says.
     insecure_seed : int or None, default=None
         Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
-        fresh noise from the operating system.
+        fresh noise from the operating system. There is no `random_state`.
     ledger : path or None, default=None
         The file of a ledger (`smc-dp ledger init`): each fit is charged before anybody trains, one that would pass the
         limit is refused, and `privacy_` speaks of all that stands in the ledger, such as all fits of a grid search.
@@ -75,6 +82,10 @@ class FeatureMethodClassifier(FederatedClassifier):
         What was released: a linear model with noise, `W` of shape (2, d + 1).
     ball_ : Ball
         How a row gets into the unit ball: the radius and the bias of the fit.
+    coef_ : ndarray of shape (1, d)
+        The weights of the columns as they came: `decision_function` of rows that are not clipped, but for rounding.
+    intercept_ : ndarray of shape (1,)
+        The constants beside them.
 
     Raises
     ------
@@ -83,6 +94,18 @@ class FeatureMethodClassifier(FederatedClassifier):
         names it. Nothing is checked before a fit.
     NotFittedError
         From `predict` and its like before a fit, and after one that was refused.
+
+    Warns
+    -----
+    RowsClippedWarning
+        From `fit` and `fit_parties`, where more than 5 % of the rows are longer than the radius. It stays where the
+        rows are: no release and no `privacy_` has anything of it.
+
+    References
+    ----------
+    * The feature method, algorithm 1 of its paper, as `smc_dp.methods.feature_method` states it.
+    * K. Chaudhuri, C. Monteleoni and A. D. Sarwate. Differentially private empirical risk minimization. JMLR 12, 2011
+      (objective perturbation).
 
     Examples
     --------
@@ -96,12 +119,6 @@ class FeatureMethodClassifier(FederatedClassifier):
     ('pure', 1.0, 'record')
     >>> model.score(X, y) > 0.9
     True
-
-    References
-    ----------
-    * The feature method, algorithm 1 of its paper, as `smc_dp.methods.feature_method` states it.
-    * K. Chaudhuri, C. Monteleoni and A. D. Sarwate. Differentially private empirical risk minimization. JMLR 12, 2011
-      (objective perturbation).
 
     """
 
@@ -126,18 +143,43 @@ class FeatureMethodClassifier(FederatedClassifier):
         public_X: npt.ArrayLike | None = None,
         public_y: npt.ArrayLike | None = None,
     ) -> Self:
-        """As `FederatedClassifier.fit`. public_X: (m, d), public_y: (m,), public labelled rows, are not protected.
+        """Train, draw noise, keep what is released and nothing else.
 
-        `feat_agg` learns the combination from them, and without them from the rows of the aggregator; `avg_agg` does
-        not look at them. Earlier steps of a pipeline transform public_X only if it is told to:
-        `Pipeline(..., transform_input=["public_X"])`.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Rows, finite. Sparse rows are made dense, and refused where they would fill more than a gigabyte.
+        y : array-like of shape (n,)
+            Their classes.
+        parties : array-like of shape (n,), default=None
+            Whose each row is, by any labels of one kind; None deals the rows evenly to n_parties by a public seed.
+        public_X : {array-like, sparse matrix} of shape (m, d), default=None
+            Public rows, which are not protected: `feat_agg` learns the combination from them, and without them from the
+            rows of the aggregator; `avg_agg` does not look at them. Earlier steps of a pipeline transform them only if
+            it is told to: `Pipeline(..., transform_input=["public_X"])`.
+        public_y : array-like of shape (m,), default=None
+            Their classes.
+
+        Returns
+        -------
+        FeatureMethodClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        InputError
+            A ValueError that names the party and the row, or the parameter.
+
         """
         data, dealt = self._federation(X, y, parties), parties is None
         self._check_roles(public_X, public_y)
         if self.method == "avg_agg":
             return self._release(data, dealt)
         if public_X is None or public_y is None:
-            return self._release(self._with_aggregator(data, dealt), dealt, private_labelled=True)
+            self._release(self._with_aggregator(data, dealt), dealt, private_labelled=True)
+            if self.aggregator is None:
+                self.privacy_ = replace(self.privacy_, caveats=(LAST_ONE, *self.privacy_.caveats))
+            return self
         return self._release(replace(data, labelled=self._public(public_X, public_y)), dealt)
 
     def _settings(self) -> dict[str, Any]:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 from smc_dp.arrays import Array, IntArray
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import deal, even
 from smc_dp.errors import InputError, shown
-from smc_dp.estimators.checked import LabelArray, array, check_finite, described, few, labels_of
-from smc_dp.unit_ball import into_ball, with_bias
+from smc_dp.estimators.checked import LabelArray, array, check_dense, check_finite, described, few, labels_of
+from smc_dp.unit_ball import in_columns, into_ball, longer_than, with_bias
 
 _DEALING_SEED = 0  # public: who gets which row must not depend on the rows
 _SMALLEST, _LARGEST = 1e-150, 1e150  # of a radius: the squares of rows that are as long are floats
+_BLOCK = 1 << 22  # numbers that are made dense at a time
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,36 @@ class Ball:
     def rows(self, X: Array) -> Array:
         """X: (n, d) -> (n, d + 1), or (n, d) without a bias; every norm is at most 1."""
         return with_bias(into_ball(X, self.radius), self.bias)
+
+    def longer(self, X: Array) -> int:
+        """How many rows of X: (n, d) are clipped."""
+        return longer_than(X, self.radius)
+
+    def in_columns(self, W: Array) -> tuple[Array, Array]:
+        """Weights W: (k, d + 1), or (k, d) without a bias, and the constants for rows as they came: (k, d), (k,)."""
+        return in_columns(W, self.radius, self.bias)
+
+
+def blocks(X: Any) -> Iterator[tuple[int, Array]]:
+    """Rows X: (n, d), sparse or not, dense in blocks of 4 million numbers, each with the number of its first row."""
+    size = max(1, _BLOCK // X.shape[1])
+    for start in range(0, X.shape[0], size):
+        block = X[start : start + size]
+        yield start, block.toarray() if scipy.sparse.issparse(block) else block
+
+
+def entered(X: Any, ball: Ball, parts: Parts) -> tuple[Array, int]:
+    """Rows X: (n, d), sparse or not, in the ball, and how many of them were clipped for that.
+
+    Raises InputError naming the party and the row if an entry is NaN or infinite.
+    """
+    check_dense("X", X)
+    inside, clipped = np.empty((X.shape[0], X.shape[1] + bool(ball.bias))), 0
+    for start, block in blocks(X):
+        check_finite(block, parts.place, start)
+        clipped += ball.longer(block)
+        inside[start : start + len(block)] = ball.rows(block)
+    return inside, clipped
 
 
 def known_classes(given: npt.ArrayLike, *, once: bool) -> LabelArray:
@@ -107,12 +140,8 @@ class Parts:
                 return f"party {name}: row {i + 1}"
         raise ValueError(f"no party holds row {row}")
 
-    def check_finite(self, X: Array) -> None:
-        """Raises InputError naming the party and the row if an entry of X: (n, d) is NaN or infinite."""
-        check_finite(X, self.place)
 
-
-def joined(parties: object) -> tuple[LabelArray, LabelArray, LabelArray]:
+def joined(parties: object) -> tuple[Any, LabelArray, LabelArray]:
     """All rows, all labels and whose each row is: a name of the mapping, or a number from 1 in any other iterable.
 
     Raises InputError, which names the party, for what is no pair (X, y) of rows of one width with a label for each.
@@ -122,25 +151,27 @@ def joined(parties: object) -> tuple[LabelArray, LabelArray, LabelArray]:
     named = dict(parties) if isinstance(parties, Mapping) else dict(enumerate(parties, 1))
     if not named:
         raise InputError("parties: wanted at least one, got none")
-    pairs: list[tuple[LabelArray, LabelArray]] = []
+    pairs: list[tuple[Any, LabelArray]] = []
     for name, pair in named.items():
         pairs.append(_pair(f"party {name}", pair, pairs[0][0].shape[1] if pairs else None))
     names = np.fromiter(named, dtype=object, count=len(named))  # as they are: mixed kinds would become texts
-    whose = np.repeat(names, [len(X) for X, _ in pairs])
-    return np.concatenate([X for X, _ in pairs]), np.concatenate([y for _, y in pairs]), whose
+    whose = np.repeat(names, [len(y) for _, y in pairs])
+    every = [X for X, _ in pairs]
+    X = scipy.sparse.vstack(every, "csr") if any(map(scipy.sparse.issparse, every)) else np.concatenate(every)
+    return X, np.concatenate([y for _, y in pairs]), whose
 
 
-def _pair(name: str, given: object, width: int | None) -> tuple[LabelArray, LabelArray]:
+def _pair(name: str, given: object, width: int | None) -> tuple[Any, LabelArray]:
     """Rows of this width, if it is known, and a label for each."""
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise InputError(f"{name}: wanted a pair (X, y), got {described(given)}")
     wanted = f"rows of width {width or 'd'}"
-    X = array(name, given[0], wanted)
+    X = given[0] if scipy.sparse.issparse(given[0]) else array(name, given[0], wanted)
     if X.ndim != 2 or (width is not None and X.shape[1] != width):
         raise InputError(f"{name}: wanted {wanted}, got shape {X.shape}")
-    if not len(X):
+    if not X.shape[0]:
         raise InputError(f"{name}: has no rows, wanted at least one")
-    return X, labels_of(name, given[1], len(X), f"its {len(X)} rows")
+    return X, labels_of(name, given[1], X.shape[0], f"its {X.shape[0]} rows")
 
 
 def _missing(label: object) -> bool:

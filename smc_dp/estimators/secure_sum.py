@@ -44,14 +44,16 @@ class SecureSumClassifier(FederatedClassifier):
         How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
     radius : float, default=1.0
         The length, in the units of the columns and from 1e-150 to 1e150, to which rows are clipped before they are
-        divided by it. It is public and must not come from private rows.
+        divided by it. It is public and must not come from private rows: take the length of a row in which every column
+        has its largest possible value, or about the root of the number of columns after standardising with public
+        constants. Where more than 5 % of the rows are longer, a fit tells whoever has them, and nobody else.
     bias : float, default=1.0
         The constant coordinate that rows then get, in units of the radius, finite and not negative; 0 adds none.
     classes : sequence or None, default=None
         The public list of classes, at least two, each once; None reads them off the labels, which `privacy_` then says.
     insecure_seed : int or None, default=None
         Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
-        fresh noise from the operating system.
+        fresh noise from the operating system. There is no `random_state`.
     ledger : path or None, default=None
         The file of a ledger (`smc-dp ledger init`): each fit is charged before anybody trains, one that would pass the
         limit is refused, and `privacy_` speaks of all that stands in the ledger, such as all fits of a grid search.
@@ -71,6 +73,10 @@ class SecureSumClassifier(FederatedClassifier):
         What was released: a linear model with noise, `W` of shape (C, d + 1).
     ball_ : Ball
         How a row gets into the unit ball: the radius and the bias of the fit.
+    coef_ : ndarray of shape (C, d), or (1, d) for two classes
+        The weights of the columns as they came: `decision_function` of rows that are not clipped, but for rounding.
+    intercept_ : ndarray of shape (C,), or (1,) for two classes
+        The constants beside them.
 
     Raises
     ------
@@ -79,6 +85,18 @@ class SecureSumClassifier(FederatedClassifier):
         names it. Nothing is checked before a fit.
     NotFittedError
         From `predict` and its like before a fit, and after one that was refused.
+
+    Warns
+    -----
+    RowsClippedWarning
+        From `fit` and `fit_parties`, where more than 5 % of the rows are longer than the radius. It stays where the
+        rows are: no release and no `privacy_` has anything of it.
+
+    References
+    ----------
+    * `smc_dp.methods.gradients` and `smc_dp.privacy.distributed.rounds` state the methods and prove what they cost.
+    * D. Boehning. Multinomial logistic regression algorithm. Annals of the Institute of Statistical Mathematics 44,
+      1992 (the curvature).
 
     Examples
     --------
@@ -96,12 +114,6 @@ class SecureSumClassifier(FederatedClassifier):
     'Charlie and any 1 of 3 parties'
     >>> model.score(X, y) > 0.9
     True
-
-    References
-    ----------
-    * `smc_dp.methods.gradients` and `smc_dp.privacy.distributed.rounds` state the methods and prove what they cost.
-    * D. Boehning. Multinomial logistic regression algorithm. Annals of the Institute of Statistical Mathematics 44,
-      1992 (the curvature).
 
     """
 

@@ -167,11 +167,28 @@ def test_every_kind_is_sent() -> None:
     assert {kind.__name__ for kind in KINDS} < {e.kind for e in honest(PROGRAM)}
 
 
+# Header and body are checked in one place for each way in which a message travels, before anybody looks at its kind:
+# every day one kind of each way is changed in every field, the others are in three.
+EACH_WAY = {HELLO, STAGE_END, Half.__name__, PublishedShare.__name__}
+OF_ANY_KIND = {"flip middle", "kind", "number up"}
+
+
 @every_kind
 def test_changed_envelope(program: Program, kind: str) -> None:
+    every_change_is_noticed(program, kind, set(CHANGES) if kind in EACH_WAY else OF_ANY_KIND)
+
+
+@pytest.mark.slow
+@every_kind
+def test_any_changed_envelope(program: Program, kind: str) -> None:
+    every_change_is_noticed(program, kind, set() if kind in EACH_WAY else CHANGES.keys() - OF_ANY_KIND)
+
+
+def every_change_is_noticed(program: Program, kind: str, changes: set[str]) -> None:
     n = first(program, kind)
     original = honest(program)[n - 1]
-    for name, change in CHANGES.items():
+    for name in sorted(changes):
+        change = CHANGES[name]
         error = attacked(program, n, instead(n, change))
         assert isinstance(error, PeerError), name
         assert error.culprit == between(original.sender), name

@@ -135,7 +135,7 @@ def test_failing_cells_give_exit_code_1_and_are_named(folder, capsys, monkeypatc
     [
         (["--methods", "wsum,magic"], ["--methods", "'magic'", "wsum"]),
         (["--auxiliary", "-1"], ["--auxiliary", "at least 0"]),
-        (["--dataset", "digits"], ["wsum cannot run on digits", "two classes"]),
+        (["--dataset", "digits"], ["central cannot run on digits", "two classes"]),
         (["--parties", "100000"], ["100000 parties"]),
         (["--methods", "soft", "--auxiliary", "0"], ["soft cannot run", "auxiliary"]),
         (["--methods", "soft,avg,soft_aux", "--calibration", "paper", "--noise", "laplace"], ["knorm"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -38,24 +39,30 @@ def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]
         yield from commands(command, (*path, name))
 
 
-def loaded_by(root: Path, *argv: str) -> set[str]:
-    """The heavy packages that this command loads, in a process of its own."""
+def loaded_by(root: Path, *asked: tuple[str, ...]) -> dict[str, set[str]]:
+    """The heavy packages that each of these commands loads: a fork each of a process that has none of them."""
     code = (
-        "import sys\n"
+        "import json, os, sys\n"
         "from smc_dp.cli.main import main\n"
-        "code = main(sys.argv[1:])\n"
-        "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)\n"
-        "sys.exit(code)"
+        "for argv in json.loads(sys.argv[1]):\n"
+        "    if not os.fork():\n"
+        "        code = main(argv)\n"
+        "        print(json.dumps([argv, code, [name.split('.')[0] for name in sys.modules]]), file=sys.stderr)\n"
+        "        sys.stdout.flush(), sys.stderr.flush(), os._exit(0)\n"
+        "    assert os.wait()[1] == 0\n"
     )
-    command, environment = [sys.executable, "-c", code, *argv], {**os.environ, "PYTHONPATH": str(root)}
+    command = [sys.executable, "-c", code, json.dumps(asked)]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("Usage: smc-dp")
-    return set(done.stderr.split()) & HEAVY
+    found = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [(tuple(argv), code) for argv, code, _ in found] == [(argv, 0) for argv in asked]
+    assert len(re.findall("^Usage: smc-dp", done.stdout, re.MULTILINE)) == len(asked)
+    return {" ".join(argv): set(names) & HEAVY for argv, _, names in found}
 
 
-@pytest.mark.parametrize("path", list(commands(typer.main.get_command(app))), ids=" ".join)
-def test_help_loads_nothing_that_computes(path: tuple[str, ...]) -> None:
-    assert loaded_by(ROOT, *path, "--help") == set()
+def test_help_loads_nothing_that_computes() -> None:
+    asked = [(*path, "--help") for path in commands(typer.main.get_command(app))]
+    assert loaded_by(ROOT, *asked) == {" ".join(argv): set() for argv in asked}
 
 
 def test_all_commands_were_asked() -> None:
@@ -70,7 +77,7 @@ def test_a_command_that_imports_at_the_top_is_caught(statement: str, tmp_path: P
     file = tmp_path / "smc_dp" / "cli" / "predict.py"
     first = "from __future__ import annotations\n"
     file.write_text(file.read_text().replace(first, f"{first}\n{statement}\n"))
-    assert "numpy" in loaded_by(tmp_path, "--help")
+    assert "numpy" in loaded_by(tmp_path, ("--help",))["--help"]
 
 
 @pytest.mark.slow

@@ -12,10 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from support.clear import in_the_clear
 
-from smc_dp import aggregation
+from smc_dp import aggregation, predict
 from smc_dp.aggregation import Cost, Outcome, StageCost
 from smc_dp.cli import screen
 from smc_dp.cli.main import main
+from smc_dp.data.tables import read_table
+from smc_dp.errors import InputError
+from smc_dp.run.prediction import Predictions
 from smc_dp.run.report import Comparison
 from smc_dp.run.words import compared
 
@@ -98,8 +101,8 @@ def test_json_is_one_object_with_the_announced_keys(folder, capsys):
     assert main(["run", "--json", "--out", "a", "--parties", "3"]) == 0
     report = printed_json(capsys)
     assert list(report) == [
-        "method", "protocol", "parties", "dimension", "calibration", "accuracy", "baselines", "simulation_only",
-        "privacy", "cost", "run_dir",
+        "method", "protocol", "parties", "dimension", "calibration", "accuracy", "baselines", "loss",
+        "simulation_only", "privacy", "cost", "run_dir",
     ]  # fmt: skip
     assert (report["method"], report["protocol"]) == ("prr_mean", "pathak2010")
     assert (report["parties"], report["dimension"]) == (3, 31)
@@ -136,13 +139,12 @@ def test_own_files_make_a_release_that_predicts(folder, capsys):
     assert (release["clip"], release["bias"], release["classes"]) == (2.0, 0.1, ["no", "yes"])
 
     assert main(["predict", "r", "--data", "held_out.csv"]) == 0
-    out, err = capsys.readouterr()
-    *predictions, last = out.splitlines()
-    assert err == ""
+    out, last = capsys.readouterr()
+    predictions = out.splitlines()  # and nothing else, so that another program can read them
     assert set(predictions) <= {"no", "yes"}
     agreement = np.mean(np.array(predictions) == np.array(patients(3, 200)[2]))
     assert agreement == report["accuracy"]
-    assert last == f"accuracy {agreement:.3f} on 200 rows"
+    assert last == f"accuracy {agreement:.3f} on 200 rows\n"
 
     (folder / "new.csv").write_text("sex,age\nf,5\nm,95\n")  # no label, another order
     assert main(["predict", "r", "--data", "new.csv", "--json"]) == 0
@@ -221,7 +223,7 @@ def test_what_needs_everybodys_rows_is_marked_in_the_same_object(folder, capsys)
     assert main(["run", *arguments[:-5], *arguments[-3:]]) == 0
     bare = printed_json(capsys)
     assert bare["simulation_only"] == document["simulation_only"]
-    assert document["simulation_only"]["fields"] == ["accuracy", "baselines"]
+    assert document["simulation_only"]["fields"] == ["accuracy", "baselines", "loss"]
     assert "everybody's data in one place" in document["simulation_only"]["caveat"]
     assert "do not publish" in document["simulation_only"]["caveat"]
     assert set(document["simulation_only"]["fields"]) <= set(document)
@@ -234,8 +236,9 @@ def test_what_needs_everybodys_rows_is_marked_in_the_same_object(folder, capsys)
 def held(place: Path, report: dict) -> set[str]:
     """The words and figures of a comparison that stand in any file below this folder."""
     baselines = report["baselines"]
-    figures = map(repr, (report["accuracy"], baselines["pooled"], *baselines["individual"].values()))
-    words = {"accuracy", "individual", "pooled", "baseline", "simulation_only", *figures}
+    compared = report["accuracy"], baselines["pooled"], *baselines["individual"].values()
+    figures = map(repr, (*compared, report["loss"]["without_noise"], report["loss"]["planned"]["high"]))
+    words = {"accuracy", "without_noise", "planned", "individual", "pooled", "baseline", "simulation_only", *figures}
     content = b"".join(path.read_bytes() for path in place.rglob("*") if path.is_file())
     return {word for word in words if word.encode() in content}
 
@@ -297,24 +300,44 @@ def test_predictions_go_to_a_file_with_ids_and_scores_and_accuracy_apart(folder,
         (["--out", "b.csv", "--id", "id"], "id", [str(i) for i in range(200)]),
     ):
         assert main(["predict", "r", "--data", "new.csv", *options]) == 0
-        out = capsys.readouterr().out.splitlines()
-        assert out == [f"Written to {options[1]}: 200 predictions.", f"accuracy {found['accuracy']:.3f} on 200 rows"]
+        said = capsys.readouterr()
+        assert said == (
+            f"Written to {options[1]}: 200 predictions.\n", f"accuracy {found['accuracy']:.3f} on 200 rows\n"
+        )  # fmt: skip
         heading, *rows = csv.reader((folder / options[1]).read_text().splitlines())
         assert heading == [called, "prediction", "score"]
         assert [row[0] for row in rows] == ids
         assert [row[1] for row in rows] == found["predictions"]
         assert [float(row[2]) for row in rows] == found["scores"]
         assert {(float(row[2]) > 0, row[1]) for row in rows} == {(False, "no"), (True, "yes")}
+    assert main(["predict", "r", "--data", "new.csv", "--json", "--id", "id"]) == 0
+    assert printed_json(capsys) == {**found, "ids": [str(i) for i in range(200)]}
+    assert {*found} == {"predictions", "scores", "accuracy"}
+    predict("r", "new.csv", "id").write("c.csv", "id")  # the same from Python
+    assert Path("c.csv").read_bytes() == Path("b.csv").read_bytes()
+    heading, *rows = csv_text(3, 200).splitlines()[:10]
+    coming = [heading, *(f"{row.rpartition(',')[0]}," for row in rows)]  # nobody knows yet what will come out
+    (folder / "coming.csv").write_text("\n".join(coming))
+    assert main(["predict", "r", "--data", "coming.csv"]) == 0
+    assert capsys.readouterr() == ("".join(f"{label}\n" for label in found["predictions"][:9]), "")
     for options, why in (
         (["--out", "a.csv"], "--out: a.csv exists already, wanted a new file"),
-        (["--out", "none/c.csv"], "--out: none/c.csv: cannot be written"),
-        (["--out", "c.csv", "--json"], "--out: does not go with --json"),
-        (["--id", "id"], "--id: goes with --out"),
-        (["--out", "c.csv", "--id", "name"], "column 'name' is missing"),
+        (["--out", "none/d.csv"], "--out: none/d.csv: cannot be written"),
+        (["--out", "d.csv", "--json"], "--out: does not go with --json"),
+        (["--id", "id"], "--id: goes with --out or --json"),
+        (["--out", "d.csv", "--id", "name"], "column 'name' is missing"),
     ):
         assert main(["predict", "r", "--data", "new.csv", *options]) == 2
         assert why in capsys.readouterr().err
-    assert not (folder / "c.csv").exists()
+    assert not (folder / "d.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["a\rb", "a\nb", 'a"b', "a,b", " a"])
+def test_predictions_have_a_line_for_each_row_whatever_it_is_called(name, tmp_path):
+    Predictions(("no", "yes"), None, (), scores=(-1.0, 1.0), ids=("1", name)).write(tmp_path / "p.csv", "id")
+    assert read_table(tmp_path / "p.csv", "p").texts("id") == ["1", name]
+    with pytest.raises(InputError, match="id_column: 'score' is what another column of the file is called"):
+        Predictions(("no",), None, (), scores=(1.0,), ids=("1",)).write(tmp_path / "q.csv", "score")
 
 
 def remarked(out: str) -> tuple[int, list[str]]:

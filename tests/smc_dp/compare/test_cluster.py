@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[3]
         (("--backend", "dask", "--address", "h:1"), "--address: wanted tcp://HOST:PORT or tls://HOST:PORT of a"),
         (
             ("--backend", "dask", "--address", "tcp://h:1"),
-            "--backend: dask is not installed; pip install 'smc-dp[dask]",
+            "--backend: dask is not installed; pip install 'distributed>=2024.1'",
         ),
     ],
 )

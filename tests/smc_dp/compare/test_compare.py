@@ -179,7 +179,7 @@ def test_data_that_are_not_there_leave_nothing_behind(tmp_path):
 @pytest.mark.parametrize(
     ("entry", "dataset", "deal", "message"),
     [
-        (WSUM, "digits", Deal(), "wsum cannot run on x: classes: wsum is for two classes, got 10"),
+        (CENTRAL, "digits", Deal(), "central cannot run on x: classes: central is for two classes, got 10"),
         (
             GridEntry("mine", "soft", "proven", (None,)),
             *("breast_cancer", Deal(), "mine cannot run on x: the auxiliary rows"),

@@ -1,0 +1,68 @@
+"""What happens in a session, for the log of whoever runs it: stages, envelopes by kind and size, who is absent.
+
+Only this file of `protocols` may log, and what it is handed is public: names, envelopes, of which it says what their
+lines in the record say, and marks. It never sees an input, a state, an opened message or the reason of an error.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.mailbox import Absent
+from protocols.runtime.session import Session
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass
+class _Counted:
+    messages: int = 0
+    bytes: int = 0
+
+
+class Events:
+    """Tells the log what happens in a session; where nobody listens it counts nothing and makes no text."""
+
+    def __init__(self, session: Session) -> None:
+        self._told, self._each = _LOG.isEnabledFor(logging.INFO), _LOG.isEnabledFor(logging.DEBUG)
+        self._kinds: dict[tuple[str, str], _Counted] = {}
+        if self._told:
+            participants = len(session.names)
+            _LOG.info("session %s: %s, %d participants", session.id.hex()[:16], session.program.name, participants)
+
+    def stage(self, name: str, stage: str) -> None:
+        """A role enters a stage."""
+        if self._each:
+            _LOG.debug("%s enters %s", name, stage)
+
+    def sent(self, envelope: Envelope) -> None:
+        """A role sends."""
+        if not self._told:
+            return
+        counted = self._kinds.setdefault((envelope.stage, envelope.kind), _Counted())
+        counted.messages += 1
+        counted.bytes += envelope.size
+        if self._each:
+            said = (envelope.sender, envelope.to, envelope.kind, envelope.stage, envelope.size, envelope.round)
+            _LOG.debug("%s to %s: %s of %s, %d bytes, round %d", *said)
+
+    def missed(self, reader: str, absent: Absent) -> None:
+        """Somebody goes on without a letter."""
+        if self._told:
+            _LOG.info("%s goes on without %s of %s in %s", reader, absent.kind, absent.sender, absent.stage)
+
+    def over(self, ends: Mapping[str, str]) -> None:
+        """All roles have ended, in one of these ways."""
+        if self._told:
+            for line in self._totals():
+                _LOG.info("%s", line)
+            for name, end in ends.items():
+                if end != "done":
+                    _LOG.info("%s is %s", name, end)
+
+    def _totals(self) -> Iterator[str]:
+        for (stage, kind), counted in self._kinds.items():
+            yield f"{stage}: {counted.messages:,} {kind}, {counted.bytes:,} bytes"

@@ -1,0 +1,72 @@
+"""What the command line says on standard error beside its results: the log, if it is wanted, and local warnings."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import MappingProxyType
+
+from smc_dp.errors import InputError, one_line, shown
+from smc_dp.notices import RowsClippedWarning
+
+VARIABLE = "SMC_DP_LOG"
+_LEVELS = MappingProxyType({"": 0, "info": 1, "debug": 2})
+_PACKAGES = ("protocols", "smc_dp")
+
+
+class _OneLine(logging.Formatter):
+    """Time, level, logger and message on one line, with nothing in it that a terminal would obey."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        return one_line(super().format(record))
+
+
+def wanted(asked: int) -> int:
+    """How much is wanted, by so many `-v` or by the variable: 0 nothing, 1 the course of things, 2 every message."""
+    said = os.environ.get(VARIABLE, "").strip().lower()
+    if said not in _LEVELS:
+        raise InputError(f"variable {VARIABLE}: wanted one of info, debug, got {shown(said)}")
+    return max(asked, _LEVELS[said])
+
+
+@contextmanager
+def logged(much: int) -> Iterator[None]:
+    """The log of both packages on standard error while the block runs; nothing for 0."""
+    if not much:
+        yield
+        return
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_OneLine("%(asctime)s.%(msecs)03d %(levelname)s %(name)s: %(message)s", "%H:%M:%S"))
+    loggers = [logging.getLogger(name) for name in _PACKAGES]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO if much == 1 else logging.DEBUG)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+
+
+@contextmanager
+def local_warnings() -> Iterator[None]:
+    """A line on standard error for each warning that rows were clipped, with what Python would say of others."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RowsClippedWarning)
+        others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: object) -> None:
+            if issubclass(category, RowsClippedWarning):
+                print(f"warning: {one_line(str(message))}", file=sys.stderr, flush=True)
+            else:
+                others(message, category, *place)  # type: ignore[arg-type]
+
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield

@@ -1,0 +1,70 @@
+"""The log on standard error, for whoever asks for it, and the lines of local warnings."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+from smc_dp.cli import verbose
+from smc_dp.cli.main import main
+from smc_dp.notices import RowsClippedWarning
+
+LINE = re.compile(r"\d\d:\d\d:\d\d\.\d{3} (INFO|DEBUG) (protocols|smc_dp)\.[\w.]+: .+")
+RUN = ("run", "--method", "wsum", "--parties", "3", "--json")
+
+
+def logged(lines: str) -> list[str]:
+    return [line for line in lines.splitlines() if LINE.fullmatch(line)]
+
+
+def test_the_course_of_a_run_is_on_standard_error_and_the_result_alone_on_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = {}
+    for name, before, said in (("-v", ["-v"], ""), ("variable", [], "DEBUG")):
+        monkeypatch.setenv(verbose.VARIABLE, said)
+        assert main([*before, *RUN, "--out", str(tmp_path / name)]) == 0
+        out, err = capsys.readouterr()
+        assert json.loads(out)["privacy"]
+        assert logged(err) == err.splitlines()
+        counts[name] = len(logged(err))
+    assert 0 < counts["-v"] < counts["variable"]
+    assert [verbose.wanted(asked) for asked in (0, 2, 3)] == [2, 2, 3]  # what is asked for more loudly
+    monkeypatch.delenv(verbose.VARIABLE)
+    assert verbose.wanted(0) == 0  # and nothing is said, as the tests of `run` see
+    for package in ("protocols", "smc_dp"):  # and nothing is left of it
+        logger = logging.getLogger(package)
+        assert logger.level == logging.NOTSET
+        assert not any(type(handler) is logging.StreamHandler for handler in logger.handlers)
+
+
+def test_a_wrong_variable_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(verbose.VARIABLE, "loud\n")
+    assert main(["data", "list"]) == 2
+    assert capsys.readouterr().err == "error: variable SMC_DP_LOG: wanted one of info, debug, got 'loud'\n"
+
+
+def test_a_name_cannot_talk_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with verbose.logged(1):
+        logging.getLogger("smc_dp.run").info("party %s is gone", "x\x1b[2J\nforged line")
+        logging.getLogger("elsewhere").warning("of somebody else")
+    assert "party x [2J forged line is gone\n" in capsys.readouterr().err
+
+
+def test_a_local_warning_is_a_line_and_others_stay_what_they_were(capsys: pytest.CaptureFixture[str]) -> None:
+    with verbose.local_warnings():
+        for _ in range(2):  # each time
+            warnings.warn("north.csv: 3 rows\x1b", RowsClippedWarning, stacklevel=1)
+        with pytest.raises(UserWarning, match="another"):  # an error, as all are here
+            warnings.warn("another", UserWarning, stacklevel=1)
+    found = capsys.readouterr()
+    assert found.out == ""
+    assert found.err == "warning: north.csv: 3 rows \n" * 2
+    with pytest.warns(UserWarning, match="another"), verbose.local_warnings():
+        warnings.warn("another", UserWarning, stacklevel=1)
+    assert capsys.readouterr().err == ""
