@@ -9,6 +9,16 @@ class InputError(ValueError):
     """A file, a row or an option is not what was wanted.
 
     The message is one plain sentence that names the party or file, the field, what came and what was wanted.
+
+    Examples
+    --------
+    >>> from smc_dp import InputError, Target
+    >>> try:
+    ...     Target(epsilon=-1)
+    ... except InputError as error:
+    ...     print(error)
+    epsilon: wanted a number from 1e-09 to 1e+06, or None for no noise, got -1
+
     """
 
 

@@ -1,7 +1,10 @@
-"""One profile for all tests: machines are shared, so a slow example is no failure, and a worker has one BLAS thread."""
+"""One profile for all tests: machines are shared, so a slow example is no failure, and a worker has one BLAS thread and
+looks for garbage seldom.
+"""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,6 +20,13 @@ settings.load_profile("shared machine")
 # the libraries that are loaded, numpy's and scipy's.
 LIMITED = (np, scipy.linalg)
 LIMITS = threadpool_limits(1, user_api="blas")
+
+
+def pytest_collection_finish() -> None:
+    """What was collected is there to the end, and is most of memory: nothing to look for garbage in."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 10, 10)
 
 
 @pytest.fixture(scope="session", autouse=True)

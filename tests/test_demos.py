@@ -18,13 +18,13 @@ from protocols.runtime.diagram import arrows, mermaid
 ROOT = Path(__file__).resolve().parent.parent
 DEMOS = sorted(path.name for path in (ROOT / "demos").glob("*.py"))
 SLOW = {
-    *{"audit_a_run.py", "epsilon_curve.py", "federation_on_one_machine.py", "learn_from_sums.py"},
-    *{"read_a_transcript.py", "three_hospitals.py"},
+    *{"audit_a_run.py", "epsilon_curve.py", "federation_on_one_machine.py", "learn_from_sums.py", "own_exports.py"},
+    *{"plan_first.py", "read_a_transcript.py", "three_hospitals.py"},
 }
 NEEDS_A9A = {"epsilon_curve.py"}
 NEEDS_NATS = {"federation_on_one_machine.py"}
-# A site of one's own takes more lines than a simulation.
-LONG = {"federation_on_one_machine.py": 170, "separate_processes.py": 131}
+# A site of one's own takes more lines than a simulation, and so do files as three systems write them.
+LONG = {"federation_on_one_machine.py": 170, "own_exports.py": 110, "separate_processes.py": 131}
 HAS_A9A = (Path(os.environ.get("SMC_DP_DATA", "/nowhere")) / "a9a" / "a9a.gz").is_file()
 
 
