@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from smc_dp.methods.method import Foreseeable
 from smc_dp.plans import advice
-from smc_dp.plans.outlook import Outlook, outlook
+from smc_dp.plans.outlook import Outlook
 from smc_dp.plans.prospect import Circumstances, Prospect
 
 if TYPE_CHECKING:
@@ -113,16 +113,15 @@ def beforehand(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[str]:
 
     The sizes are known to whoever has all the rows, and to nobody in a run between organisations.
     """
-    method, terms, rows = agreement.method, agreement.terms, tuple(sizes.values())
-    dimension, classes = agreement.bounds.dimension, len(agreement.bounds.classes)
-    ahead = outlook(method, agreement.target, terms, rows, dimension, classes)
+    rows, bounds = tuple(sizes.values()), agreement.bounds
+    ahead = agreement.outlook(rows)
     if ahead is None or agreement.target.epsilon is None:
         return
     yield f"What to expect: {lost(ahead, _formula(agreement, sum(rows)))}"
     if not agreement.form.smallest_sets_noise:
         return
-    known = Circumstances(tuple(sizes), rows, dimension, classes, agreement.target.epsilon)
-    prospect = Prospect(known, method, agreement.target, agreement.protocol, terms)
+    known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), agreement.target.epsilon)
+    prospect = Prospect(known, agreement.method, agreement.target, agreement.protocol, agreement.terms)
     if places := advice.left_out(prospect):
         stay = prospect.with_rows([n for j, n in enumerate(rows) if j not in places])
         names = [list(sizes)[j] for j in places]
@@ -135,11 +134,11 @@ def beforehand(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[str]:
 
 def at_a_site(agreement: Agreement, rows: int) -> Iterator[str]:
     """What a site may know beforehand, which knows its own number of rows alone, and says it to nobody."""
-    sizes, known = [rows] * len(agreement.parties), agreement.bounds
-    ahead = outlook(agreement.method, agreement.target, agreement.terms, sizes, known.dimension, len(known.classes))
+    parties = len(agreement.parties)
+    ahead = agreement.outlook([rows] * parties)
     if ahead is None:
         return
-    yield f"What to expect if all {len(sizes)} parties have as many rows as this site: {lost(ahead)}"
+    yield f"What to expect if all {parties} parties have as many rows as this site: {lost(ahead)}"
     if agreement.form.smallest_sets_noise:
         yield "The smallest party's rows set the noise for all: ask the others, roughly, how many they have."
 

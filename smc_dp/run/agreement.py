@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -34,6 +34,7 @@ from smc_dp.methods.method import Method, NeedsRows, SecureForm, SecureMethod
 from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES
 from smc_dp.methods.registry import METHODS, find
+from smc_dp.plans.outlook import Outlook, outlook
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement, security_bits
@@ -235,6 +236,11 @@ class Agreement:
     def program_parameters(self, agreed: str) -> Any:
         """The public parameters of the protocol, bound to this digest."""
         return self.terms.program_parameters(self.protocol, self.form, self.parties, agreed)
+
+    def outlook(self, sizes: Sequence[int]) -> Outlook | None:
+        """What to expect if the parties have so many rows, in their order; None for noise that has no figures."""
+        known = self.bounds
+        return outlook(self.method, self.target, self.terms, sizes, known.dimension, len(known.classes))
 
     @property
     def publishes_shares(self) -> bool:

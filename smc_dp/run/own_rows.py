@@ -14,7 +14,7 @@ import numpy as np
 from smc_dp.data.federation import Rows
 from smc_dp.methods.model import classify
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone
-from smc_dp.plans.outlook import Outlook, outlook
+from smc_dp.plans.outlook import Outlook
 from smc_dp.run.folder import PublishedRelease
 
 FEWEST = 25
@@ -66,9 +66,8 @@ def on_own_rows(release: PublishedRelease, rows: Rows) -> OwnComparison | None:
     step = -(-n // _MOST)
     seen = Rows(rows.X[::step], rows.y[::step])
     right = float(np.mean(classify(release.weights, seen.X) == seen.y))
-    bounds, sizes = agreement.bounds, [n] * len(agreement.parties)
-    planned = outlook(agreement.method, agreement.target, agreement.terms, sizes, bounds.dimension, len(bounds.classes))
-    return OwnComparison(len(seen), right, _alone(seen, agreement.method, len(bounds.classes)), planned)
+    by_itself = _alone(seen, agreement.method, len(agreement.bounds.classes))
+    return OwnComparison(len(seen), right, by_itself, agreement.outlook([n] * len(agreement.parties)))
 
 
 def _alone(rows: Rows, method: Any, classes: int) -> float:

@@ -37,7 +37,6 @@ from smc_dp.ledger.spending import run_key
 from smc_dp.methods.method import Foreseeable
 from smc_dp.methods.model import ReleasedModel, Weights, classify
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone, majority
-from smc_dp.plans.outlook import outlook
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
 from smc_dp.run.charge import RELEASED, price_of
@@ -157,10 +156,7 @@ class _Run:
         present = Presence(execution.members, execution.vanished, self.left_out)
         form = agreement.form
         signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, Foreseeable) else None
-        sizes, bounds = data.federation.sizes.tolist(), agreement.bounds
-        planned = outlook(
-            agreement.method, agreement.target, agreement.terms, sizes, bounds.dimension, len(bounds.classes)
-        )
+        planned = agreement.outlook(data.federation.sizes.tolist())
         return Report(
             agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned
         )
