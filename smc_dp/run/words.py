@@ -143,8 +143,8 @@ def _lost(lost: float, planned: Outlook) -> str:
     if lost <= band.high:
         return f"{told}."
     return (
-        f"{told}: worse than planned. One run in ten may be; where others are too, the parties' rows differ more from "
-        "each other, or one class is rarer, than in the data that plans were tried on."
+        f"{told}: worse than planned. At most one in ten of the settings that plans were tried on was; where others "
+        "are too, the parties' rows differ more from each other, or one class is rarer, than in their data."
     )
 
 
