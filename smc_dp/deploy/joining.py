@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.data.federation import Rows
 from smc_dp.deploy import homes
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.carriers import open_carrier
@@ -62,7 +64,7 @@ class SiteFiles:
 class Part:
     """How the part of a site in a study ended: "released" or a code, why if it was not; `out` is its run folder.
 
-    `compared`: what its own rows say of the release, for the site alone; None where they say nothing.
+    `rows`: those of the site, where it has some.
     """
 
     name: str
@@ -71,7 +73,19 @@ class Part:
     why: str
     charged: bool
     out: Path
-    compared: OwnComparison | None = None
+    rows: Rows | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def compared(self) -> OwnComparison | None:
+        """What the own rows say of the release in the folder, for the site alone; None where they say nothing.
+
+        Computed for whoever asks: the part is over by then, and what may go wrong here is no part of it.
+        """
+        if self.end != "released" or self.rows is None or not (self.out / run_folder.RELEASE).is_file():
+            return None
+        document = run_folder.read_document(self.out)
+        release = run_folder.stated(document, run_folder.auxiliary(self.out, document))
+        return on_own_rows(release, self.rows)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -115,17 +129,8 @@ def take_part(files: SiteFiles, hear: Hear, carrier: OpenCarrier = open_carrier)
                 raise
             facts = store.facts()
     charged = bool(charge_in(facts).standing)
-    compared = _compared(fit, out) if end == "released" else None
-    return Part(name, study.digest, end, facts.get("why", ""), charged, out, compared)
-
-
-def _compared(fit: Fit, out: Path) -> OwnComparison | None:
-    """The release that is in the folder against the own rows, of whoever has some."""
-    if fit.own is None or not (out / run_folder.RELEASE).is_file():
-        return None
-    document = run_folder.read_document(out)
-    release = run_folder.stated(document, run_folder.auxiliary(out, document))
-    return on_own_rows(release, fit.own.rows)
+    rows = None if fit.own is None else fit.own.rows
+    return Part(name, study.digest, end, facts.get("why", ""), charged, out, rows)
 
 
 def _participant(study: JointStudy, signer: Signer, files: SiteFiles) -> tuple[str, Path]:
