@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, count, positive, whole
+from smc_dp.cli.options import AsJson, Colluders, Dropouts, count, positive, whole
 from smc_dp.cli.run import METHODS
 from smc_dp.errors import InputError, shown
 
@@ -29,14 +29,8 @@ def plan(
     ] = None,
     epsilon: Annotated[str, typer.Option(help="Privacy: smaller is more private.")] = "1",
     delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="As in `run` [default: 1e-5].")] = None,
-    colluders: Annotated[
-        str | None,
-        typer.Option(metavar="INTEGER", help="Secure sum: parties that may deviate, with Charlie [default: 1]."),
-    ] = None,
-    dropouts: Annotated[
-        str | None,
-        typer.Option(metavar="INTEGER", help="Secure sum: parties that may vanish on the way [default: 0]."),
-    ] = None,
+    colluders: Colluders = None,
+    dropouts: Dropouts = None,
     classes: Annotated[str | None, typer.Option(metavar="INTEGER", help="Number of classes [default: 2].")] = None,
     method: Annotated[
         str | None,

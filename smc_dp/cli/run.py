@@ -14,7 +14,7 @@ import typer
 from smc_dp.cli import screen
 from smc_dp.cli.identities import of_run
 from smc_dp.cli.ledger import limit
-from smc_dp.cli.options import AsJson, DataDir, choice, count, positive, refuse, whole
+from smc_dp.cli.options import AsJson, Colluders, DataDir, Dropouts, choice, count, positive, refuse, whole
 from smc_dp.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -147,14 +147,8 @@ def run(
         str | None,
         typer.Option(metavar="INTEGER", help="prr_mean: length of the Paillier keys [default: 3072]."),
     ] = None,
-    colluders: Annotated[
-        str | None,
-        typer.Option(metavar="INTEGER", help="Secure sum: parties that may deviate, with Charlie [default: 1]."),
-    ] = None,
-    dropouts: Annotated[
-        str | None,
-        typer.Option(metavar="INTEGER", help="Secure sum: parties that may vanish on the way [default: 0]."),
-    ] = None,
+    colluders: Colluders = None,
+    dropouts: Dropouts = None,
     most_rows: Annotated[
         str | None,
         typer.Option(metavar="INTEGER", help="Secure sum: the most rows that a party may have [default: 10000000]."),
