@@ -64,10 +64,10 @@ def write_file(path: Path, content: bytes, mode: int) -> None:
     _write(path, [content], mode)
 
 
-def write_new(path: Path, content: bytes, where: str) -> None:
-    """A new file that anybody may read; InputError, which begins with `where`, if there is one already."""
+def write_new(path: Path, content: bytes, where: str, mode: int = 0o644) -> None:
+    """A new file, which anybody may read by its `mode`; InputError, beginning with `where`, if there is one already."""
     try:
-        _write(path, [content], 0o644)
+        _write(path, [content], mode)
     except FileExistsError:
         raise InputError(f"{where}: exists already, wanted a new file") from None
     except OSError as error:
@@ -84,10 +84,15 @@ def open_scratch(folder: Path) -> IO[bytes]:
 
 
 def _write(path: Path, content: Iterable[bytes], mode: int) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-        file.writelines(content)
-        file.flush()
-        os.fsync(file.fileno())
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:  # a full disk, or Ctrl-C: half a file is none
+        path.unlink(missing_ok=True)
+        raise
 
 
 def sync(folder: Path) -> None:

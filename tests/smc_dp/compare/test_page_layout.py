@@ -2,68 +2,21 @@
 
 from __future__ import annotations
 
-import html
-import json
 import re
-import shutil
-import subprocess
-from dataclasses import replace
-from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-
-from smc_dp.compare import page, study
-from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting
-from smc_dp.compare.results import Trial
-from smc_dp.compare.runner import ExperimentGrid
-from smc_dp.compare.study import PaperClaim, Point
-from smc_dp.data.deal import Deal
+from support.browser import NARROW, WIDE, Chromium
+from support.compared import compared
 
 LEAST = 14  # pixels
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-ASKED = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-LONG = "a-method-with-a-name-that-is-longer-than-a-narrow-screen-of-a-telephone-is-wide, λ = 0.001"
-PLAN = GridPlan(
-    (GridSetting("s", "breast_cancer", Deal(parties=3)),),
-    tuple(
-        GridEntry(n, m, c, (Fraction(1),)) for n, m, c in ((LONG, "wsum", "proven"), ("prr_mean", "prr_mean", "paper"))
-    ),
-    repeats=1,
-)
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory) -> str:
     """A page with everything that a page can have, pictures too."""
-    trials = tuple(
-        Trial("s", label, "aggregator", "proven" if label == LONG else "paper", e, 0.0, r, 0.8, 0.9, 0.5, given, 0.0)
-        for e in ASKED
-        for r in (0, 1)
-        for label, given in ((LONG, e), ("prr_mean", 0.0464 * e))
-    )
-    points = [Point("s", label, c, 1.0) for label, c in ((LONG, "proven"), ("prr_mean", "paper"))]
-    claims = (PaperClaim("“a sentence of a paper” (section 5)", "accuracy", ((points[0], points[1]),) * 3),)
-    statement = {"kind": "pure", "epsilon": 0.5, "delta": 0.0, "rho": None, "adjacency": "replace", "adversary": "all",
-                 "caveats": ["A caveat of many words. " * 5]}  # fmt: skip
-    statements = tuple(
-        {
-            "dataset": "s",
-            "method": p.method,
-            "trust": p.trust,
-            "calibration": p.calibration,
-            "epsilon": f"{e:g}",
-            "statement": statement,
-        }
-        for p in points
-        for e in ASKED
-    )
-    failure = {"failure": f"/a/path/{'x' * 90}", "setting": {"name": "s"}, "repeat": 0,
-               "entry": {"label": "prr_mean", "calibration": "paper", "trust": "aggregator"}}  # fmt: skip
-    shown = replace(study.of_plan("x", "A title", "Words.", PLAN), claims=claims, differs=("A sentence.",))
-    grid = ExperimentGrid(trials, statements, (failure,))
-    return page.write(shown, grid, tmp_path_factory.mktemp("page"), 1.0).read_text()
+    return compared(tmp_path_factory.mktemp("page")).read_text()
 
 
 class _Tables(HTMLParser):
@@ -108,13 +61,17 @@ def wrong_rules(text: str) -> list[str]:
 
 TWINS = {
     "small letters": ("font-size: 14px", "font-size: .86rem"),
-    "a loose table": ('<div class="scroll"><table>', "<div><table>"),
+    "a loose table": ('<div class="scroll" role', "<div role"),
     "tables without a scroll bar": ("overflow-x: auto", "overflow-x: visible"),
     "words that do not break": ("overflow-wrap: anywhere", "overflow-wrap: normal"),
     "pictures of fixed width": ("width: 100%; height: auto", "width: 960px; height: auto"),
     "one picture for every screen": ("<picture><source media=", "<picture><source data-media="),
     "no viewport": ("width=device-width", "width=960"),
 }
+
+
+# What a browser sees of them.
+SEEN = {"small letters", "tables without a scroll bar", "words that do not break", "pictures of fixed width"}
 
 
 def test_the_style_of_the_page_fits_a_narrow_screen(written):
@@ -124,67 +81,29 @@ def test_the_style_of_the_page_fits_a_narrow_screen(written):
         assert wrong_rules(written.replace(old, new)) == [name]
 
 
-MEASURE = """
-<script>
-const measured = [];
-function look(frame) {
-  const page = frame.contentDocument, sizes = [];
-  const walk = page.createTreeWalker(page.body, NodeFilter.SHOW_TEXT);
+MEASURE = """() => {
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const sizes = [], images = [...document.images];
   while (walk.nextNode()) if (walk.currentNode.data.trim())
-    sizes.push(parseFloat(frame.contentWindow.getComputedStyle(walk.currentNode.parentElement).fontSize));
-  const widths = [...page.images].map(i => i.getBoundingClientRect().width);
-  const natural = [...page.images].map(i => i.naturalWidth);
-  measured.push([frame.id, {width: page.documentElement.scrollWidth, least: Math.min(...sizes),
-                            picture: Math.max(...widths), natural: Math.max(...natural)}]);
-  const found = document.getElementById("found");
-  found.textContent = JSON.stringify(Object.fromEntries(measured));
-}
-</script><pre id="found"></pre>
-"""
-
-
-def laid_out(pages: dict[str, tuple[str, int]], folder: Path) -> dict[str, dict[str, float]]:
-    """What a browser makes of each of these pages in a window of that width."""
-    frames = "".join(
-        f'<iframe id="{name}" style="width:{width}px;height:900px;border:0" onload="look(this)" '
-        f'srcdoc="{html.escape(text)}"></iframe>'
-        for name, (text, width) in pages.items()
-    )
-    (folder / "frames.html").write_text(f"<!DOCTYPE html><html><body>{MEASURE}{frames}</body></html>")
-    command = [
-        str(BROWSER),
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--hide-scrollbars",
-        f"--user-data-dir={folder / 'profile'}",
-    ]
-    command += ["--virtual-time-budget=20000", "--dump-dom", (folder / "frames.html").as_uri()]
-    dumped = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
-    found: dict[str, dict[str, float]] = json.loads(dumped.partition('<pre id="found">')[2].partition("</pre>")[0])
-    return found
+    sizes.push(parseFloat(getComputedStyle(walk.currentNode.parentElement).fontSize));
+  return {width: document.documentElement.scrollWidth, least: Math.min(...sizes),
+          picture: Math.max(...images.map(i => i.getBoundingClientRect().width)),
+          natural: Math.max(...images.map(i => i.naturalWidth))};
+}"""
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(BROWSER is None, reason="there is no headless browser; the rules of the style are tested above")
-def test_a_browser_shows_the_page_without_scrolling_sideways(written, tmp_path):
-    twin = {name: written.replace(*TWINS[name]) for name in TWINS}
-    found = laid_out(
-        {
-            "narrow": (written, 390),
-            "wide": (written, 1280),
-            "unscrolled": (twin["tables without a scroll bar"], 390),
-            "unbroken": (twin["words that do not break"], 390),
-            "fixed": (twin["pictures of fixed width"], 390),
-            "small": (twin["small letters"], 390),
-        },
-        tmp_path,
-    )
-    assert set(found) == {"narrow", "wide", "unscrolled", "unbroken", "fixed", "small"}
-    assert found["narrow"]["width"] == 390
-    assert found["wide"]["width"] == 1280
-    assert min(found["narrow"]["least"], found["wide"]["least"]) >= LEAST
-    assert found["narrow"]["picture"] == 358  # all but the margins
-    assert found["narrow"]["natural"] < found["wide"]["natural"]  # another picture
-    assert min(found[name]["width"] for name in ("unscrolled", "unbroken", "fixed")) > 390
-    assert found["small"]["least"] < LEAST
+def test_a_browser_shows_the_page_without_scrolling_sideways(chromium: Chromium, written: str, tmp_path: Path):
+    def laid_out(text: str, width: int) -> dict[str, float]:
+        (tmp_path / "page.html").write_text(text)
+        found, _ = chromium.look(tmp_path / "page.html", width, lambda page: page.evaluate(MEASURE))
+        return dict(found)
+
+    narrow, wide = laid_out(written, NARROW), laid_out(written, WIDE)
+    assert (narrow["width"], wide["width"]) == (NARROW, WIDE)
+    assert min(narrow["least"], wide["least"]) >= LEAST
+    assert narrow["picture"] == 358  # all but the margins
+    assert narrow["natural"] < wide["natural"]  # another picture
+    twins = {name: laid_out(written.replace(*TWINS[name]), NARROW) for name in TWINS if name in SEEN}
+    assert {name for name, found in twins.items() if found["width"] > NARROW} == SEEN - {"small letters"}
+    assert twins["small letters"]["least"] < LEAST

@@ -10,7 +10,7 @@ import pytest
 
 from smc_dp.errors import InputError
 from smc_dp.files import writing
-from smc_dp.files.writing import fresh_folder, open_scratch, refuse_existing, write_file, write_folder
+from smc_dp.files.writing import fresh_folder, open_scratch, refuse_existing, write_file, write_folder, write_new
 
 CONTENTS = {"a.json": [b"{}", b"\n"], "b.bin": [b"\x00" * 10]}
 
@@ -63,6 +63,16 @@ def test_a_file_is_never_written_over(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):
         write_file(tmp_path / "key", b"2", 0o600)
     assert (tmp_path / "key").read_bytes() == b"1"
+
+
+def test_half_a_file_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match=r"^report: cannot be written: No space left"):
+        write_new(tmp_path / "report.html", b"half", "report")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_be_made_is_refused_before_the_work(tmp_path: Path) -> None:

@@ -1,0 +1,172 @@
+"""What a page is made of: typed blocks that hold plain text, and pictures that are drawn here.
+
+Whoever knows a subject makes the blocks and writes the words; the template holds none of them. A text is never taken
+for markup, whoever wrote it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, TypeAlias
+
+from smc_dp.pages.svg import Svg
+
+BannerLook: TypeAlias = Literal["secret", "failed", "insecure", "good", "plain"]
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A paragraph."""
+
+    text: str
+    kind: ClassVar[str] = "prose"
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list."""
+
+    items: tuple[str, ...]
+    numbered: bool = False
+    kind: ClassVar[str] = "bullets"
+
+
+@dataclass(frozen=True)
+class FactList:
+    """Terms, each with what there is to say of it."""
+
+    pairs: tuple[tuple[str, str], ...]
+    kind: ClassVar[str] = "fact list"
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table; the first cell of a row is its heading, and columns with these `numbers`, from 0 on, hold figures."""
+
+    caption: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...] = field(repr=False)  # in the lecture of a run, what participants keep secret
+    numbers: tuple[int, ...] = ()
+    kind: ClassVar[str] = "table"
+
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.headings) for row in self.rows):
+            raise ValueError(f"table {self.caption!r}: wanted {len(self.headings)} cells in every row")
+
+
+@dataclass(frozen=True)
+class Verbatim:
+    """Text as it stands: code, digests, lines of a record. `label` says what it is."""
+
+    text: str
+    label: str
+    kind: ClassVar[str] = "verbatim"
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """Somebody's own words, and whose they are and where."""
+
+    text: str
+    source: str
+    kind: ClassVar[str] = "quotation"
+
+    def __post_init__(self) -> None:
+        if not self.source.strip():
+            raise ValueError("a quotation names its source")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture, after sentences that say all that it shows."""
+
+    svg: Svg
+    title: str
+    said: tuple[str, ...]
+    kind: ClassVar[str] = "drawing"
+
+    def __post_init__(self) -> None:
+        if not self.title.strip() or not any(map(str.strip, self.said)):
+            raise ValueError("a picture has a title and sentences for whoever does not see it")
+
+
+@dataclass(frozen=True)
+class Blanks:
+    """Lines to fill in by hand."""
+
+    labels: tuple[str, ...]
+    kind: ClassVar[str] = "blanks"
+
+
+@dataclass(frozen=True)
+class Banner:
+    """What nobody may overlook. The text says it; the look only adds to that."""
+
+    text: str
+    look: BannerLook = "plain"
+    kind: ClassVar[str] = "banner"
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks under a heading; on paper it may begin a new sheet."""
+
+    heading: str
+    blocks: tuple[PageBlock, ...]
+    new_sheet: bool = False
+    kind: ClassVar[str] = "section"
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Two sections beside each other where there is room."""
+
+    left: Section
+    right: Section
+    kind: ClassVar[str] = "side by side"
+
+
+@dataclass(frozen=True)
+class WalkStep:
+    """One step of a walk."""
+
+    heading: str
+    blocks: tuple[PageBlock, ...]
+
+
+@dataclass(frozen=True)
+class Walkthrough:
+    """A walk: on a screen one step at a time, by buttons and arrow keys; all of them on paper and without script."""
+
+    title: str
+    steps: tuple[WalkStep, ...]
+    kind: ClassVar[str] = "walkthrough"
+
+
+PageBlock: TypeAlias = (
+    Prose
+    | Bullets
+    | FactList
+    | PageTable
+    | Verbatim
+    | Quotation
+    | Drawing
+    | Blanks
+    | Banner
+    | Section
+    | SideBySide
+    | Walkthrough
+)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole page. `notices` come first, `made` says at the end how and by what it was made; `on_every_sheet` stays in
+    sight on a screen and stands on every printed sheet.
+    """
+
+    title: str
+    sections: tuple[Section, ...]
+    notices: tuple[Banner, ...] = ()
+    made: tuple[str, ...] = ()
+    on_every_sheet: str = ""
