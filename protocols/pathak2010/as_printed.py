@@ -99,17 +99,18 @@ class PrintedMasked(Message):
 
 async def stage1_party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
     """Steps 1.1 to 1.6 for P_j."""
-    await _find_smallest(me, p, keys, n, Blinded)
+    await find_smallest(me, p, keys, n, Blinded)
 
 
 async def plain_stage1_party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
     """Steps 1.1 to 1.6 for P_j, where r comes as a plaintext."""
-    await _find_smallest(me, p, keys, n, PlainlyBlinded)
+    await find_smallest(me, p, keys, n, PlainlyBlinded)
 
 
-async def _find_smallest(
+async def find_smallest(
     me: Endpoint, p: Parameters, keys: PartyKeys, n: int, kind: type[Blinded] | type[PlainlyBlinded]
 ) -> None:
+    """Steps 1.1 to 1.6 for P_j, to whom this kind of message comes back in step 1.5."""
     # 1. integers with a_j + b_j = n_j: a_j never exceeds n_j, and so tells of it; no coins break a tie
     a, b = split_integer(n, me.rng)
     # 2. the edge j -> pi1(j) shows on the wire, and Charlie reads pi1(j) off the message of P_j
@@ -133,15 +134,16 @@ async def _find_smallest(
 
 async def stage1_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
     """Steps 1.2 to 1.5 for Charlie."""
-    return await _blind_and_permute(me, p, lambda c, r: Blinded(keys.xi.blind(c, r, me.rng)))
+    return await blind_and_permute(me, p, lambda c, r: Blinded(keys.xi.blind(c, r, me.rng)))
 
 
 async def plain_stage1_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
     """Steps 1.2 to 1.5 for Charlie, who multiplies r in as a plaintext."""
-    return await _blind_and_permute(me, p, lambda c, r: PlainlyBlinded(plain_product(keys.xi, c, r)))
+    return await blind_and_permute(me, p, lambda c, r: PlainlyBlinded(plain_product(keys.xi, c, r)))
 
 
-async def _blind_and_permute(me: Endpoint, p: Parameters, blind: Callable[[Ciphertext, int], Message]) -> Halves:
+async def blind_and_permute(me: Endpoint, p: Parameters, blind: Callable[[Ciphertext, int], Message]) -> Halves:
+    """Steps 1.2 to 1.5 for Charlie, who multiplies r in like this."""
     b = in_slots(me, await me.gather(me.parties, PrintedCuratorShare))
     slots = await me.gather(me.parties, PrintedSlot)
     # 4. r is an integer of either sign, as long as a size: it hides a only in part

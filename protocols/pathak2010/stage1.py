@@ -20,7 +20,7 @@ async def party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
     # 1. n_j = a_j + b_j, the shares uniform in Z_(2**L') and n_j followed by random tie bits [N2]
     a, b = p.sizes.split(minimum.with_tie_bits(n, p.tie_bits, me.rng), me.rng)
     # 2. a_j goes to P_pi1(j); so does b_j, locked, since Charlie would see the sender. All others get a cover [N1]
-    a_i, b_i = await _relay(me, p, pi1, a, zeta.encrypt(b, me.rng))
+    a_i, b_i = await relays_and_covers(me, p, pi1, a, zeta.encrypt(b, me.rng))
     # 3. xi(pi1(a)) to Charlie, and with it pi1(b)
     me.send(me.curator, Slot(xi.encrypt(a_i, me.rng), zeta.refresh(b_i, me.rng)))
     # 5. this party's element of pi2(pi1(a) + r)
@@ -89,7 +89,7 @@ async def compare(me: Endpoint, p: Parameters, keys: PartyKeys, a: list[int]) ->
         await comparison.chooser(me, me.curator, keys.dgk, x, flip)
 
 
-async def _relay(me: Endpoint, p: Parameters, pi1: Permutation, a: int, b: Fresh) -> tuple[int, Ciphertext]:
+async def relays_and_covers(me: Endpoint, p: Parameters, pi1: Permutation, a: int, b: Fresh) -> tuple[int, Ciphertext]:
     """Exchange relays and covers; return what P_pi1^-1(j) has for this party."""
     target, source = me.parties[pi1[me.index]], me.parties[pi1.inverse[me.index]]
     for other in me.others:

@@ -344,13 +344,14 @@ def _collected(views: tuple[View, ...], *, public: bool) -> Readings:
             for slot in message.slots:
                 if (slot.protection.how == "public") == public:
                     value = getattr(message, slot.name)
-                    opened = [_open(v, keys) for v in (value if slot.count else (value,))]
+                    numbers = [opened(v, keys) for v in (value if slot.count else (value,))]
                     place = f"{type(message).__name__}.{slot.name}"
-                    found.setdefault(place, []).extend(v for v in opened if v is not None)
+                    found.setdefault(place, []).extend(v for v in numbers if v is not None)
     return {place: values for place, values in found.items() if values}
 
 
-def _open(value: Any, keys: Mapping[int, PrivateKey | DgkPrivateKey]) -> int | None:
+def opened(value: Any, keys: Mapping[int, PrivateKey | DgkPrivateKey]) -> int | None:
+    """A value of a field as a number, a ciphertext opened by any of these keys; None for what none of them opens."""
     if isinstance(value, Ciphertext | BitCiphertext):
         key = keys.get(value.n)
         if isinstance(key, PrivateKey) and isinstance(value, Ciphertext):

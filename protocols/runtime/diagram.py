@@ -7,7 +7,7 @@ Mermaid would take for a command is escaped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from protocols.runtime.session import PUBLIC_NAME
@@ -29,21 +29,78 @@ class _Record:
     stages: dict[str, dict[str, _Edges]]
 
 
+@dataclass(frozen=True)
+class DiagramRow:
+    """Messages of one kind that are sent alike: each of the senders writes to each of the addressees, but not to
+    itself. Both are places in the names of the diagram; `who` has them in words; `sizes` are those of every message.
+    """
+
+    kind: str
+    senders: tuple[int, ...]
+    addressees: tuple[int, ...]
+    sizes: tuple[int, ...]
+    who: tuple[str, str]
+
+    @property
+    def count(self) -> str:
+        """How many messages, and the bytes of one."""
+        return _count(self.sizes)
+
+
+@dataclass(frozen=True)
+class DiagramStage:
+    """A stage, with what is sent in it."""
+
+    name: str
+    rows: tuple[DiagramRow, ...]
+
+    @property
+    def count(self) -> str:
+        """How many messages, and their bytes together."""
+        sizes = [size for row in self.rows for size in row.sizes]
+        return f"{len(sizes):,} messages, {sum(sizes):,} bytes"
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """What a record's headers say: everybody's name, `public` last, the marks of an insecure run, and all stages.
+
+    Every text is fit to be printed: what is no letter or sign is escaped.
+    """
+
+    protocol: str
+    names: tuple[str, ...]
+    insecure: tuple[str, ...]
+    stages: tuple[DiagramStage, ...]
+
+
+def diagram(lines: Iterable[Line]) -> Diagram:
+    """The record to be drawn: in each stage the kinds of messages, those that everybody sends alike in one row.
+
+    `lines` begins with the line of the session; raises ValueError when it does not, or when a line is no message
+    between its participants.
+    """
+    record = _read(lines)
+    stages = (
+        DiagramStage(_plain(stage), tuple(row for kind, edges in kinds.items() for row in _rows(record, kind, edges)))
+        for stage, kinds in record.stages.items()
+    )
+    marks = tuple(_plain(str(mark)) for mark in record.head.get("insecure", []))
+    return Diagram(_plain(record.head["protocol"]), tuple(map(_plain, record.names)), marks, tuple(stages))
+
+
 def arrows(lines: Iterable[Line]) -> str:
     """The record as text: how many messages of each kind go from whom to whom in each stage, and the bytes of one.
 
-    Kinds that everybody sends alike take one line. `lines` begins with the line of the session; raises ValueError
-    when it does not, or when a line is no message between its participants.
+    Raises ValueError as `diagram` does.
     """
-    record = _read(lines)
-    drawn = [f"{_plain(record.head['protocol'])}: {', '.join(map(_plain, record.names[:-1]))}"]
-    drawn += [f"INSECURE: {_plain(str(mark))}" for mark in record.head.get("insecure", [])]
-    for stage, kinds in record.stages.items():
-        rows = [(*row, kind) for kind, edges in kinds.items() for row in _rows(record, edges)]
-        sizes = [size for row in rows for size in row[2]]
-        left, right = (max(len(row[i]) for row in rows) for i in (0, 1))
-        drawn += ["", f"{_plain(stage)}: {len(sizes):,} messages, {sum(sizes):,} bytes"]
-        drawn += [f"  {a:<{left}} --> {b:<{right}}  {_plain(kind)}, {_count(of)}" for a, b, of, kind in rows]
+    found = diagram(lines)
+    drawn = [f"{found.protocol}: {', '.join(found.names[:-1])}"]
+    drawn += [f"INSECURE: {mark}" for mark in found.insecure]
+    for stage in found.stages:
+        left, right = (max(len(row.who[i]) for row in stage.rows) for i in (0, 1))
+        drawn += ["", f"{stage.name}: {stage.count}"]
+        drawn += [f"  {row.who[0]:<{left}} --> {row.who[1]:<{right}}  {row.kind}, {row.count}" for row in stage.rows]
     return "\n".join(drawn) + "\n"
 
 
@@ -76,12 +133,13 @@ def _read(lines: Iterable[Line]) -> _Record:
     except (KeyError, TypeError) as error:
         raise ValueError(f"line 0 does not describe a session: {error}") from None
     stages: dict[str, dict[str, _Edges]] = {}
+    known = frozenset(names)
     for n, line in enumerate(rest, start=1):
         stage, kind, sender, to = (line.get(key) for key in ("stage", "kind", "from", "to"))
         size = line.get("size")
         if not (isinstance(stage, str) and isinstance(kind, str) and isinstance(size, int)):
             raise ValueError(f"line {n} is no message: wanted stage, kind and size")
-        if not (isinstance(sender, str) and isinstance(to, str) and {sender, to} <= set(names)):
+        if not (isinstance(sender, str) and isinstance(to, str) and {sender, to} <= known):
             raise ValueError(f"line {n} is not between participants of the session")
         kinds = stages.setdefault(stage, {})
         kinds[kind] = kinds.pop(kind, {})  # moves to the end
@@ -89,22 +147,27 @@ def _read(lines: Iterable[Line]) -> _Record:
     return _Record(head, parties, names, stages)
 
 
-def _rows(record: _Record, edges: _Edges) -> Iterator[tuple[str, str, list[int]]]:
-    """Senders, addressees, sizes: one row where each of the senders writes to each addressee equally often."""
+def _rows(record: _Record, kind: str, edges: _Edges) -> Iterator[DiagramRow]:
+    """One row where each of the senders writes to each addressee equally often, else one for each sender."""
     for count in dict.fromkeys(map(len, edges.values())):
         alike = {edge: sizes for edge, sizes in edges.items() if len(sizes) == count}
-        senders, addressees = ([name for name in record.names if name in ends] for ends in zip(*alike, strict=True))
+        ends = (frozenset(side) for side in zip(*alike, strict=True))
+        senders, addressees = ([name for name in record.names if name in side] for side in ends)
         if alike.keys() == {(a, b) for a in senders for b in addressees if a != b}:
-            yield _row(record, senders, addressees, alike)
+            yield _row(record, kind, senders, addressees, alike)
         else:
             for a in senders:
-                yield _row(record, [a], [b for b in addressees if (a, b) in alike], alike)
+                yield _row(record, kind, [a], [b for b in addressees if (a, b) in alike], alike)
 
 
-def _row(record: _Record, senders: list[str], addressees: list[str], edges: _Edges) -> tuple[str, str, list[int]]:
-    sizes = [size for (a, b), each in edges.items() if a in senders and b in addressees for size in each]
+def _row(record: _Record, kind: str, senders: list[str], addressees: list[str], edges: _Edges) -> DiagramRow:
+    come, go = frozenset(senders), frozenset(addressees)
+    sizes = tuple(size for (a, b), each in edges.items() if a in come and b in go for size in each)
     other = "each other " if len(senders) > 1 and set(senders) & set(addressees) else "each "
-    return _called(record, senders, "each "), _called(record, addressees, other), sizes
+    who = (_called(record, senders, "each "), _called(record, addressees, other))
+    places = {name: i for i, name in enumerate(record.names)}
+    ends = (tuple(places[name] for name in side) for side in (senders, addressees))
+    return DiagramRow(_plain(kind), next(ends), next(ends), sizes, who)
 
 
 def _called(record: _Record, names: list[str], each: str) -> str:
@@ -115,7 +178,7 @@ def _called(record: _Record, names: list[str], each: str) -> str:
     return ", ".join(map(_plain, names))
 
 
-def _count(sizes: list[int]) -> str:
+def _count(sizes: Sequence[int]) -> str:
     low, high = min(sizes), max(sizes)
     return f"{len(sizes)} x {low:,} bytes" if low == high else f"{len(sizes)} x {low:,} to {high:,} bytes"
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from types import UnionType
+from types import MappingProxyType, UnionType
 from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from protocols.crypto.dgk import BitCiphertext, DgkPublicKey, FreshBit
@@ -84,9 +84,25 @@ class Protection:
         return f"{self.how}({self.width})"
 
     @property
+    def in_words(self) -> str:
+        """The same for a person who reads a page."""
+        return _IN_WORDS[self.how].format(key=self.width)
+
+    @property
     def locks(self) -> bool:
         """Whether the field is a ciphertext."""
         return self.how in ("under", "returned")
+
+
+_IN_WORDS = MappingProxyType(
+    {
+        "public": "anybody may know it",
+        "masked": "to its reader uniform, or within the stated distance of that",
+        "shared": "a secret that sender and reader are both meant to hold",
+        "under": "a ciphertext under the key {key}",
+        "returned": "a ciphertext under the key {key}, back to whoever can open it",
+    }
+)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,48 @@
+"""What the notes say of each step of a sum, word for word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from protocols.runtime.quoted import Quoted, quoted_notes
+
+ROOM = "protocols.secure_sum"
+_RULES = "What is claimed, rules of an honest party"
+
+_LIST = (
+    "R3: it signs at most one list of survivors a sum, with its own context in it, that is either empty "
+    '("given up") or has itself in it, lies within G and has at least K-D members.'
+)
+_OPENS = (
+    "R4: it opens once, when Q distinct members of U have signed exactly what it signed: of members of U a share of b, "
+    "of the others one of s."
+)
+
+SENTENCES: Mapping[str, Quoted] = MappingProxyType(
+    {
+        "0": quoted_notes(
+            ROOM, "[S2]", "All K greetings are needed, and their digest g is in every mask.", "S2", "S3", "S6"
+        ),
+        "1": quoted_notes(
+            ROOM,
+            "[S7]",
+            "Parties tell Charlie that they have all greetings and shares, and which greetings they saw, and mask "
+            "when all have.",
+            "S7",
+            "S11",
+        ),
+        "2": quoted_notes(
+            ROOM,
+            _RULES,
+            "R1: it masks with all of G, under a context of session, g, r and q_r, and both places of a pair (K <= "
+            "1,000 with D = 0, else 200). R2: one masked input for each sum of a session.",
+            "S4",
+        ),
+        "3": quoted_notes(ROOM, _RULES, _LIST, "S1", "S12"),
+        "4": quoted_notes(ROOM, _RULES, _LIST, "S1"),
+        "5": quoted_notes(ROOM, _RULES, _OPENS, "S1"),
+        "6": quoted_notes(ROOM, _RULES, _OPENS, "S5", "S8"),
+        "7": quoted_notes(ROOM, "What is claimed", "Honest parties output what Charlie says, or nothing.", "S9", "S10"),
+    }
+)
