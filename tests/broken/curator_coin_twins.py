@@ -135,7 +135,7 @@ async def shares_alike(me: Any, p: Any, keys: Any, mine: Any, psi: Any, left: An
 async def size_leaving_its_share(me: Any, p: Any, keys: Any, mine: Any) -> Any:
     """Stage 1, which leaves a_j behind."""
     a, b = p.sizes.split(with_tie_bits(mine.n, p.tie_bits, me.rng), me.rng)
-    a_i, b_i = await stage1._relay(me, p, keys.pi1, a, keys.zeta.encrypt(b, me.rng))
+    a_i, b_i = await stage1.relays_and_covers(me, p, keys.pi1, a, keys.zeta.encrypt(b, me.rng))
     me.send(me.curator, Slot(keys.xi.encrypt(a_i, me.rng), keys.zeta.refresh(b_i, me.rng)))
     a_tilde = p.sizes.reduce(keys.xi.decrypt((await me.receive(me.curator, Blinded)).a))
     if me.index:

@@ -290,7 +290,7 @@ def comparing(compare: Any) -> Program:
 
     async def size(me: Any, p: Any, keys: Any, mine: Any) -> None:
         a, b = p.sizes.split(minimum.with_tie_bits(mine.n, p.tie_bits, me.rng), me.rng)
-        a_i, b_i = await stage1._relay(me, p, keys.pi1, a, keys.zeta.encrypt(b, me.rng))
+        a_i, b_i = await stage1.relays_and_covers(me, p, keys.pi1, a, keys.zeta.encrypt(b, me.rng))
         me.send(me.curator, stage1.Slot(keys.xi.encrypt(a_i, me.rng), keys.zeta.refresh(b_i, me.rng)))
         a_tilde = p.sizes.reduce(keys.xi.decrypt((await me.receive(me.curator, stage1.Blinded)).a))
         if me.index:

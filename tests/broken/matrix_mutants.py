@@ -116,10 +116,21 @@ async def without_covers(me: Any, p: Any, keys: Any, n: int) -> None:
     await _slot(me, p, keys, got, keys.zeta.refresh(got.b, me.rng))
 
 
+async def without_choice(me: Any, p: Any, keys: Any, n: int) -> None:
+    """What is for P_pi1(j) goes to everybody."""
+    a, b = p.sizes.split(with_tie_bits(n, p.tie_bits, me.rng), me.rng)
+    relay = Relay(a, keys.zeta.encrypt(b, me.rng))
+    me.broadcast(me.others, relay)
+    source = me.parties[keys.pi1.inverse[me.index]]
+    relays = dict(zip(me.others, await me.gather(me.others, Relay), strict=True))
+    got = relays.get(source, relay)
+    await _slot(me, p, keys, got, keys.zeta.refresh(got.b, me.rng))
+
+
 async def passing_on(me: Any, p: Any, keys: Any, n: int) -> None:
     """P_pi1(j) passes zeta(b_j) on as it came."""
     a, b = p.sizes.split(with_tie_bits(n, p.tie_bits, me.rng), me.rng)
-    a_i, b_i = await stage1._relay(me, p, keys.pi1, a, keys.zeta.encrypt(b, me.rng))
+    a_i, b_i = await stage1.relays_and_covers(me, p, keys.pi1, a, keys.zeta.encrypt(b, me.rng))
     await _slot(me, p, keys, Relay(a_i, b_i), b_i)
 
 
@@ -185,6 +196,10 @@ async def telling(me: Any, p: Any, keys: Any, w: Any, psi: Any) -> Any:
 
 async def party_without_covers(me: Any, p: Any, mine: Any) -> Any:
     return await _party(me, p, mine, without_covers, stage2.party, stage3.party)
+
+
+async def party_without_choice(me: Any, p: Any, mine: Any) -> Any:
+    return await _party(me, p, mine, without_choice, stage2.party, stage3.party)
 
 
 async def party_passing_on(me: Any, p: Any, mine: Any) -> Any:
@@ -254,6 +269,7 @@ UNBLINDED = _program(curator=curator_unblinded)
 HARDLY_BLINDED = _program(curator=curator_hardly_blinded)
 PLAINLY_BLINDED = _program(curator=curator_plainly_blinded)
 WITHOUT_COVERS = _program(party_without_covers)
+WITHOUT_CHOICE = _program(party_without_choice)
 PASSING_ON = _program(party_passing_on)
 STALE = _program(party_stale)
 UNMASKED = _program(party_unmasked)

@@ -24,6 +24,7 @@ from typing import Any, Literal, TypeAlias
 from protocols.programs import Protocol
 from smc_dp.audit.code.symbolic.book import WorldBook, differences
 from smc_dp.audit.code.symbolic.hiding import weakened
+from smc_dp.audit.code.symbolic.naming import shape
 from smc_dp.audit.code.symbolic.patterns import EVERYBODY_STAYS, Pattern
 from smc_dp.audit.code.symbolic.views import SymbolicView, released, seen
 from smc_dp.audit.code.symbolic.worlds import World
@@ -32,6 +33,8 @@ Level: TypeAlias = Literal["own", "nothing", "not all", "partly", "listed", "all
 LEVELS: tuple[Level, ...] = ("own", "nothing", "not all", "partly", "listed", "all")
 MOST_PARTIES = 5
 SUM = "another sum"
+DRAWN = "drawn by a member"  # how something is known that is no input
+_NOT_IN_ALL = "; so in "
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,11 @@ class Cell:
     def beyond(self) -> bool:
         """Whether the coalition learns more than the result tells it."""
         return LEVELS.index(self.level) > LEVELS.index(self.release) and self.level != "not all"
+
+    @property
+    def always(self) -> bool:
+        """Whether it is so in all worlds that were looked at, and not in the worst of them alone."""
+        return _NOT_IN_ALL not in self.how
 
 
 @dataclass(frozen=True)
@@ -143,9 +151,9 @@ def matrix(
 
 def _worst_rows(book: WorldBook, members: frozenset[str]) -> list[Row]:
     """The rows of a coalition, with the worst cells of all settings."""
-    found = _rows(book, members)
+    found = rows_of(book, members)
     for other, setting in zip(book.variants, book.settings[1:], strict=True):
-        more = {row.smallest: row.cells for row in _rows(other, members, briefly=True)}
+        more = {row.smallest: row.cells for row in rows_of(other, members, briefly=True)}
         found = [replace(row, cells=_worse(row.cells, more.get(row.smallest, {}), setting)) for row in found]
     return found
 
@@ -176,10 +184,9 @@ def coalitions(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 @dataclass(frozen=True)
-class _Look:
-    """A world as a coalition sees it."""
+class _Seen:
+    """What a coalition sees of a run, and what it would have of the result alone."""
 
-    world: World
     view: SymbolicView
     result: SymbolicView
 
@@ -189,13 +196,38 @@ class _Look:
         return weakened(self.view) or self.view
 
 
-def _rows(book: WorldBook, members: frozenset[str], briefly: bool = False) -> list[Row]:
+@dataclass(frozen=True)
+class _Look:
+    """A world as a coalition sees it; worlds in which the run is the same so far share what is seen of it."""
+
+    world: World
+    seen: _Seen
+
+    @property
+    def view(self) -> SymbolicView:
+        return self.seen.view
+
+    @property
+    def result(self) -> SymbolicView:
+        return self.seen.result
+
+    @property
+    def weak(self) -> SymbolicView:
+        return self.seen.weak
+
+
+def rows_of(book: WorldBook, members: frozenset[str], briefly: bool = False) -> list[Row]:
+    """The rows of a coalition in the runs of this book alone, one for each party that may have the smallest number."""
     found: dict[int, dict[str, Counter[Cell]]] = {}
     for worlds, wanted in book.scenes(members, briefly):
-        looks = [_look(book, members, w) for w in worlds]
-        for look, classes in _classes(looks, wanted, book.has_one_world):
-            cells = found.setdefault(look.world.ranks.index(0), {})
-            for secret, cell in _cells(book, members, classes, look):
+        made: dict[Hashable, tuple[_Classes, list[tuple[str, Cell]]]] = {}  # by what counts, which it keeps alive
+        for look, classes in _classes(_looks(book, members, worlds), wanted, book.has_one_world):
+            j = look.world.ranks.index(0)
+            cells = found.setdefault(j, {})
+            alike = (j, id(look.seen), *map(id, (classes.view, classes.weak, classes.result)))
+            if alike not in made:
+                made[alike] = classes, list(_cells(book, members, classes, look))
+            for secret, cell in made[alike][1]:
                 cells.setdefault(secret, Counter())[cell] += 1
     ordered = tuple(name for name in book.names if name in members)
     claim = book.protocol.claim
@@ -209,9 +241,14 @@ def _rows(book: WorldBook, members: frozenset[str], briefly: bool = False) -> li
     ]
 
 
-def _look(book: WorldBook, members: frozenset[str], world: World) -> _Look:
-    trace = book.trace(world)
-    return _Look(world, seen(trace, members), released(trace, members))
+def _looks(book: WorldBook, members: frozenset[str], worlds: Sequence[World]) -> list[_Look]:
+    views: dict[int, _Seen] = {}
+    alike: dict[Hashable, _Seen] = {}  # but for the names of the others' coins
+    for trace in map(book.trace, worlds):
+        if id(trace) not in views:
+            here = _Seen(seen(trace, members), released(trace, members))
+            views[id(trace)] = alike.setdefault(shape(here.view, here.result), here)
+    return [_Look(world, views[id(book.trace(world))]) for world in worlds]
 
 
 @dataclass(frozen=True)
@@ -235,14 +272,18 @@ def _classes(looks: list[_Look], wanted: int, all_there_is: bool) -> Iterator[tu
         return
     if wanted < len(looks):
         for here in looks[:wanted]:
-            result = [x for x in looks if x.result.key == here.result.key]
-            close = [x for x in looks if x.view.facts == here.view.facts and x.view.key == here.view.key]
+            result = [x for x in looks if x.result.key_in(x.world) == here.result.key_in(here.world)]
+            close = [x for x in looks if x.view.facts == here.view.facts and _key(x) == _key(here)]
             yield here, _Classes(close, [], result)
         return
-    by_view, by_result = _grouped(looks, lambda x: x.view.key), _grouped(looks, lambda x: x.result.key)
-    by_weak = _grouped(looks, lambda x: x.weak.key)
+    by_view, by_result = _grouped(looks, _key), _grouped(looks, lambda x: x.result.key_in(x.world))
+    by_weak = _grouped(looks, lambda x: x.weak.key_in(x.world))
     for look in looks:
         yield look, _Classes(by_view[look.world], by_weak[look.world], by_result[look.world], complete=True)
+
+
+def _key(look: _Look) -> Hashable:
+    return look.view.key_in(look.world)
 
 
 def _grouped(looks: Sequence[_Look], key: Callable[[_Look], Hashable]) -> dict[World, list[_Look]]:
@@ -254,42 +295,44 @@ def _grouped(looks: Sequence[_Look], key: Callable[[_Look], Hashable]) -> dict[W
 
 def _cells(book: WorldBook, members: frozenset[str], classes: _Classes, look: _Look) -> Iterator[tuple[str, Cell]]:
     for secret in book.shown(look.world):
-        if look.view.known.issuperset(book.linear(look.world)[secret].terms):
+        if look.view.known.issuperset(book.linear(look.world, look.view.trace)[secret].terms):
             yield secret, Cell("own", "own", "a member's own")
         else:
             yield secret, _linear_cell(book, secret, look, classes)
     yield SUM, _sum_cell(book, look)
     for secret, value in book.discrete():
         if book.trace(look.world).tape.drawers.get(secret, set()) & members:
-            yield secret, Cell("own", "own", "drawn by a member")
+            yield secret, Cell("own", "own", DRAWN)
         elif not classes.alone:
             yield secret, _discrete_cell(value, classes)
 
 
 def _linear_cell(book: WorldBook, secret: str, look: _Look, classes: _Classes) -> Cell:
-    release, _ = _solved(book, secret, look.world, [(x.world, x.result) for x in classes.result])
-    level, how = _solved(book, secret, look.world, [(x.world, x.view) for x in classes.view])
+    release, _ = _solved(book, secret, look, classes.result, lambda x: x.result)
+    level, how = _solved(book, secret, look, classes.view, lambda x: x.view)
     if classes.alone:  # that one computation fits other worlds too was not looked at
         release, level = min(release, "listed", key=LEVELS.index), min(level, "listed", key=LEVELS.index)
-    form = book.linear(look.world)[secret]
+    form = book.linear(look.world, look.view.trace)[secret]
     if level == "nothing" and (look.weak.solve(form) is not None or look.weak.tells_of(form)):
         level, how = "partly", "in the span once coins too short to hide and ranges that tell are added"
     return Cell(level, release, how)
 
 
-def _solved(book: WorldBook, secret: str, world: World, views: list[tuple[World, SymbolicView]]) -> tuple[Level, str]:
+def _solved(
+    book: WorldBook, secret: str, look: _Look, alike: Sequence[_Look], view: Callable[[_Look], SymbolicView]
+) -> tuple[Level, str]:
     """Whether the views of all worlds that look like this one give the secret by one and the same computation."""
-    here = next(view for other, view in views if other == world)
-    recipe = here.solve(book.linear(world)[secret])
+    here, form = view(look), book.linear(look.world, look.view.trace)[secret]
+    recipe = here.solve(form)
     if recipe is None:
         return "nothing", "not in the span of what is seen"
-    if not here.exactly(recipe, book.linear(world)[secret]):
+    if not here.exactly(recipe, form):
         return "partly", "its remainder mod some number is in the span"
     if book.has_one_world:
         return "all", "in the span of what is seen"
-    if all(view.gives(recipe, book.linear(other)[secret]) for other, view in views):
-        return "all", f"in the span, by one computation in all {len(views)} worlds that look the same"
-    return "listed", f"in the span, by other computations in some of the {len(views)} worlds that look the same"
+    if all(view(x).gives(recipe, book.linear(x.world, x.view.trace)[secret]) for x in alike):
+        return "all", f"in the span, by one computation in all {len(alike)} worlds that look the same"
+    return "listed", f"in the span, by other computations in some of the {len(alike)} worlds that look the same"
 
 
 def _sum_cell(book: WorldBook, look: _Look) -> Cell:
@@ -298,7 +341,7 @@ def _sum_cell(book: WorldBook, look: _Look) -> Cell:
     if look.weak is not look.view:
         views.append(("partly", look.weak))
     for level, view in views:
-        known = [x for x in book.linear(look.world).values() if view.solve(x) is not None]
+        known = [x for x in book.linear(look.world, look.view.trace).values() if view.solve(x) is not None]
         if view.sums([*known, *look.result.given]):
             return Cell(level, "nothing", "a sum of private inputs in the span of what is seen")
     return Cell("nothing", "nothing", "no other sum of private inputs in the span of what is seen")
@@ -331,4 +374,4 @@ def _strongest(cells: Counter[Cell]) -> Cell:
     count = sum(n for c, n in cells.items() if c.level == worst.level)
     if count == cells.total():
         return worst
-    return Cell(worst.level, worst.release, f"{worst.how}; so in {count} of {cells.total()} worlds")
+    return Cell(worst.level, worst.release, f"{worst.how}{_NOT_IN_ALL}{count} of {cells.total()} worlds")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from smc_dp.audit.code.folding import GROUPS, TextLine, lines, others_among, parties_among
 from smc_dp.audit.code.matrix import SUM, Matrix, Row
@@ -28,13 +28,17 @@ LIMITS = (
     "A permutation is a means: hints on one do no harm where no other column shows more."
 )
 
-SUM_KEY = (
+_SUM_KEY = (
     "Numbers: of each party that is no member, without its noise. Sum: over those who took part, if it came to one. "
     "all: the coalition can compute it. partly: some values are excluded or more likely than before, a remainder is "
-    "known, or a digest against which values can be tried. -: nothing, but what the sum and the members' own inputs "
-    "tell. own: a member's own. *: more than those tell. Every coordinate counts, and the difference of each two "
-    "neighbours. Another sum: of the others' inputs, beside those in the table and the result."
+    "known, or a digest against which values can be tried. -: {nothing}. own: a member's own. *: more than {told}. "
+    "Every coordinate counts, and the difference of each two neighbours. Another sum: of the others' inputs, beside "
+    "those in the table and the result."
 )
+_TOLD = "the sum and the members' own inputs tell"
+SUM_KEY = _SUM_KEY.format(nothing=f"nothing, but what {_TOLD}", told="those tell")
+SUM_KEY_ALONE = _SUM_KEY.format(nothing="nothing", told=_TOLD)
+"""The same where what the result tells stands in the cells as well."""
 SUM_LIMITS = (
     "Computed by running the role code over symbols, with ideal building blocks (sealed links, signatures, hashes and "
     "masks; a shared secret opens with as many shares as it takes) and participants who follow the protocol, but for "
@@ -47,7 +51,7 @@ def sentence(line: TextLine) -> str:
     """What this kind of coalition learns, in words."""
     parts = []
     for level, words in WORDS:
-        names = [_worded(name) for name, shown in line.cells.items() if level in shown.replace("*", "").split("/")]
+        names = [worded(name) for name, shown in line.cells.items() if level in shown.replace("*", "").split("/")]
         if names:
             parts.append(f"{words} {listed(names)}")
     if not parts:
@@ -57,7 +61,8 @@ def sentence(line: TextLine) -> str:
     return text[0].upper() + text[1:]
 
 
-def _worded(name: str) -> str:
+def worded(name: str) -> str:
+    """A secret, or a group of them, in a sentence."""
     words = {"sizes": "the others' sizes", "weights": "the others' weights", "other noise": "the others' noise"}
     words[SUM] = "another sum of the others' inputs"
     return words.get(name, name if name == SMALLEST or "_" in name else f"the {name}")
@@ -68,27 +73,55 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
+@dataclass(frozen=True)
+class MatrixTable:
+    """What coalitions learn, in one kind of session where there are several: columns are kinds of secrets, rows kinds
+    of coalitions with a cell in each column; a sentence for each row, after what is said of all.
+    """
+
+    title: str
+    margin: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+    sentences: tuple[str, ...]
+
+
+def tables(m: Matrix) -> Iterator[MatrixTable]:
+    """The matrix by kinds of sessions."""
+    return (_table(m, session) for session in dict.fromkeys(row.session for row in m.rows))
+
+
+def legend(m: Matrix) -> tuple[str, str, str]:
+    """How to read it, what is not in it, and how it was computed."""
+    key, limits = (SUM_KEY, SUM_LIMITS) if m.has_patterns else (KEY, LIMITS)
+    return key, limits, " ".join((_method(m), *_settings(m)))
+
+
 def text(m: Matrix, width: int = UNFOLDED) -> str:
     """The whole matrix as text: the sentences, then the table, which is wider than a screen, then how to read it."""
-    sessions = dict.fromkeys(row.session for row in m.rows)
-    told = [line for session in sessions for line in _table(m, session, width)]
-    key, limits = (SUM_KEY, SUM_LIMITS) if m.has_patterns else (KEY, LIMITS)
-    method = " ".join((_method(m), *_settings(m)))
-    legend = [wrapped(paragraph, width) for paragraph in (key, limits, method)]
-    return "\n".join([*told, *legend]) + "\n"
+    told = [line for table in tables(m) for line in _lines(table, width)]
+    return "\n".join([*told, *(wrapped(paragraph, width) for paragraph in legend(m))]) + "\n"
 
 
-def _table(m: Matrix, session: str, width: int) -> list[str]:
+def _lines(table: MatrixTable, width: int) -> list[str]:
+    said = [wrapped(sentence, width, "  ") for sentence in table.sentences]
+    margin = [wrapped(table.margin, width), ""] if table.margin else []
+    return [wrapped(table.title, width), "", *margin, *said, "", *tabulated(table.columns, table.rows), ""]
+
+
+def _table(m: Matrix, session: str) -> MatrixTable:
     """What coalitions learn in one kind of session."""
     part = replace(m, rows=tuple(row for row in m.rows if row.session == session))
     found = lines(part)
     columns = [g for g in dict.fromkeys([*GROUPS.values(), *found[0].cells]) if any(g in line.cells for line in found)]
-    said = [wrapped(f"{line.who[0].upper()}{line.who[1:]}: {sentence(line)}", width, "  ") for line in found]
     where = f"{len(m.parties)} parties{f', {session}' if session else ''}"
-    title = wrapped(f"{m.protocol}, {where}: what each coalition learns of the others' secrets", width)
-    table = tabulated(columns, [(line.who, [line.cells.get(c, "") for c in columns]) for line in found])
-    margin = [wrapped(_margin(part), width), ""] if m.has_patterns else []
-    return [title, "", *margin, *said, "", *table, ""]
+    return MatrixTable(
+        f"{m.protocol}, {where}: what each coalition learns of the others' secrets",
+        _margin(part) if m.has_patterns else "",
+        tuple(columns),
+        tuple((line.who, tuple(line.cells.get(c, "") for c in columns)) for line in found),
+        tuple(f"{line.who[0].upper()}{line.who[1:]}: {sentence(line)}" for line in found),
+    )
 
 
 def _margin(m: Matrix) -> str:

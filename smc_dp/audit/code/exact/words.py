@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from smc_dp.audit.code.exact.matrix import MORE, ExactMatrix, ExactRow
 from smc_dp.audit.code.matrix import Cell
-from smc_dp.audit.code.words import UNFOLDED, listed, tabulated, wrapped
+from smc_dp.audit.code.words import UNFOLDED, MatrixTable, listed, tabulated, wrapped
 
 WORDS = (("all", "learn"), ("partly", "have hints on"))
 KEY = (
@@ -21,22 +21,36 @@ LIMITS = (
 )
 
 
-def text(m: ExactMatrix, width: int = UNFOLDED) -> str:
-    """The whole matrix as text: the sentences, the table, and how to read it."""
-    columns = list(m.rows[0].cells)
-    lines = [(" and ".join(row.members), [_shown(row.cells[c]) for c in columns]) for row in m.rows]
-    found = [
+def table(m: ExactMatrix) -> MatrixTable:
+    """What coalitions learn."""
+    columns = tuple(m.rows[0].cells)
+    return MatrixTable(
         f"{m.protocol}, {len(m.participants)} roles: what each coalition learns of the others' secrets",
         "",
-        *(wrapped(f"{' and '.join(row.members).capitalize()}: {sentence(row)}", width, "  ") for row in m.rows),
+        columns,
+        tuple((" and ".join(row.members), tuple(_shown(row.cells[c]) for c in columns)) for row in m.rows),
+        tuple(f"{' and '.join(row.members).capitalize()}: {sentence(row)}" for row in m.rows),
+    )
+
+
+def legend(m: ExactMatrix) -> tuple[str, str, str]:
+    """How to read it, what is not in it, and on what it was tried."""
+    return KEY, LIMITS, f"Tried on {m.inputs} inputs: {'; '.join(_session(session) for session in m.sessions)}."
+
+
+def text(m: ExactMatrix, width: int = UNFOLDED) -> str:
+    """The whole matrix as text: the sentences, the table, and how to read it."""
+    found = table(m)
+    lines = [
+        found.title,
         "",
-        *tabulated(columns, lines),
+        *(wrapped(sentence, width, "  ") for sentence in found.sentences),
         "",
-        wrapped(KEY, width),
-        wrapped(LIMITS, width),
-        wrapped(f"Tried on {m.inputs} inputs: {'; '.join(_session(session) for session in m.sessions)}.", width),
+        *tabulated(found.columns, found.rows),
+        "",
+        *(wrapped(paragraph, width) for paragraph in legend(m)),
     ]
-    return "\n".join(found) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def sentence(row: ExactRow) -> str:

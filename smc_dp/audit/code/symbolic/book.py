@@ -27,7 +27,7 @@ class WorldBook:
         self.parties = len(p.parties)
         self.names = tuple(protocol.program.participants(self.p))
         self.traces: dict[World, Trace] = {}
-        self._linear: dict[World, Mapping[str, Form]] = {}
+        self._linear: dict[tuple[int, int], Mapping[str, Form]] = {}  # by run and smallest party
 
     def trace(self, world: World) -> Trace:
         """The run in this world."""
@@ -69,18 +69,20 @@ class WorldBook:
         """In which parameters this book and its variants differ."""
         return differences([self.p, *(book.p for book in self.variants)])
 
-    def linear(self, world: World) -> Mapping[str, Form]:
+    def linear(self, world: World, seen: Trace | None = None) -> Mapping[str, Form]:
         """The secrets that are sums of unknowns: every unknown, the outcomes in this world, what everybody is given,
         and of all of them the differences of neighbouring coordinates.
         """
-        if world not in self._linear:
-            unknowns = {name: Form.of(s) for name, s in self.trace(world).inputs.items()}
+        trace = seen or self.trace(world)
+        run = id(trace), world.ranks.index(0)
+        if run not in self._linear:
+            unknowns = {name: Form.of(s) for name, s in trace.inputs.items()}
             outcomes = self._outcomes(world)
             sums = {name: Form.of(sum(unknowns[part] for part in parts)) for name, parts in outcomes.items()}
-            single = unknowns | sums | self.trace(world).given(frozenset())
+            single = unknowns | sums | trace.given(frozenset())
             apart = {_apart(x, y): Form.of(single[x] - single[y]) for x, y in _neighbours(single)}
-            self._linear[world] = single | apart
-        return self._linear[world]
+            self._linear[run] = single | apart
+        return self._linear[run]
 
     def shown(self, world: World) -> list[str]:
         """The same by name, but for unknowns that are an outcome by themselves."""

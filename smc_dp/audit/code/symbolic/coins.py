@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Set
+from collections.abc import Hashable, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,7 @@ class Tape:
     drawn from it, `drawers` its name to the roles that drew it, `agreed` to the coins drawn from it by whoever had the
     source, `committed` a commitment to its context, its value and its opening, `circuits` the gates of a garbled search
     to that search, `locked` what was locked in one to its rows. Two runs with another `salt` have other random bytes.
+    `answers` is all that the world was asked so far: as long as these are the same, so are the runs in two worlds.
     """
 
     world: World
@@ -46,6 +47,7 @@ class Tape:
     products: dict[str, Symbol] = field(default_factory=dict)
     circuits: dict[bytes, Circuit] = field(default_factory=dict)
     locked: dict[bytes, LockedUp] = field(default_factory=dict)
+    answers: dict[str, Hashable] = field(default_factory=dict)
 
     def draw(self, symbol: Symbol, among: list[Symbol] | None = None) -> Symbol:
         """Note a coin of its owner; one of the same name is the same coin, drawn again from the beginning."""
@@ -85,7 +87,7 @@ class Tape:
             self.labels[source] = self.names[len(self.labels)]
         label = self.labels[source]
         self.drawers.setdefault(label, set()).add(self.role)
-        images = self.images(label)
+        images = self.answers[label] = self.images(label)
         if len(images) != size:
             raise LocalError(f"{label} has {len(images)} places in the model, {size} are wanted")
         return Permutation(images)
@@ -104,7 +106,10 @@ class Tape:
         if sorted(sides.values()) != [-unit, unit] or least <= -unit or most >= unit:
             Form.of(x).refuse("compares what is no difference of two compared numbers")
         rank = {c: self.world.ranks[self.compared.index(name)] for name, c in sides.items()}
-        return int(rank[unit] < rank[-unit])
+        negative = int(rank[unit] < rank[-unit])
+        less, more = sorted(sides, key=lambda name: sides[name])
+        self.answers[f"{more} - {less}"] = negative
+        return negative
 
     def breaks_ties(self, x: Form) -> bool:
         """Whether both numbers of a difference end in coins, so many that two are hardly ever equal."""

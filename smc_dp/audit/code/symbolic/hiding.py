@@ -22,16 +22,16 @@ def weakened(view: SymbolicView) -> SymbolicView | None:
     """
     added = [*view.hints, *(Form.of(s) for s in sorted(_too_short(view), key=lambda s: s.name))]
     given = [*view.given, *added]
-    more = SymbolicView(view.trace, view.known, view.facts, given, names=view.names) if added else view
+    more = view.with_more(added) if added else view
     telling = ((s.name, s, s.about) for s in symbols_of(given) - view.known if s.about is not None)
     ranges = [about for _, s, about in sorted(telling) if more.solve(Form.of(s)) is not None]
     if not added and not ranges:
         return None
-    told = SymbolicView(view.trace, view.known, view.facts, [*given, *ranges], names=view.names)
+    told = more.with_more(ranges)
     # A hint on a difference is one on that of what its numbers begin with.
     carried = view.trace.carried if ranges else ()
     ahead = [plain for whole, plain in carried if told.solve(whole) is not None]
-    return SymbolicView(view.trace, view.known, view.facts, [*given, *ranges, *ahead], names=view.names)
+    return told.with_more(ahead) if ahead else told
 
 
 def _too_short(view: SymbolicView) -> set[Symbol]:

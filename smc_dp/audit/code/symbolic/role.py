@@ -33,7 +33,9 @@ class PostOffice(Protocol):
 
 @dataclass(repr=False)
 class SymbolicRole:
-    """One role. `end` is None as long as it goes on; `unpublished` waits until everybody has ended."""
+    """One role. `end` is None as long as it goes on; `unpublished` waits until everybody has ended; `left` says how
+    many of its stages are over.
+    """
 
     name: str
     tape: Tape
@@ -43,6 +45,7 @@ class SymbolicRole:
     want: Want | None = None
     end: End | None = None
     stages: list[str] = field(default_factory=list)
+    left: int = 0
     made: dict[str, Any] = field(default_factory=dict)
     mailbox: Mailbox = field(default_factory=Mailbox)
     unpublished: list[Sent] = field(default_factory=list)
@@ -54,12 +57,15 @@ class SymbolicRole:
     def post(self, to: str, message: Message) -> None:
         """Hand a letter in."""
         self._check(message)
-        self.office.post(Sent(self.name, to, message, self.stages[-1]))
+        self.office.post(self._sent(to, message))
 
     def publish(self, message: Message) -> None:
         """Keep for publication."""
         self._check(message)
-        self.unpublished.append(Sent(self.name, PUBLIC_NAME, message, self.stages[-1]))
+        self.unpublished.append(self._sent(PUBLIC_NAME, message))
+
+    def _sent(self, to: str, message: Message) -> Sent:
+        return Sent(self.name, to, message, self.stages[-1], entered=len(self.stages))
 
     def _check(self, message: Message) -> None:
         """Refuse what no message can hold, such as the length of an unknown number."""
@@ -76,6 +82,7 @@ class SymbolicRole:
     def leave(self, result: Any) -> None:
         """End the stage."""
         self.mailbox.end_stage(self.stages[-1])
+        self.left = len(self.stages)
         self.made = {}
 
     def once(self, label: str, make: Callable[[Any], Any]) -> Any:

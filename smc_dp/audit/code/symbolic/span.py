@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, TypeAlias
 
 from flint import fmpq
@@ -15,10 +15,12 @@ class Span:
     """The span of some rows. Row i is *new* if it is no combination of the rows before it.
 
     A row that is not new, and whatever lies in the span, is a combination of new rows in exactly one way. So which rows
-    are new, and these combinations, depend on nothing but the linear relations among the rows.
+    are new, and these combinations, depend on nothing but the linear relations among the rows. `last` are columns that
+    are solved for where a row has no others left: so `other_rank` is the rank of all other columns by themselves.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, last: Set[str] = frozenset()) -> None:
+        self._last = last
         self._pivots: dict[str, tuple[dict[str, Any], Combination]] = {}
         self._count = 0
 
@@ -27,18 +29,29 @@ class Span:
         """How many rows are new."""
         return len(self._pivots)
 
+    @property
+    def other_rank(self) -> int:
+        """The rank of the rows without the columns that come last."""
+        return sum(pivot not in self._last for pivot in self._pivots)
+
     def add(self, row: SpanRow) -> Combination | None:
         """Append a row; None if it is new, else how the new rows before it make it."""
         number, self._count = self._count, self._count + 1
         rest, used = self._reduced(row)
         if not rest:
             return used
-        pivot = next(iter(rest))
+        pivot = next((k for k in rest if k not in self._last), None) or next(iter(rest))
         scale = 1 / rest[pivot]
         combination = {i: -c * scale for i, c in used.items()}
         combination[number] = scale
         self._pivots[pivot] = ({k: c * scale for k, c in rest.items()}, combination)
         return None
+
+    def copy(self) -> Span:
+        """One with the same rows, which goes its own way."""
+        made = Span(self._last)
+        made._pivots, made._count = dict(self._pivots), self._count
+        return made
 
     def solve(self, row: SpanRow) -> Combination | None:
         """How the new rows make this row; None if it is not in the span."""

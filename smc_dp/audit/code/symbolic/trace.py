@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any
 
 from protocols.errors import LocalError
@@ -26,7 +26,7 @@ def values(message: Message) -> Iterator[Any]:
 @dataclass(frozen=True, repr=False)
 class Sent:
     """A message on its way, with the name of its sender's stage, which anybody reads; `to` is `PUBLIC_NAME` for what is
-    published, or said in a greeting.
+    published, or said in a greeting. `entered` says how many stages its sender had begun by then.
     """
 
     sender: str
@@ -34,6 +34,7 @@ class Sent:
     message: Message
     stage: str = ""
     greets: bool = False
+    entered: int = 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,13 +77,11 @@ class Trace:
         return [(x, tuple(reversed(slots(x)))) for s in coins for x in s.joined]
 
     @cached_property
-    def contests(self) -> list[tuple[Form, bool]]:
-        """Every difference of two compared numbers, or of numbers that begin with them, and whether it is negative."""
-        compared, ranks = self.tape.compared, self.tape.world.ranks
-        carriers = [self._carriers(self.inputs[name]) for name in compared]
-        pairs = permutations(range(len(compared)), 2)
-        found = ((i, j, x, y) for i, j in pairs for x in carriers[i] for y in carriers[j])
-        return [(Form.of(x - y), ranks[i] < ranks[j]) for i, j, x, y in found]
+    def contests(self) -> list[tuple[int, int, Form]]:
+        """Every difference of two compared numbers, or of numbers that begin with them, with the places of the two."""
+        carriers = [self._carriers(self.inputs[name]) for name in self.tape.compared]
+        pairs = combinations(range(len(carriers)), 2)
+        return [(i, j, Form.of(x - y)) for i, j in pairs for x in carriers[i] for y in carriers[j]]
 
     @cached_property
     def carried(self) -> tuple[tuple[Form, Form], ...]:

@@ -23,6 +23,7 @@ from smc_dp.audit.code.symbolic.box import Box, Secret
 from smc_dp.audit.code.symbolic.form import Form, Number, Symbol, slots, symbols_of
 from smc_dp.audit.code.symbolic.span import Combination, Span
 from smc_dp.audit.code.symbolic.trace import Trace, values
+from smc_dp.audit.code.symbolic.worlds import World
 
 CONSTANT = ""  # the name that the constant of a form goes by among the names of unknowns
 Recipe = tuple[tuple[tuple[int, Any], ...], tuple[tuple[str, Any], ...]]
@@ -34,7 +35,8 @@ class SymbolicView:
 
     `drawn` names the permutations that the members can draw. `numbers` are those forms that a member reads as they are,
     for the question which coins are long enough; `hints` are forms that it can narrow down. `names` are other names for
-    unknowns that the members know without knowing whose they are.
+    unknowns that the members know without knowing whose they are. `of` is a view of the same members of which this one
+    has all that is given, and more after it.
     """
 
     trace: Trace
@@ -45,19 +47,36 @@ class SymbolicView:
     hints: list[Form] = field(default_factory=list)
     drawn: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
+    of: SymbolicView | None = None
+    _solved: dict[int, tuple[Form, Recipe | None]] = field(default_factory=dict)
 
-    @cached_property
+    def with_more(self, more: Sequence[Form]) -> SymbolicView:
+        """The same view, in which these are given as well."""
+        return SymbolicView(self.trace, self.known, self.facts, [*self.given, *more], names=self.names, of=self)
+
+    @property
     def key(self) -> Hashable:
         """Equal for two views exactly when they look the same."""
-        return tuple(self.facts), len(self._learnt.rows), tuple(self._learnt.relations), self._orders()
+        return self.key_in(self.trace.tape.world)
+
+    def key_in(self, world: World) -> Hashable:
+        """The same in a world in which this was the run as well, with other orders that nobody asked for so far."""
+        orders = frozenset((recipe, world.ranks[i] < world.ranks[j]) for i, j, recipe in self._differences)
+        return self._looks, orders
+
+    @cached_property
+    def _looks(self) -> Hashable:
+        return tuple(self.facts), len(self._learnt.rows), tuple(self._learnt.relations)
 
     def solve(self, form: Form) -> Recipe | None:
         """How to compute the form from the rows and what is the members' own; None if that cannot be done."""
-        return self._learnt.solve(form)
+        if id(form) not in self._solved:
+            self._solved[id(form)] = form, self._learnt.solve(form)
+        return self._solved[id(form)][1]
 
     def tells_of(self, form: Form) -> bool:
         """Whether the members can compute a difference of compared numbers that this unknown is one of."""
-        differences = (x for x, _ in self.trace.contests if not form.terms.keys().isdisjoint(x.terms))
+        differences = (x for _, _, x in self.trace.contests if not form.terms.keys().isdisjoint(x.terms))
         return any(self.solve(x) is not None for x in differences)
 
     def exactly(self, recipe: Recipe, form: Form) -> bool:
@@ -66,11 +85,8 @@ class SymbolicView:
 
     def sums(self, forms: Iterable[Form]) -> int:
         """How many independent sums of private inputs the members know beyond those that these forms make."""
-        inputs = {s.name for s in self.trace.inputs.values()}
-        rows = [self.unknown(row) for row in self._learnt.rows]
         made = [self.unknown(form) for form in forms]
-        hidden = _rank({name: c for name, c in row.items() if name not in inputs} for row in rows)
-        return _rank([*rows, *made]) - hidden - _rank(made)
+        return self._learnt.inputs_alone + self._learnt.beside(made) - _rank(made)
 
     def gives(self, recipe: Recipe, form: Form) -> bool:
         """Whether a recipe of a view that looks the same computes this form here."""
@@ -88,33 +104,38 @@ class SymbolicView:
         """The part of a form that is not the members' own."""
         return {s.name: c for s, c in form.terms.items() if s not in self.known}
 
-    def _orders(self) -> frozenset[Hashable]:
-        """For every difference of compared numbers that the members can compute: how, and whether it is negative."""
-        found = ((self.solve(difference), negative) for difference, negative in self.trace.contests)
-        return frozenset((recipe, negative) for recipe, negative in found if recipe is not None)
+    @cached_property
+    def _differences(self) -> list[tuple[int, int, Recipe]]:
+        """Every difference of compared numbers that the members can compute, and how; its sign they see."""
+        found = ((i, j, self.solve(difference)) for i, j, difference in self.trace.contests)
+        return [(i, j, recipe) for i, j, recipe in found if recipe is not None]
 
     @cached_property
     def _learnt(self) -> _Learnt:
-        learnt = _Learnt(self)
-        for form in self.given:
+        learnt = _Learnt(self, self.of._learnt if self.of else None)
+        for form in self.given[len(self.of.given) if self.of else 0 :]:
             learnt.add(form)
-        todo = list(self.trace.joins)  # who can compute a number that was made by joining digits knows the digits
+        todo = [x for x in self.trace.joins if id(x[0]) not in learnt.joined]
+        # who can compute a number that was made by joining digits knows the digits
         while (found := next((x for x in todo if learnt.has(x[0])), None)) is not None:
             todo = [x for x in todo if x is not found]
+            learnt.joined[id(found[0])] = found[0]
             for digit in found[1]:
                 learnt.add(digit)
         return learnt
 
 
 class _Learnt:
-    """The rows of a view, and every relation among them."""
+    """The rows of a view, and every relation among them; those of another view of the same members come first."""
 
-    def __init__(self, view: SymbolicView) -> None:
+    def __init__(self, view: SymbolicView, first: _Learnt | None = None) -> None:
         self._view = view
-        self._span = Span()
-        self._columns: set[str] = set()
-        self.rows: list[Form] = []
-        self.relations: list[Hashable] = []
+        inputs = frozenset(s.name for s in view.trace.inputs.values())
+        self._span: Span = first._span.copy() if first else Span(inputs)
+        self._columns: set[str] = set(first._columns if first else ())
+        self.rows: list[Form] = list(first.rows if first else ())
+        self.relations: list[Hashable] = list(first.relations if first else ())
+        self.joined: dict[int, Form] = dict(first.joined if first else {})  # whose digits are among the rows
 
     def add(self, row: Form) -> None:
         unknown = self._view.unknown(row)
@@ -130,9 +151,14 @@ class _Learnt:
         return None if found is None else self._recipe(found, form)
 
     @property
-    def rank(self) -> int:
-        """How many rows are no combination of those before them."""
-        return self._span.rank
+    def inputs_alone(self) -> int:
+        """How many independent sums of private inputs, and of nothing else, the rows give."""
+        return self._span.rank - self._span.other_rank
+
+    def beside(self, rows: Iterable[Mapping[str, int]]) -> int:
+        """How many of these are no combination of the rows and of those before them."""
+        span = self._span.copy()
+        return sum(span.add(row) is None for row in rows)
 
     def has(self, form: Form) -> bool:
         """Whether all of the form's value can be computed."""
@@ -177,8 +203,7 @@ def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
     known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
     view = SymbolicView(trace, frozenset(known), drawn=drawn, names=circuits.renamed(strangers))
     view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
-    view.facts += [(s.sender, s.to, type(s.message).__name__, s.stage) for s in trace.sent]
-    view.facts += trace.stages.items()
+    view.facts += heads(trace)
     for value in found:
         if isinstance(value, Box):
             _read_box(view, value, value.n in held)
@@ -199,6 +224,12 @@ def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
         if circuit.is_ordered_by(drawn) and view.solve(circuit.ties) is not None:
             view.hints += circuit.differences()
     return view
+
+
+def heads(trace: Trace) -> tuple[Hashable, ...]:
+    """What anybody sees of a run: who sends what to whom in which stage, and the stages of each."""
+    sent = [(s.sender, s.to, type(s.message).__name__, s.stage) for s in trace.sent]
+    return *sent, *trace.stages.items()
 
 
 def released(trace: Trace, members: frozenset[str]) -> SymbolicView:
