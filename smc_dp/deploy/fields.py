@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from protocols.crypto.identity import PUBLIC_BYTES, SIGNATURE_BYTES, has_small_order
 from smc_dp.data.partition import check_letters
 from smc_dp.errors import InputError, shown
-from smc_dp.files import reading
+from smc_dp.run.key_texts import PublicKeyText as PublicKeyText
+from smc_dp.run.key_texts import SignatureText as SignatureText
 
 _LONGEST_LINE = 500
 _PLAIN = re.compile(r"[0-9]{1,100}(\.[0-9]{1,100})?([eE][+-]?[0-9]{1,3})?|[0-9]{1,200}/[1-9][0-9]{0,199}", re.ASCII)
@@ -74,17 +74,6 @@ def _seconds(value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
-def _public_key(value: object) -> str:
-    key = reading.hexadecimal("a public key", value, PUBLIC_BYTES)
-    if has_small_order(key):
-        raise InputError(f"wanted a public key, got {shown(value)}, for which anybody can sign")
-    return key.hex()
-
-
-def _signature(value: object) -> str:
-    return reading.hexadecimal("a signature", value, SIGNATURE_BYTES).hex()
-
-
 def _setting(value: object) -> Any:
     """A setting of a method as a release has it: a number as a fraction, a word as it is."""
     number = type(value) in (int, float) or (isinstance(value, str) and _PLAIN.fullmatch(value))
@@ -96,7 +85,6 @@ def _name(value: object) -> str:
     return name
 
 
-_HEXADECIMAL = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _NUMBER = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]}
 OneLine: TypeAlias = Annotated[
     str, BeforeValidator(_line), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": _LONGEST_LINE})
@@ -109,10 +97,6 @@ RelayAddress: TypeAlias = Annotated[
 Ratio: TypeAlias = Annotated[str, BeforeValidator(_ratio), WithJsonSchema(_NUMBER)]
 PositiveRatio: TypeAlias = Annotated[str, BeforeValidator(_positive), WithJsonSchema(_NUMBER)]
 Duration: TypeAlias = Annotated[float, BeforeValidator(_seconds), WithJsonSchema(_NUMBER)]
-PublicKeyText: TypeAlias = Annotated[str, BeforeValidator(_public_key), WithJsonSchema(_HEXADECIMAL)]
-SignatureText: TypeAlias = Annotated[
-    str, BeforeValidator(_signature), WithJsonSchema({"type": "string", "pattern": "^[0-9a-f]{128}$"})
-]
 SiteName: TypeAlias = Annotated[
     str,
     BeforeValidator(_name),

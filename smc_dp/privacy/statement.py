@@ -114,11 +114,14 @@ class PrivacyStatement:
 
     def plain_words(self) -> str:
         """A few sentences for somebody who must answer for the data and is no mathematician."""
+        return " ".join([self.promise, *(["Not covered, or to be known:"] if self.caveats else []), *self.caveats])
+
+    @property
+    def promise(self) -> str:
+        """What is guaranteed and against whom, or that nothing is; what else is to be known stands in the caveats."""
         if self.kind == "none":
-            promise = "This release carries no privacy guarantee: treat it as if the exact result were published."
-        else:
-            promise = f"Suppose {_CHANGE[self.adjacency]}. {self._bound()} This holds against {self.adversary}."
-        return " ".join([promise, *(["Not covered, or to be known:"] if self.caveats else []), *self.caveats])
+            return "This release carries no privacy guarantee: treat it as if the exact result were published."
+        return f"Suppose {_CHANGE[self.adjacency]}. {self._bound()} This holds against {self.adversary}."
 
     def _check_curve(self) -> None:
         if self.mu is None:

@@ -148,10 +148,10 @@ def _day(value: str) -> str:
 
 
 EmptyCell: TypeAlias = Annotated[Any, BeforeValidator(_empty_cell), WithJsonSchema({"type": ["number", "string"]})]
-_Day: TypeAlias = Annotated[
+DayText: TypeAlias = Annotated[
     str, AfterValidator(_day), Field(json_schema_extra={"format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})
 ]
-DatePair: TypeAlias = Annotated[list[_Day], Field(min_length=2, max_length=2)]
+DatePair: TypeAlias = Annotated[list[DayText], Field(min_length=2, max_length=2)]
 
 
 def _choice(value: object) -> str:

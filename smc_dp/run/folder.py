@@ -1,7 +1,8 @@
 """The run folder: what a run publishes, written whole or not at all, and read back with suspicion.
 
 `shares.json` and `release.json` are what Dave needs, `transcript.jsonl` is what an auditor needs, `timings.json` says
-what the run cost and is for the participants alone (`publish` leaves it out). Where the sum itself is published, and no
+what the run cost and is for the participants alone (`publish` leaves it out), `page.html` says to anybody what was
+released; it is made of the others. Where the sum itself is published, and no
 shares of it, there is no `shares.json`. Where the method is on public rows, these are in `auxiliary.json`, which Dave
 needs to see that the weights follow from the sum. Where each organisation ran its own part, `study.json` is what all of
 them approved of. Nothing in the folder was computed from private rows outside the protocol: no baseline, no accuracy.
@@ -28,9 +29,10 @@ from smc_dp.methods.model import Weights
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import SIMULATED, ReleaseFile, SharesFile
+from smc_dp.run.sent import OnTheWire
 
 SHARES, RELEASE, TRANSCRIPT, TIMINGS = "shares.json", "release.json", "transcript.jsonl", "timings.json"
-AUXILIARY, STUDY = "auxiliary.json", "study.json"
+AUXILIARY, STUDY, PAGE = "auxiliary.json", "study.json", "page.html"
 NOT_PUBLIC = "not_for_publication"
 """The first field of timings.json, which says why."""
 _WHY = "Seconds depend on secret operands, such as keys and coins: this file is for the participants of the run alone."
@@ -41,7 +43,10 @@ _MOST_BYTES = {
     TRANSCRIPT: 1 << 30,
     AUXILIARY: 1 << 25,
     STUDY: 1 << 25,
+    PAGE: 1 << 22,
 }
+FILES = tuple(_MOST_BYTES)
+"""All that a run may write into its folder."""
 _DIGESTED = (SHARES, AUXILIARY, STUDY, TRANSCRIPT, TIMINGS)
 _NO_DIGEST = "0" * 64
 
@@ -105,7 +110,9 @@ def write(folder: Path, release: PublishedRelease, execution: Execution, study: 
 
     `study`: the document of which everybody approved, where there is one.
     """
-    write_folder(folder, _contents(release, execution, study), 0o777)
+    files = _contents(release, execution, study)
+    (content,) = files[RELEASE]
+    write_folder(folder, {**files, PAGE: [_page(release, content, execution)]}, 0o777)
 
 
 def write_views(folder: Path, execution: Execution) -> None:
@@ -133,7 +140,7 @@ def read(folder: Path) -> PublishedRelease:
 def holds(folder: Path, release: PublishedRelease, execution: Execution, study: bytes | None = None) -> bool:
     """Whether the run folder has exactly this release."""
     (content,) = _contents(release, execution, study)[RELEASE]
-    return reading.read_file(folder / RELEASE, _MOST_BYTES[RELEASE]) == content
+    return content_of(folder, RELEASE) == content
 
 
 def _contents(release: PublishedRelease, execution: Execution, study: bytes | None) -> dict[str, Iterable[bytes]]:
@@ -154,6 +161,16 @@ def _contents(release: PublishedRelease, execution: Execution, study: bytes | No
     digests[TRANSCRIPT] = _digest(execution.transcript.chunks())
     document = _as_json(release, {name: digests[name] for name in _DIGESTED if name in digests})
     return {**files, TRANSCRIPT: execution.transcript.chunks(), RELEASE: [_json(document)]}
+
+
+def _page(release: PublishedRelease, content: bytes, execution: Execution) -> bytes:
+    """The page of a release whose file has this content; what was sent is what the record shows."""
+    from smc_dp.run import page  # which knows what stands here
+
+    cost, stated = execution.cost, json.loads(content)["digests"]
+    if cost is None:
+        return page.content(release, content, stated, page.sent_in(b"".join(execution.transcript.chunks()), release))
+    return page.content(release, content, stated, OnTheWire(cost.messages, cost.bytes))
 
 
 def _digest(content: Iterable[bytes]) -> str:
@@ -197,13 +214,18 @@ def _said_of_columns(bounds: Bounds) -> dict[str, dict[str, Any]]:
 
 def read_document(folder: Path) -> ReleaseFile:
     """What release.json holds; InputError, with every fault, when there is none."""
-    found = reading.parse_object(reading.read_file(folder / RELEASE, _MOST_BYTES[RELEASE]), str(folder / RELEASE))
+    found = reading.parse_object(content_of(folder, RELEASE), str(folder / RELEASE))
     return validated(ReleaseFile, found, f"run folder {folder}: {RELEASE}")
+
+
+def content_of(folder: Path, name: str) -> bytes:
+    """One of the files of a run folder, as it lies there; InputError where it cannot be read, or is too large."""
+    return reading.read_file(folder / name, _MOST_BYTES[name])
 
 
 def beside(folder: Path, document: ReleaseFile, name: str) -> bytes:
     """The file of this name beside a release, if it has the digest that the release states; InputError otherwise."""
-    content = reading.read_file(folder / name, _MOST_BYTES[name])
+    content = content_of(folder, name)
     if document.digests.named.get(name) != hashlib.sha256(content).hexdigest():
         raise InputError(f"{name} does not have the digest that {RELEASE} states")
     return content

@@ -77,8 +77,13 @@ def public(folder: Path) -> dict[str, bytes]:
 
 def read_identities(path: Path) -> dict[str, bytes]:
     """Pinned identities: a JSON object of names and public keys of 64 hexadecimal digits."""
-    document = reading.parse_object(reading.read_file(path, reading.MAX_JSON_BYTES), str(path))
-    return {name: reading.hexadecimal(f"{path}: {shown(name)}", key, PUBLIC_BYTES) for name, key in document.items()}
+    return identities_in(reading.read_file(path, reading.MAX_JSON_BYTES), str(path))
+
+
+def identities_in(content: bytes, where: str) -> dict[str, bytes]:
+    """Those in the bytes of such a file."""
+    document = reading.parse_object(content, where)
+    return {name: reading.hexadecimal(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in document.items()}
 
 
 def read_key(path: Path) -> Identity:
@@ -112,6 +117,13 @@ def pinned_curator(text: str) -> dict[str, bytes]:
     if name != CURATOR_NAME:
         raise InputError(f"curator: wanted the public key of {CURATOR_NAME}, got that of {name}")
     return {name: key}
+
+
+def pinned_auditor(text: str) -> bytes:
+    """An auditor's public key: the key, or the file of name and key that the auditor handed over."""
+    if len(text) == 2 * PUBLIC_BYTES and not Path(text).exists():
+        return reading.hexadecimal("auditor", text, PUBLIC_BYTES)
+    return read_public(Path(text))[1]
 
 
 def load(folder: Path) -> dict[str, Identity]:

@@ -25,6 +25,7 @@ from smc_dp.errors import InputError, shown
 from smc_dp.files.writing import write_file
 from smc_dp.methods.model import classify, scores
 from smc_dp.run.checked import checked
+from smc_dp.run.receipt import Receipt, wanted
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Predictions:
     `classes`, the largest wins. A row that the bounds leave out has the label "" and the score None, and no say in the
     accuracy. ids: what each row is called, its number in the file or the text in the column that was named.
     `insecure` holds the reasons why the run protects nobody, if any; `unaudited` says what was missing to hold the
-    release against its record, None where nothing was.
+    release against its record, None where nothing was; `receipt` is that of the auditor, where one was asked for.
     """
 
     labels: tuple[str, ...]
@@ -46,6 +47,7 @@ class Predictions:
     ids: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
     tested: int = 0
+    receipt: Receipt | None = None
 
     def write(self, out: str | PathLike[str], called: str = "row") -> None:
         """A new CSV file with a line for each row: what it is `called`, its class, a score (of three or more classes
@@ -72,7 +74,12 @@ class Predictions:
 
 
 def predict(
-    run_folder: str | PathLike[str], rows: str | PathLike[str] | Array, id_column: str | None = None
+    run_folder: str | PathLike[str],
+    rows: str | PathLike[str] | Array,
+    id_column: str | None = None,
+    *,
+    receipt: str | PathLike[str] | None = None,
+    auditor: str | PathLike[str] | None = None,
 ) -> Predictions:
     """Add the published shares of a run, where there are any, and classify rows.
 
@@ -86,6 +93,11 @@ def predict(
         A CSV or Parquet file, or rows as `smc_dp.data.preprocess.encode` makes them.
     id_column : str, default=None
         The column of the file that says what its rows are called; None numbers them.
+    receipt : path, default=None
+        The file with an auditor's receipt for this release; goes with `auditor`.
+    auditor : str or path, default=None
+        The auditor's public key, as 64 hexadecimal digits or in the file that the auditor handed over: nothing is
+        predicted without a receipt that this key signed, for exactly these files.
 
     Returns
     -------
@@ -97,7 +109,8 @@ def predict(
     InputError
         When the folder holds no release, when one of its files contradicts another (the shares do not add up to the
         weights, they or the published sum were not signed in the record; classes, bounds or the privacy statement are
-        others), or when rows do not fit.
+        others), when an auditor is named and the receipt is not there or not that of this auditor for these files, or
+        when rows do not fit.
 
     References
     ----------
@@ -116,6 +129,7 @@ def predict(
     (114, True)
 
     """
+    held = wanted(Path(run_folder), receipt, auditor)
     found = checked(Path(run_folder))
     published = found.release
     bounds, known = published.bounds, None
@@ -136,7 +150,9 @@ def predict(
     of_rows: list[Any] = scores(published.weights, found_rows.X).tolist()
     several = len(bounds.classes) > 2
     each = _placed([tuple(score) if several else score for score in of_rows], found_rows, len(ids), None)
-    return Predictions(labels, accuracy, published.insecure, found.unaudited, each, ids, bounds.classes, len(right))
+    return Predictions(
+        labels, accuracy, published.insecure, found.unaudited, each, ids, bounds.classes, len(right), held
+    )
 
 
 def _encoded(table: Table, bounds: Bounds) -> tuple[Encoded, NDArray[np.int64] | None]:

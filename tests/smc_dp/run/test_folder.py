@@ -77,7 +77,7 @@ def edit(folder: Path, file: str, *path: str | int, to: object) -> None:
 def test_the_files_are_as_announced(tmp_path):
     written(tmp_path / "run")
     assert sorted(p.name for p in (tmp_path / "run").iterdir()) == [
-        "release.json", "shares.json", "timings.json", "transcript.jsonl",
+        "page.html", "release.json", "shares.json", "timings.json", "transcript.jsonl",
     ]  # fmt: skip
     shares = json.loads((tmp_path / "run" / "shares.json").read_text())
     assert list(shares) == ["modulus", "fraction_bits", "shares"]

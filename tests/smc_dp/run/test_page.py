@@ -1,0 +1,223 @@
+"""The page beside a release: made of published files alone, the same whoever makes it, and nothing private on it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from support.audited import Folders, agreement, hospitals, sum_agreement, toy_run
+from support.shown import ShownPage
+
+from protocols.runtime.network import LINKS, traffic
+from smc_dp.audit.run.evidence import load
+from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
+from smc_dp.data.columns import BinnedColumn, Column, DateColumn, day_in
+from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.pages.rendering import MOST_BYTES
+from smc_dp.privacy.target import Target
+from smc_dp.run import page, setting_words
+from smc_dp.run.agreement import BY_PROTOCOL, REASONS, SEEDED, TEST_KEYS, Agreement, secure_form, settings_wanted
+from smc_dp.run.checked import checked
+from smc_dp.run.documents import StatedParameters
+from smc_dp.run.folder import PAGE, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease, read_document
+from smc_dp.run.sent import OnTheWire, of_record
+from smc_dp.run.terms import TERMS
+
+SENT = OnTheWire(3, 4567)
+HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</title>", "{{7*7}}", "]]>", "a\u202eb")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    return toy_run(tmp_path_factory.mktemp("made"), (12, 8), key_bits=256, link="wan", topology="star")
+
+
+def release(agreed: Agreement) -> PublishedRelease:
+    """What would be published under this agreement; the weights are on no page."""
+    insecure = tuple(REASONS[mark] for mark in agreed.marks)
+    return PublishedRelease((0.0,), agreed, {}, {**agreed.parameters, "link": "none"}, insecure)
+
+
+def shown(agreed: Agreement, stated: dict[str, str] | None = None) -> ShownPage:
+    return ShownPage(page.content(release(agreed), b"{}", stated or {}, SENT))
+
+
+def test_whoever_has_the_files_makes_the_same_page(made: Folders) -> None:
+    found, file = checked(made.run).release, (made.run / RELEASE).read_bytes()
+    sent = page.sent_in((made.run / TRANSCRIPT).read_bytes(), found)
+    again = page.content(found, file, read_document(made.run).digests.named, sent)
+    assert again == (made.run / PAGE).read_bytes()
+    assert page.made_by(again) is not None
+
+
+def looks() -> str:
+    """A digest of what pages say and look like, whoever makes them."""
+    data = hospitals((12, 8, 9, 7), 2)
+    every = (
+        agreement(data, key_bits=3072, seeded=False),
+        agreement(data, key_bits=512, as_printed=True),
+        agreement(data, protocol="linear", seeded=False),
+        sum_agreement(data, dropouts=1, seeded=False),
+    )
+    pages = [page.content(release(agreed), b"{}", {STUDY: "0" * 64}, SENT) for agreed in every]
+    return hashlib.sha256(b"".join(made.replace(page.MAKER.encode(), b"") for made in pages)).hexdigest()
+
+
+def test_pages_that_say_something_else_have_another_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else an audit would call honest pages of earlier runs lies. What to do: raise PAGE_FORMAT and note its digest."""
+    known = {1: "cfc2aee1e64f864cb022e817c9ca3cb6b65d75c4c460b7eb3ed5127288e448fa"}
+    assert (page.PAGE_FORMAT, looks()) == max(known.items())
+    monkeypatch.setattr(page, "_MOST_NAMES", 1)  # the twin: another page
+    assert looks() not in known.values()
+
+
+def test_messages_and_bytes_are_those_of_the_record(made: Folders) -> None:
+    """Relayed and over a link; and a record that nobody could have made counts for no more than it shows."""
+    evidence, record = load(made.run), (made.run / TRANSCRIPT).read_bytes().splitlines()
+    found = traffic(evidence.envelopes.values(), evidence.session, LINKS["wan"], "star").values()
+    sent = of_record(record, LINKS["wan"].overhead)
+    assert sent == (sum(t.messages for t in found), sum(t.bytes for t in found))
+    timings = json.loads((made.run / TIMINGS).read_text())
+    assert sent == (timings["messages"], timings["bytes"])
+    assert of_record(record, LINKS["none"].overhead) != sent
+    assert (
+        f"It took {sent.messages:,} messages and {sent.bytes:,} bytes" in ShownPage((made.run / PAGE).read_bytes()).text
+    )
+    for line in (b"", b"{}", b'"size":' + b"9" * 30 + b",", b'{"kind":"Absent","size":5}', rb'"x":"\"size\":5,"'):
+        assert of_record([record[0], line], 0) == (0, 0)
+
+
+def test_no_second_no_count_of_rows_and_no_accuracy_is_on_it(made: Folders) -> None:
+    """It is made from what has none of them, and a search finds none."""
+    text = ShownPage((made.run / PAGE).read_bytes()).text
+    timings = json.loads((made.run / TIMINGS).read_text())
+    seconds = [timings["seconds"], *(s for stage in timings["by_stage"] for s in stage["seconds"].values())]
+    assert seconds
+    assert not [s for s in seconds if f"{s:.6g}" in text]
+    assert read_document(made.run).digests.timings not in text
+    assert "accura" not in text
+    leaky = text + f" {seconds[0]:.6g}"
+    assert [s for s in seconds if f"{s:.6g}" in leaky]  # the twin
+
+
+def test_what_makes_it_insecure_comes_first_and_no_guarantee_is_claimed(made: Folders) -> None:
+    text = ShownPage((made.run / PAGE).read_bytes()).text
+    assert text.index(f"INSECURE: {REASONS[SEEDED]}.") < text.index("What was released")
+    assert text.index(f"INSECURE: {REASONS[TEST_KEYS]}.") < text.index("carries no privacy guarantee")
+    assert "Epsilon" not in text
+    honest = shown(agreement(hospitals((12, 8), 2), key_bits=3072, seeded=False)).text
+    assert "INSECURE" not in honest
+    assert "Epsilon 1" in honest
+
+
+def test_it_says_what_the_statement_says_and_what_the_protocol_does_not_promise() -> None:
+    agreed = agreement(hospitals((12, 8), 2), key_bits=3072, seeded=False)
+    text, stated = shown(agreed).text, agreed.statement
+    assert all(caveat in text for caveat in stated.caveats)
+    assert replace(stated, caveats=()).plain_words() in text
+    assert "One party that breaks the rules removes all noise" in text
+    assert shown(replace(agreed, target=Target(2))).text != text
+    summed = sum_agreement(hospitals((12, 8, 9), 2), WeightedSum(0.1), seeded=False)
+    assert "One party that breaks the rules removes all noise" not in shown(summed).text
+    printed = agreement(hospitals((12, 8), 2), key_bits=3072, as_printed=True, seeded=False)
+    assert "claims nothing against those who take part" in shown(printed).text
+
+
+def test_a_simulation_is_called_one_before_anything_else() -> None:
+    agreed = agreement(hospitals((12, 8), 2), key_bits=3072, seeded=False)
+    simulated, at_sites = shown(agreed).text, shown(agreed, {STUDY: "0" * 64}).text
+    assert simulated.index("A simulation: one process") < simulated.index("What was released")
+    assert at_sites.index("all participants approved of") < at_sites.index("What was released")
+    assert "on its own machine, no file shows" in at_sites
+    assert "A simulation" not in at_sites
+
+
+def test_nothing_is_said_of_rows_and_bounds_that_no_file_shows() -> None:
+    """Whose rows are in it where some may vanish, and where bounds come from."""
+    stays = sum_agreement(hospitals((12, 8, 9, 7), 2), seeded=False)
+    may_vanish = shown(sum_agreement(hospitals((12, 8, 9, 7), 2), seeded=False, dropouts=1)).text
+    assert "Up to 1 of the parties may have vanished" in may_vanish
+    assert "may have vanished" not in shown(stays).text  # the twin
+    assert "Where they come from, no file shows" in may_vanish
+    assert "measured on nobody's rows" not in may_vanish
+
+
+def unsaid() -> set[str]:
+    """The settings that some release states and for which there are no words."""
+    of_methods = (settings_wanted(secure_form(name, by)) for name, each in BY_PROTOCOL.items() for by in each)
+    of_protocols = ([field.name for field in fields(kind)] for kind in TERMS.values())
+    stated = {*StatedParameters.model_fields, "calibration", "noise", "delta", "auxiliary", "fraction_bits"}
+    return stated.union(*of_methods, *of_protocols) - set(setting_words.WORDS)
+
+
+def test_every_setting_has_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert unsaid() == set()
+    assert "Law of the noise knorm noise" in shown(agreement(hospitals((12, 8), 2), key_bits=3072, seeded=False)).text
+    monkeypatch.setattr(setting_words, "WORDS", {k: v for k, v in setting_words.WORDS.items() if k != "colluders"})
+    assert unsaid() == {"colluders"}
+
+
+def in_columns(*columns: Column, classes: tuple[str, ...] = ("no", "yes"), label: str = "y") -> Agreement:
+    """A secure sum over these columns."""
+    agreed = sum_agreement(hospitals((12, 8, 9), 2), WeightedSum(0.1), seeded=False)
+    return replace(agreed, bounds=Bounds(columns, classes, label))
+
+
+def test_every_kind_of_column_has_its_bounds_and_its_rule() -> None:
+    text = shown(
+        in_columns(
+            NumericColumn("age", 0, 120, 50),
+            NumericColumn("weight", 0.5, 99, "indicator"),
+            CategoricalColumn("ward", tuple(f"w{i}" for i in range(20)), "category"),
+            CategoricalColumn("sex", ("f", "m"), "m"),
+            DateColumn("admitted", day_in("2010-01-01"), day_in("2025-12-31")),
+            BinnedColumn("bmi", (0, 18, 25.5, 60), 30),
+        )
+    ).text
+    for row in (
+        "age a number 0 to 120 counts as 50",
+        "weight a number 0.5 to 99 counts as the middle of the range, and is marked",
+        "w10, w11, and 8 more is a category of its own",
+        "sex one of several texts f, m counts as m",
+        "admitted a date 2010-01-01 to 2025-12-31 is refused",
+        "bmi a number, by its bin 0, 18, 25.5, 60 counts as 30",
+    ):
+        assert row in text, row
+
+
+def test_hostile_names_stay_text() -> None:
+    columns = [NumericColumn(name, 0, 1) for name in HOSTILE]
+    levels = CategoricalColumn("levels", HOSTILE)
+    found = shown(in_columns(*columns, levels, classes=("no", HOSTILE[0]), label=f"of {HOSTILE[1]}"))
+    plain = shown(in_columns(*(NumericColumn(f"c{i}", 0, 1) for i in range(6)), CategoricalColumn("l", ("a", "b"))))
+    assert found.elements == plain.elements
+    for name in HOSTILE:
+        assert " ".join(name.split()) in found.text
+
+
+def test_whatever_is_released_fits_on_a_page() -> None:
+    """The widest table, the longest names and all of them made of letters that are written as five."""
+    long = '"' * 4000
+    columns = [CategoricalColumn(f"{i}{long}", tuple(f"{j}{long}" for j in range(20))) for i in range(500)]
+    content = page.content(release(in_columns(*columns, classes=(f"a{long}", f"b{long}"), label=long)), b"{}", {}, SENT)
+    assert len(content) < MOST_BYTES
+    assert "And 100 more, which are in release.json." in ShownPage(content).text
+
+
+def test_the_page_of_a_folder_is_the_one_of_what_lies_there(made: Folders, tmp_path: Path) -> None:
+    """Another release has another page: each digest and each parameter counts."""
+    found, stated = checked(made.run).release, read_document(made.run).digests.named
+    file = (made.run / RELEASE).read_bytes()
+    one = page.content(found, file, stated, SENT)
+    assert page.content(found, file, stated | {TIMINGS: "0" * 64}, SENT) == one
+    others = (
+        page.content(found, file + b" ", stated, SENT),
+        page.content(found, file, stated | {TRANSCRIPT: "0" * 64}, SENT),
+        page.content(found, file, stated, OnTheWire(3, 4568)),
+        page.content(replace(found, insecure=()), file, stated, SENT),
+        page.content(replace(found, parameters={**found.parameters, "topology": "mesh"}), file, stated, SENT),
+    )
+    assert len({one, *others}) == 6
