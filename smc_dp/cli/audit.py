@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, choice, count, positive, quoted_in_options, refuse
+from smc_dp.cli import receipts, screen
+from smc_dp.cli.matrix import PARTIES, show_matrix
+from smc_dp.cli.options import AsJson, check_beside, count, positive, quoted_in_options, refuse
 from smc_dp.errors import InputError
 
 if TYPE_CHECKING:
-    from protocols.programs import Protocol
-    from smc_dp.audit.run.report import AuditReport, Finding
-
-PARTIES = 3
+    from smc_dp.audit.run.report import AuditReport
 
 
 def audit(
@@ -27,6 +25,14 @@ def audit(
     ] = None,
     views: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of views (*.view), of one participant or several.")
+    ] = None,
+    ledgers: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of parties' ledgers, or of exports: the budget before and after."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.html", help="A page to file and sign, a new file; of a failed audit too."),
     ] = None,
     matrix: Annotated[
         str | None,
@@ -43,12 +49,24 @@ def audit(
         str | None,
         typer.Option(metavar="NUMBER", help="Processor time that the checks of the run may use [default: 40]."),
     ] = None,
+    receipt: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A new file: what was found, signed; only if the audit passes.")
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(metavar="NAME.key", help="With --receipt: the auditor's secret identity key.")
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Check a run: its record, its release, its privacy statement, and with views what its participants did and saw.
 
-    Every check is listed as passed, failed, or not possible with what was given. Exit code 0: no check failed; 1: one
+    Every check is listed as passed, failed, or not possible with what was given; then which of three levels of
+    assurance was reached (the record is whole; it is authentic; every message was replayed), and what is missing for
+    the next one. Exit code 0: no check failed; 1: one
     did, and the first offending message is named, or one took too long; 2: the input cannot be read.
+
+    With --receipt and --key (`smc-dp identities new auditor` makes one) the result of an audit that passed is signed,
+    with the digests of all files: `smc-dp predict --receipt FILE --auditor auditor.pub` asks for it. An audit that did
+    not pass gets none.
 
     \b
     Examples:
@@ -56,16 +74,20 @@ def audit(
       smc-dp audit runs/first --identities identities.json --json
       smc-dp run --out runs/second --record-views views
       smc-dp audit runs/second --views views
+      smc-dp audit runs/second --views views --ledgers ledgers --report report.html
+      smc-dp audit runs/first --receipt receipt.json --key auditor.key
       smc-dp audit --matrix pathak2010 --parties 3
       smc-dp audit --matrix pathak2010-garbled
       smc-dp audit --matrix comparison
       smc-dp audit --matrix linear
       smc-dp audit --matrix secure_sum
+      smc-dp audit --matrix secure_sum --report matrix.html
     """
     if matrix is not None:
-        of_run = {"RUN": run_folder, "--identities": identities, "--views": views, "--seconds": seconds}
-        refuse(of_run | {"--fresh": fresh or None}, "not with --matrix")
-        return _matrix(matrix, count("--parties", parties, 2), as_json)
+        files = {"RUN": run_folder, "--identities": identities, "--views": views, "--ledgers": ledgers}
+        files |= {"--receipt": receipt, "--key": key}
+        refuse(files | {"--seconds": seconds, "--fresh": fresh or None}, "not with --matrix")
+        return show_matrix(matrix, count("--parties", parties, 2), report, as_json=as_json)
     refuse({"--parties": parties}, "only with --matrix")
     if run_folder is None:
         raise InputError("RUN: wanted a run folder, or a protocol with --matrix, got neither")
@@ -73,54 +95,41 @@ def audit(
     from smc_dp.audit.run.checks import audit_run
     from smc_dp.audit.run.work import SECONDS
 
+    check_beside(run_folder, {"--report": report, "--receipt": receipt})
+    auditor = receipts.auditor(receipt, key)
     allowed = SECONDS if seconds is None else float(positive("--seconds", seconds))
     with screen.status() as hear:
-        found = audit_run(run_folder, identities=identities, views=views, progress=hear, seconds=allowed, fresh=fresh)
-    found = _in_options(found)
-    if as_json:
-        print(json.dumps(found.as_dict(), allow_nan=False))
-    else:
-        screen.show_audit(found)
+        found = audit_run(
+            run_folder,
+            identities=identities,
+            views=views,
+            ledgers=ledgers,
+            progress=hear,
+            seconds=allowed,
+            fresh=fresh,
+        )
+    _show(found, as_json=as_json)
+    if report is not None:
+        _write(report, found)
+    if receipt is not None and auditor is not None:
+        receipts.write(receipt, found, auditor)
     return 0 if found.passed else 1
 
 
-def _in_options(report: AuditReport) -> AuditReport:
-    """The report with options for parameters."""
-
-    def named(finding: Finding) -> Finding:
-        detail = quoted_in_options(finding.outcome.detail, {"seconds": "--seconds", "fresh": "--fresh"})
-        return replace(finding, outcome=replace(finding.outcome, detail=detail))
-
-    return replace(report, findings=tuple(map(named, report.findings)))
+def _show(found: AuditReport, *, as_json: bool) -> None:
+    if as_json:
+        print(_named(json.dumps(found.as_dict(), allow_nan=False)))
+    else:
+        screen.show_audit(found, _named)
 
 
-def _matrix(name: str, asked: int | None, as_json: bool) -> int:
-    from protocols.programs import LOOKED_AT
-    from smc_dp.audit.code import matrix as matrices
-    from smc_dp.audit.code import words
+def _write(path: Path, found: AuditReport) -> None:
+    from smc_dp.pages.rendering import write_page
 
-    protocol = LOOKED_AT[choice("--matrix", name, tuple(LOOKED_AT))]
-    if protocol.model.small is not None:
-        refuse({"--parties": asked}, f"not with --matrix {name}, which always has the same roles")
-        return _exact_matrix(protocol, as_json)
-    parties = asked or PARTIES
-    if parties > matrices.MOST_PARTIES:
-        raise InputError(f"--parties: wanted at most {matrices.MOST_PARTIES}, got {parties}")
-    with screen.status() as hear:
-        found = matrices.matrix(protocol, parties, hear)
-    print(
-        json.dumps(found.as_dict()) if as_json else words.text(found, screen.prose_width()), end="\n" if as_json else ""
-    )
-    return 0
+    write_page(path, found.page(), f"--report: {path}")
+    print(f"Report: {path}", file=sys.stderr)
 
 
-def _exact_matrix(protocol: Protocol, as_json: bool) -> int:
-    from smc_dp.audit.code.exact import matrix as matrices
-    from smc_dp.audit.code.exact import words
-
-    with screen.status() as hear:
-        found = matrices.matrix(protocol, hear)
-    print(
-        json.dumps(found.as_dict()) if as_json else words.text(found, screen.prose_width()), end="\n" if as_json else ""
-    )
-    return 0
+def _named(said: str) -> str:
+    """What the library says, with options for its parameters."""
+    return quoted_in_options(said, {name: f"--{name}" for name in ("seconds", "fresh", "identities", "views")})

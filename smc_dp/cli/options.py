@@ -6,6 +6,7 @@ InputErrors name the option. The library names its parameters, which `in_options
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -142,6 +143,31 @@ def several(option: str, text: str) -> list[str]:
     if not all(parts) or len(set(parts)) < len(parts):
         raise InputError(f"{option}: wanted different values with commas between them, got {shown(text)}")
     return parts
+
+
+def check_new(files: Mapping[str, Path | None]) -> None:
+    """InputError for the first of these that is no new file, before anything takes minutes."""
+    for option, file in files.items():
+        if file is not None and ((there := os.path.lexists(file)) or not file.absolute().parent.is_dir()):
+            why = "exists already" if there else "its folder does not exist"
+            raise InputError(f"{option}: {file}: {why}, wanted a new file")
+
+
+def check_beside(run: Path, files: Mapping[str, Path | None]) -> None:
+    """InputError for the first of these that is not a new file of its own outside of the run folder, whose files it
+    could be taken for.
+    """
+    check_new(files)
+    seen: dict[Path, str] = {}
+    for option, file in files.items():
+        if file is None:
+            continue
+        place = file.resolve()
+        if place.is_relative_to(run.resolve()):
+            raise InputError(f"{option}: {file} lies inside the run folder {run}, wanted a place outside")
+        if place in seen:
+            raise InputError(f"{option}: {file} is the file of {seen[place]} too, wanted another")
+        seen[place] = option
 
 
 def refuse(options: Mapping[str, object], why: str) -> None:

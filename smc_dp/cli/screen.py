@@ -170,11 +170,11 @@ def show_run(report: Report) -> None:
     show_lines(words.result(report, width()))
 
 
-def show_audit(report: AuditReport) -> None:
-    """Print an audit."""
+def show_audit(report: AuditReport, named: Callable[[str], str] = str) -> None:
+    """Print an audit; `named` makes options of parameters."""
     from smc_dp.audit.run import words
 
-    show_lines(words.lines(report, width()))
+    show_lines(map(named, words.lines(report, width())))
 
 
 def show_bench(measured: Bench, greetings: float, start: float | None) -> None:

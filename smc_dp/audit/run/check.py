@@ -12,6 +12,7 @@ from smc_dp.audit.run.evidence import Evidence
 Status: TypeAlias = Literal["passed", "failed", "not possible"]
 Group: TypeAlias = Literal["conformity", "privacy", "hygiene", "replay", "statements", "leakage"]
 Work: TypeAlias = Literal["lines", "little", "much"]
+Takes: TypeAlias = Literal["folder", "identities", "views"]
 _OF_VIEWS_AND_CODE = ("hygiene", "replay", "statements", "leakage")
 
 
@@ -21,6 +22,7 @@ class CheckOutcome:
     can be named: only a signature makes one.
 
     A check that would have taken too long is not `finished`: then it was not possible, and no audit passes with it.
+    `by_nature`: it was not possible because what was given has nothing that could be asked; other views may have.
     """
 
     status: Status
@@ -28,6 +30,7 @@ class CheckOutcome:
     line: int | None = None
     culprit: Culprit | None = None
     finished: bool = True
+    by_nature: bool = False
 
     @property
     def party(self) -> str | None:
@@ -54,8 +57,13 @@ def failed(detail: str, line: int | None = None, culprit: Culprit | None = None)
 
 
 def not_possible(why: str) -> CheckOutcome:
-    """The check needs what was not given; `why` says what."""
+    """The check needs what was not given, or what is there does not let it be made; `why` says what."""
     return CheckOutcome("not possible", why)
+
+
+def nothing_to_ask(why: str) -> CheckOutcome:
+    """This run has nothing that the check is about, whatever is handed over: it keeps no level of assurance away."""
+    return CheckOutcome("not possible", why, by_nature=True)
 
 
 def unfinished(why: str) -> CheckOutcome:
@@ -69,7 +77,8 @@ class Check:
 
     `work`: whether it asks if the record's lines hang together, which is asked first, costs little, or runs the
     protocol's code; that is done only beside a record whose lines do. `of_code`: it asks of the protocol's code alone,
-    so that nothing in the evidence can make it take longer.
+    so that nothing in the evidence can make it take longer. `takes`: what it cannot be made without, beside a run
+    folder, where not all of its group is of one kind.
     """
 
     group: Group
@@ -78,6 +87,12 @@ class Check:
     run: Callable[[Evidence], CheckOutcome]
     work: Work = "little"
     of_code: bool = False
+    takes: Takes = "folder"
+
+    @property
+    def needs(self) -> Takes:
+        """What has to be handed over for the check to say all that it can."""
+        return "views" if self.group in _OF_VIEWS_AND_CODE else self.takes
 
     @property
     def is_costly(self) -> bool:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from os import PathLike
 from pathlib import Path
 
-from smc_dp.audit.run import conformity, hygiene, leakage, privacy, replay, statements
+from smc_dp.audit.run import budgets, conformity, hygiene, leakage, privacy, replay, statements
+from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Check
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.kept import Kept, cache_folder
-from smc_dp.audit.run.report import AuditReport, audit_evidence
+from smc_dp.audit.run.report import AuditReport, audit_evidence, today
 from smc_dp.audit.run.work import MORE_TIME, SECONDS, Allowance, TakesTooLongError
 from smc_dp.errors import InputError
 
@@ -31,8 +33,10 @@ def audit_run(
     identities: str | PathLike[str] | None = None,
     views: str | PathLike[str] | None = None,
     progress: Callable[[str], None] | None = None,
+    ledgers: str | PathLike[str] | None = None,
     seconds: float = SECONDS,
     fresh: bool = False,
+    on: date | None = None,
 ) -> AuditReport:
     """Every check on a run folder; what was not given makes a check not possible, never passed.
 
@@ -46,11 +50,15 @@ def audit_run(
         A folder of what participants did and saw.
     progress : callable, default=None
         Hears the name of each check.
+    ledgers : path, default=None
+        A folder of parties' ledgers, or of JSON exports of them, for the budget before and after the run.
     seconds : float, default=40.0
         The processor time that all may use, for a stranger's files may ask for any amount; it holds in the main thread
         of a program.
     fresh : bool, default=False
         What is known of the protocol's code from an earlier audit is found out again.
+    on : datetime.date, default=None
+        The day that the report bears, in UTC; today where none is given.
 
     Returns
     -------
@@ -73,7 +81,7 @@ def audit_run(
     True
 
     """
-    allowance = Allowance(seconds)
+    day, allowance = today() if on is None else on, Allowance(seconds)
     known, seen = (None if path is None else Path(path) for path in (identities, views))
     if progress:
         progress("reading")
@@ -81,4 +89,12 @@ def audit_run(
         evidence = allowance.spend(lambda: load(Path(run_folder), known, seen))
     except TakesTooLongError:
         raise InputError(f"{run_folder}: cannot be read in {seconds / 2:g} s of processor time; {MORE_TIME}") from None
-    return audit_evidence(replace(evidence, kept=Kept(cache_folder(), fresh)), CHECKS, progress, allowance)
+    found = audit_evidence(replace(evidence, kept=Kept(cache_folder(), fresh)), CHECKS, progress, allowance, on=day)
+    return found if ledgers is None else replace(found, budgets=_budgets(Path(ledgers), found, allowance))
+
+
+def _budgets(ledgers: Path, found: AuditReport, allowance: Allowance) -> tuple[PartyBudget, ...]:
+    try:
+        return allowance.spend(lambda: budgets.read(ledgers, found.audited))
+    except TakesTooLongError:
+        raise InputError(f"{ledgers}: cannot be read in the processor time that is left; {MORE_TIME}") from None

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from smc_dp.audit.run.check import Group, Status
 from smc_dp.files.documents import Document
+from smc_dp.files.kinds import DigestText
+from smc_dp.run.documents import DayText
 
 
 class FindingDocument(Document):
@@ -21,13 +27,57 @@ class FindingDocument(Document):
     pinned: bool | None
 
 
+class FileDigest(Document):
+    """A file that was read. Those beside the run folder stand under the name of their kind, as in `views/1.view`."""
+
+    file: str
+    sha256: DigestText
+
+
+class LevelDocument(Document):
+    """The level of assurance that was reached, 0 for none of the three, and what is missing for the next one.
+
+    `views`: whose were given; `identities`: whether they are known from elsewhere.
+    """
+
+    number: Annotated[int, Field(ge=0, le=3)]
+    name: str
+    missing: list[str]
+    views: list[str]
+    identities: bool
+
+
+class BudgetDocument(Document):
+    """How a party's ledger stood when the run was charged to it; figures are exact fractions as text, null where there
+    are none. `head` is null where no ledger was given, `entry` where it has none for this run.
+    """
+
+    party: str
+    head: str | None
+    entry: int | None
+    outcome: str | None
+    limit: str | None
+    spent_before: str | None
+    spent_after: str | None
+    left_before: str | None
+    left_after: str | None
+    doubts: list[str]
+
+
 class AuditDocument(Document):
-    """All that an audit found of the run folder `run`. `passed`: no check failed, and none was given up; those that
-    were are `unfinished`. `first_fault` is the failed check with the earliest line.
+    """All that an audit by this `version` found on this `date` (UTC) of the run folder `run`, whose session has this
+    id. `passed`: no check failed, and none was given up; those that were are `unfinished`. `first_fault` is the failed
+    check with the earliest line. `budgets` is null where no ledgers were given.
     """
 
     run: str
+    date: DayText
+    version: str
+    session: DigestText
+    level: LevelDocument
     passed: bool
     first_fault: FindingDocument | None
     unfinished: list[str]
     findings: list[FindingDocument]
+    files: list[FileDigest]
+    budgets: list[BudgetDocument] | None

@@ -6,9 +6,10 @@ What cannot be read at all raises InputError; what can be read and is wrong is k
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,19 @@ from smc_dp.files import reading
 from smc_dp.files.documents import Read, validated
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters
-from smc_dp.run.folder import AUXILIARY, RELEASE, SHARES, STUDY, TRANSCRIPT, PublishedRelease, opened, stated
-from smc_dp.run.identities import read_identities
+from smc_dp.run.folder import (
+    AUXILIARY,
+    PAGE,
+    RELEASE,
+    SHARES,
+    STUDY,
+    TIMINGS,
+    TRANSCRIPT,
+    PublishedRelease,
+    opened,
+    stated,
+)
+from smc_dp.run.identities import identities_in
 from smc_dp.run.line_zero import read_head, read_session
 
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
@@ -51,6 +63,7 @@ class Evidence:
     that can be read and who went on without a letter. `session` is what line 0 describes (whether its id is the stated
     one is for a check). `pinned`: identities known from elsewhere, or None. `views`: by role. `kept`: what earlier
     audits found out about the code. `auxiliary`: the public rows in the folder, if the release states any.
+    `handed_over`: the SHA-256 of each file beside the folder, under the name of its kind.
     """
 
     folder: Path
@@ -67,11 +80,19 @@ class Evidence:
     views: Mapping[str, RecordedView]
     kept: Kept = _NOTHING_KEPT
     auxiliary: AuxiliaryRows | None = None
+    handed_over: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def recomputed(self) -> Mapping[str, Recomputed]:
         """What follows from each view and the record: made once, because it costs as much as the role did."""
         return {name: recompute(self.session, view, self.envelopes) for name, view in self.views.items()}
+
+    @cached_property
+    def timings(self) -> bytes | None:
+        """What the run cost, where a file says it; raises InputError for one that cannot be read."""
+        if not os.path.lexists(self.folder / TIMINGS):
+            return None
+        return reading.read_file(self.folder / TIMINGS, MAX_JSON_BYTES)
 
     @cached_property
     def digests(self) -> Mapping[str, str]:
@@ -117,6 +138,8 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
         rows = AuxiliaryRows.read(files[AUXILIARY], str(folder / AUXILIARY))
     if STUDY in _stated(release):
         files[STUDY] = reading.read_file(folder / STUDY, MAX_JSON_BYTES)
+    if os.path.lexists(folder / PAGE):
+        files[PAGE] = reading.read_file(folder / PAGE, MAX_JSON_BYTES)
     files[TRANSCRIPT] = reading.read_file(folder / TRANSCRIPT, MAX_BYTES)
     where = str(folder / TRANSCRIPT)
     lines, head = _read(files[TRANSCRIPT], where)
@@ -124,11 +147,23 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
         raise InputError(f"{views}: views are replayed beside records of up to {_MAX_REPLAYED} lines only")
     protocol, session = read_session(head, f"{where} line 0")
     envelopes, absences = parsed(session, lines)
-    pinned = None if identities is None else read_identities(identities)
+    pinned, handed_over = None, {}
+    if identities is not None:
+        content = reading.read_file(identities, reading.MAX_JSON_BYTES)
+        pinned, handed_over = identities_in(content, str(identities)), _digest("identities", identities.name, content)
+    read = {} if views is None else _views(views, session, protocol.limits)
+    for _, of_view in read.values():
+        handed_over |= of_view
     return Evidence(
         folder, files, release, shares, head, lines, envelopes, absences, protocol, session, pinned,
-        {} if views is None else _views(views, session, protocol.limits), auxiliary=rows,
+        {role: view for role, (view, _) in read.items()}, auxiliary=rows, handed_over=handed_over,
     )  # fmt: skip
+
+
+def _digest(kind: str, name: str, content: bytes) -> dict[str, str]:
+    """Under a name that no file of a run folder has."""
+    readable = os.fsencode(name).decode(errors="replace")
+    return {f"{kind}/{readable}": hashlib.sha256(content).hexdigest()}
 
 
 def _stated(release: Mapping[str, Any]) -> Container[str]:
@@ -148,7 +183,8 @@ def _read(content: bytes, where: str) -> tuple[Lines, dict[str, Any]]:
     return lines, read_head(lines.text(0), where)
 
 
-def _views(folder: Path, session: Session, limits: Limits) -> dict[str, RecordedView]:
+def _views(folder: Path, session: Session, limits: Limits) -> dict[str, tuple[RecordedView, dict[str, str]]]:
+    """By role, each with the digest of its file."""
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".view"))
     except OSError as error:
@@ -158,7 +194,7 @@ def _views(folder: Path, session: Session, limits: Limits) -> dict[str, Recorded
         raise InputError(f"{folder}: wanted 1 to {most} files that end in .view, got {len(names)}")
     if keys is not None and keys.bits(session.parameters) > keys.replayed:
         raise InputError(f"{folder}: views are replayed up to {keys.replayed} {keys.parameter} only")
-    views: dict[str, RecordedView] = {}
+    views: dict[str, tuple[RecordedView, dict[str, str]]] = {}
     left = _MAX_VIEWS_BYTES
     for name in names:
         content = reading.read_file(folder / name, min(MAX_VIEW_BYTES, left))
@@ -169,5 +205,5 @@ def _views(folder: Path, session: Session, limits: Limits) -> dict[str, Recorded
             raise InputError(f"{folder / name}: {error}") from None
         if view.role in views:
             raise InputError(f"{folder / name}: there is a view of {view.role} already")
-        views[view.role] = view
+        views[view.role] = view, _digest("views", name, content)
     return views

@@ -17,7 +17,7 @@ from protocols.programs import Protocol
 from protocols.runtime.claims import Readings, Trials
 from smc_dp.audit.code import boundary, law
 from smc_dp.audit.code.two_samples import shape
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
 
 NO_CLAIM = "this protocol claims nothing"
@@ -39,12 +39,12 @@ def structure_together(evidence: Evidence) -> CheckOutcome:
         return not_possible(f"wanted two views or more, got {len(names)}")
     claim, p = evidence.protocol.claim, evidence.session.parameters
     if claim is None:
-        return not_possible(NO_CLAIM)
+        return nothing_to_ask(NO_CLAIM)
     beyond = "" if claim.claims(p, names) else f"not claimed, because: {' '.join(claim.why_not(p, names))}"
     without = [tuple(name for name in names if name != left_out) for left_out in names]
     fewer = [c for c in without if len(c) > 1 and claim.claims(p, c)] if beyond else [names]
     if not fewer:
-        return not_possible(beyond)
+        return nothing_to_ask(beyond)
     outcome = _structure(evidence, fewer)
     if beyond and outcome.status == "passed":
         return passed(f"{outcome.detail}; all {len(names)} together: {beyond}")
@@ -54,11 +54,11 @@ def structure_together(evidence: Evidence) -> CheckOutcome:
 def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> CheckOutcome:
     claim, p = evidence.protocol.claim, evidence.session.parameters
     if claim is None or claim.trials is None:
-        return not_possible(NO_CLAIM)
+        return nothing_to_ask(NO_CLAIM)
     if not coalitions:
         return not_possible(NO_VIEWS)
     if evidence.absences or any(again.doubted for again in evidence.recomputed.values()):
-        return not_possible("letters were given up, and the simulators of the claim make whole conversations")
+        return nothing_to_ask("letters were given up, and the simulators of the claim make whole conversations")
     simulate = claim.trials.simulation(p, Stream.insecure_from_seed("structure"))
     stopped = [name for name, made in evidence.recomputed.items() if made.fault]
     whole = [names for names in coalitions if not set(names) & set(stopped)]
@@ -105,7 +105,7 @@ def law_of_code(evidence: Evidence) -> CheckOutcome:
     """The law at toy size."""
     protocol = evidence.protocol
     if protocol.claim is None or protocol.claim.trials is None:
-        return not_possible(NO_CLAIM)
+        return nothing_to_ask(NO_CLAIM)
     small = protocol.claim.trials.small(evidence.session.parameters)
     return _kept(evidence, "law", small, lambda: judge(_law(*_which(protocol), small)))
 
@@ -148,11 +148,11 @@ def boundary_of_code(evidence: Evidence) -> CheckOutcome:
     """What is not claimed, at toy size."""
     protocol = evidence.protocol
     if protocol.claim is None or protocol.claim.trials is None:
-        return not_possible(NO_CLAIM)
+        return nothing_to_ask(NO_CLAIM)
     small = protocol.claim.trials.small(evidence.session.parameters)
     tried = [sentence for sentence, _ in boundary.attacks(protocol, small)]
     if not tried:
-        return not_possible("of what is not claimed nothing is for a coalition in such a session to try")
+        return nothing_to_ask("of what is not claimed nothing is for a coalition in such a session to try")
     untried = [u.sentence for u in protocol.claim.not_claimed if u.sentence not in tried]
     return _kept(evidence, "boundary", small, lambda: judge_boundary(_boundary(*_which(protocol), small), untried))
 

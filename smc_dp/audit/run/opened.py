@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from protocols.runtime.opened_mail import Letter
-from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.evidence import Evidence, Recomputed
 from smc_dp.errors import shown
 
 NO_VIEWS = "no view was given"
@@ -11,8 +13,13 @@ NO_VIEWS = "no view was given"
 
 def opened(evidence: Evidence) -> tuple[Letter, ...]:
     """Every sealed line that a given view opens, in the order of the record, from the end that could read it best."""
+    return most_legible(evidence.recomputed.values())
+
+
+def most_legible(views: Iterable[Recomputed]) -> tuple[Letter, ...]:
+    """The same of these views."""
     best: dict[int, Letter] = {}
-    for again in evidence.recomputed.values():
+    for again in views:
         for letter in again.letters:
             had = best.get(letter.line)
             if had is None or _legible(letter) > _legible(had):

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import Any
 
 from protocols.errors import ProtocolError
+from smc_dp import __version__
+from smc_dp.audit.run import levels
+from smc_dp.audit.run.audited import AuditedRun
+from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, unfinished
-from smc_dp.audit.run.documents import AuditDocument, FindingDocument
+from smc_dp.audit.run.documents import AuditDocument, BudgetDocument, FileDigest, FindingDocument, LevelDocument
 from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.levels import Assurance
+from smc_dp.audit.run.page import page
 from smc_dp.audit.run.work import MORE_TIME, Allowance, TakesTooLongError
 from smc_dp.errors import InputError
+from smc_dp.pages.blocks import Page
 
 
 @dataclass(frozen=True)
@@ -40,10 +48,18 @@ class Finding:
 
 @dataclass(frozen=True)
 class AuditReport:
-    """What an audit found."""
+    """What an audit found: of the folder `run`, on this day, by this version.
+
+    `audited`: public facts of the run and of what was handed over. `budgets`: what parties' ledgers say of it, None
+    where none were given.
+    """
 
     run: str
     findings: tuple[Finding, ...]
+    audited: AuditedRun
+    date: date
+    budgets: tuple[PartyBudget, ...] | None = None
+    version: str = __version__
 
     @property
     def passed(self) -> bool:
@@ -63,20 +79,78 @@ class AuditReport:
         return min(named, key=lambda f: f.outcome.line or 0) if named else next(iter(faults), None)
 
     @property
+    def session(self) -> str:
+        """The id of the run's session, in hexadecimal digits."""
+        return self.audited.session
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """The SHA-256 of each file of the run folder that was read."""
+        return self.audited.files
+
+    @property
+    def assurance(self) -> Assurance:
+        """The three levels, and what is missing for each."""
+        return levels.reached(self)
+
+    @property
     def document(self) -> AuditDocument:
         """As it is printed."""
         first = self.first_fault
         return AuditDocument(
             run=self.run,
+            date=self.date.isoformat(),
+            version=self.version,
+            session=self.audited.session,
+            level=_level(self),
             passed=self.passed,
             first_fault=first.document if first else None,
             unfinished=list(self.unfinished),
             findings=[f.document for f in self.findings],
+            files=[FileDigest(file=name, sha256=digest) for name, digest in self.audited.read.items()],
+            budgets=None if self.budgets is None else [_budget(found) for found in self.budgets],
         )
+
+    def page(self) -> Page:
+        """A page to file and to sign: the first sheet for everybody, every check and digest after it."""
+        return page(self)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return self.document.model_dump()
+
+
+def _level(report: AuditReport) -> LevelDocument:
+    found, audited = report.assurance, report.audited
+    return LevelDocument(
+        number=found.level.number if found.level else 0,
+        name=found.level.name if found.level else levels.NONE,
+        missing=list(found.next.missing) if found.next else [],
+        views=list(audited.viewed),
+        identities=audited.pinned is not None,
+    )
+
+
+def _budget(found: PartyBudget) -> BudgetDocument:
+    charged = found.charged
+    before, after = (charged.before.as_dict(), charged.after.as_dict()) if charged else ({}, {})
+    return BudgetDocument(
+        party=found.party,
+        head=found.head,
+        entry=charged.entry if charged else None,
+        outcome=charged.outcome if charged else None,
+        limit=before.get("limit"),
+        spent_before=before.get("spent"),
+        spent_after=after.get("spent"),
+        left_before=before.get("left"),
+        left_after=after.get("left"),
+        doubts=list(charged.doubts) if charged else [],
+    )
+
+
+def today() -> date:
+    """The day in UTC: asked where a command or a function of the library begins, and nowhere else."""
+    return datetime.now(UTC).date()
 
 
 def audit_evidence(
@@ -84,12 +158,17 @@ def audit_evidence(
     checks: Sequence[Check],
     progress: Callable[[str], None] | None = None,
     allowance: Allowance | None = None,
+    *,
+    on: date | None = None,
 ) -> AuditReport:
     """Run every check; a check that cannot work with the evidence has failed, for honest evidence never does that.
+
+    `on`: the day that the report bears, today's where none is given; no check sees it.
 
     Where the record's lines do not hang together nothing that is costly is done: it would only be about lines that
     anybody can have written.
     """
+    day = today() if on is None else on
     allowed = Allowance() if allowance is None else allowance
     findings: list[Finding] = []
     for check in checks:
@@ -101,7 +180,15 @@ def audit_evidence(
         else:
             outcome = _bounded(check, evidence, allowed)
         findings.append(Finding(check, outcome))
-    return AuditReport(str(evidence.folder), tuple(findings))
+    return AuditReport(str(evidence.folder), tuple(findings), _audited(evidence, allowed), day)
+
+
+def _audited(evidence: Evidence, allowed: Allowance) -> AuditedRun:
+    """The facts, without those of the release where they would take too long."""
+    try:
+        return allowed.spend(lambda: AuditedRun.of(evidence))
+    except TakesTooLongError:
+        return AuditedRun.of(evidence, opened=False)
 
 
 def _bounded(check: Check, evidence: Evidence, allowed: Allowance) -> CheckOutcome:

@@ -19,7 +19,7 @@ from protocols.runtime.envelope import signed_payload
 from protocols.runtime.message import Message
 from protocols.runtime.statement import SignedStatement, encoded, is_attested, statement
 from smc_dp.audit.run.blame import Culprit, greeting, identity, signer
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
 from smc_dp.errors import shown
@@ -35,7 +35,7 @@ def statements(evidence: Evidence) -> CheckOutcome:
     Looked at are those in the given views, those that their roles saw to be signed, and those in what was published.
     """
     if not evidence.session.program.statements:
-        return not_possible("this protocol has no statements")
+        return nothing_to_ask("this protocol has no statements")
     found = {said: None for said in _all_signed(evidence) if _holds(evidence, said)}
     about: dict[tuple[str, str, bytes], SignedStatement] = {}
     for said in found:
@@ -45,7 +45,9 @@ def statements(evidence: Evidence) -> CheckOutcome:
             signed = statement(evidence.session.id, *said[:3])
             return failed(what, culprit=Culprit(said.name, evidence, signed, said.signature))
     if not found:
-        return not_possible(NO_VIEWS if not evidence.views else "no statement got as far as these views")
+        if not evidence.views:
+            return not_possible(NO_VIEWS)
+        return nothing_to_ask("no statement got as far as these views")
     return passed(f"{len(found)} statements of {len({said.name for said in found})} signers, no two about the same")
 
 
@@ -80,7 +82,7 @@ def openings(evidence: Evidence) -> CheckOutcome:
     """What was published is made again from what everybody greeted with and what was published beside it."""
     checkable = evidence.protocol.checkable
     if checkable is None or not checkable.opens(evidence.session.parameters):
-        return not_possible(NOTHING_TO_CHECK)
+        return nothing_to_ask(NOTHING_TO_CHECK)
     said = _published(evidence)
     if said is None:
         why = "letters were given up, and" if evidence.absences else "of what should be there"
@@ -97,7 +99,7 @@ def commitments(evidence: Evidence) -> CheckOutcome:
     """What is in opened letters, and stands committed to in a greeting, opens what was promised there."""
     checkable = evidence.protocol.checkable
     if checkable is None:
-        return not_possible("this protocol has no commitments that letters could open")
+        return nothing_to_ask("this protocol has no commitments that letters could open")
     if not evidence.views:
         return not_possible(NO_VIEWS)
     greeted = _greetings(evidence)

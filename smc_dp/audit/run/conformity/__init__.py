@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from smc_dp.audit.run.check import Check, CheckOutcome, Work
+from smc_dp.audit.run.check import Check, CheckOutcome, Takes, Work
 from smc_dp.audit.run.conformity import conversation, links, publication, session
 from smc_dp.audit.run.conformity.conversation import Given, beside_schedule
 from smc_dp.audit.run.evidence import Evidence
 
 
-def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome], work: Work = "little") -> Check:
-    return Check("conformity", name, asks, run, work)
+def _check(
+    name: str, asks: str, run: Callable[[Evidence], CheckOutcome], work: Work = "little", takes: Takes = "folder"
+) -> Check:
+    return Check("conformity", name, asks, run, work, takes=takes)
 
 
 def _scheduled(name: str, asks: str, run: Callable[[Given], CheckOutcome]) -> Check:
@@ -27,7 +29,7 @@ LINKS: tuple[Check, ...] = (
 )
 SESSION: tuple[Check, ...] = (
     _check("session", "Is the session the one that its protocol, parameters and identities give?", session.session),
-    _check("identities", "Are the identities those known from elsewhere?", session.identities),
+    _check("identities", "Are the identities those known from elsewhere?", session.identities, takes="identities"),
     _check("routes", "Does every message travel on a declared route?", session.routes),
     _check("sizes", "Is every message as long as the public parameters say?", session.sizes),
     _check("greetings", "Has nobody greeted twice?", session.greetings),
@@ -43,6 +45,7 @@ PUBLICATION: tuple[Check, ...] = (
     _check("shares", "Are the shares those that the participants published?", publication.shares),
     _check("release", "Are the released weights the sum of the shares?", publication.release),
     _check("agreed", "Did everybody agree on what the release states?", publication.agreement),
+    _check("page", "Does the page beside the release say what the release says?", publication.page),
     _check("cost", "Is the stated cost that of the record?", publication.cost, "much"),
 )
 STUDY: tuple[Check, ...] = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Container, Mapping
 from dataclasses import fields
 
@@ -13,17 +12,21 @@ from protocols.runtime.channel import GREETING
 from protocols.runtime.desk import KEYS
 from protocols.runtime.network import LINKS, Traffic, traffic
 from smc_dp.audit.run.blame import gone
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.conformity.conversation import scheduled
-from smc_dp.audit.run.evidence import MAX_JSON_BYTES, Evidence
+from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import shown
 from smc_dp.files import reading
 from smc_dp.files.documents import validated
 from smc_dp.run.approvals import fault as approvals_fault
 from smc_dp.run.binding import agreement_fault, published, share_fault, weights_fault
 from smc_dp.run.documents import StageTimings, TimingsFile
-from smc_dp.run.folder import RELEASE, SHARES, STUDY, TIMINGS
+from smc_dp.run.folder import PAGE, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT
+from smc_dp.run.folder import stated as as_stated
 from smc_dp.run.line_zero import APPROVALS
+from smc_dp.run.page import MAKER, made_by, sent_in
+from smc_dp.run.page import content as page_content
+from smc_dp.run.page import fault as page_fault
 
 _COUNTED = tuple(field.name for field in fields(Traffic))
 
@@ -31,9 +34,9 @@ _COUNTED = tuple(field.name for field in fields(Traffic))
 def files(evidence: Evidence) -> CheckOutcome:
     """Every file of the folder has the digest that the release states."""
     digests = evidence.digests
-    contents = {name: content for name, content in evidence.files.items() if name != RELEASE}
-    if (timings := _timings(evidence)) is not None:
-        contents[TIMINGS] = timings
+    contents = {name: content for name, content in evidence.files.items() if name not in (RELEASE, PAGE)}
+    if evidence.timings is not None:
+        contents[TIMINGS] = evidence.timings
     for name, content in contents.items():
         if digests.get(name) != hashlib.sha256(content).hexdigest():
             return failed(f"{name} does not have the digest that {RELEASE} states")
@@ -43,11 +46,11 @@ def files(evidence: Evidence) -> CheckOutcome:
 def shares(evidence: Evidence) -> CheckOutcome:
     """shares.json holds, name by name and number by number, what the participants signed and published."""
     if evidence.shares is None:
-        return not_possible(f"there is no {SHARES}: what was published is the result, and no shares of it")
+        return nothing_to_ask(f"there is no {SHARES}: what was published is the result, and no shares of it")
     stated = evidence.shares_file.shares
     hygiene = evidence.protocol.model.hygiene
     if hygiene is None:
-        return not_possible("the protocol does not say in which ring its shares add up")
+        return nothing_to_ask("the protocol does not say in which ring its shares add up")
     ring_bits = hygiene.ring_bits(evidence.session.parameters)
     if evidence.shares_file.modulus != str(1 << ring_bits):
         return failed(f"modulus: wanted 2**{ring_bits}, got {shown(evidence.shares_file.modulus)}")
@@ -87,6 +90,26 @@ def agreement(evidence: Evidence) -> CheckOutcome:
     return passed(f"{len(found.parameters)} parameters, the bounds of {columns} columns, the grid and the marks")
 
 
+def page(evidence: Evidence) -> CheckOutcome:
+    """The page beside the release is the one that the release and the record make: it says nothing else to anybody.
+
+    No digest of it stands anywhere, so it is made again, to the byte; which only the version can that made it.
+    """
+    content = evidence.files.get(PAGE)
+    if content is None:
+        return nothing_to_ask(f"there is no {PAGE}, which earlier versions did not make")
+    if (version := made_by(content)) not in (None, MAKER):
+        return not_possible(
+            f"{PAGE} says that version {version} made it, and this is {MAKER}: what it says is not known to be "
+            "true, until that version audits it or it is taken away"
+        )
+    found = as_stated(evidence.release_file, evidence.auxiliary)
+    sent = sent_in(evidence.files[TRANSCRIPT], found)
+    if fault := page_fault(content, page_content(found, evidence.files[RELEASE], evidence.digests, sent)):
+        return failed(fault)
+    return passed(f"{len(content)} bytes, as this version makes them of {RELEASE} and of the record")
+
+
 def approvals(evidence: Evidence) -> CheckOutcome:
     """Each participant has signed that it takes part in one study, all of them the same, which says what the release
     says; and the session's nonce is made of these approvals, so that they were given for this session alone.
@@ -95,7 +118,7 @@ def approvals(evidence: Evidence) -> CheckOutcome:
     """
     head, study = evidence.head, evidence.files.get(STUDY)
     if APPROVALS not in head and study is None:
-        return not_possible("the run is a simulation in one process, and nobody approved of a study beforehand")
+        return nothing_to_ask("the run is a simulation in one process, and nobody approved of a study beforehand")
     if fault := approvals_fault(study, evidence.opened.agreement, head, evidence.session):
         return failed(fault, 0)
     count = len(evidence.session.names)
@@ -109,9 +132,9 @@ def cost(evidence: Evidence) -> CheckOutcome:
     they are no less than none, and stand in the stages and with the roles that the protocol's own code has; or there
     are none at all.
     """
-    content = _timings(evidence)
+    content = evidence.timings
     if content is None:
-        return not_possible(f"there is no {TIMINGS}")
+        return nothing_to_ask(f"there is no {TIMINGS}")
     stated = validated(TimingsFile, reading.parse_object(content, TIMINGS), TIMINGS)
     link, topology = evidence.parameters.link, evidence.head["topology"]
     found = traffic(evidence.envelopes.values(), evidence.session, LINKS[link], topology)
@@ -175,8 +198,3 @@ def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> str | None:
 def _unknown_stage(stated: list[StageTimings], known: Container[str]) -> str | None:
     unknown = next((s.stage for s in stated if s.stage not in known), None)
     return f"by_stage: {TIMINGS} has a stage {shown(unknown)}, the protocol has none" if unknown else None
-
-
-def _timings(evidence: Evidence) -> bytes | None:
-    present = os.path.lexists(evidence.folder / TIMINGS)
-    return reading.read_file(evidence.folder / TIMINGS, MAX_JSON_BYTES) if present else None

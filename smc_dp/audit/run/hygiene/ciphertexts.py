@@ -12,7 +12,7 @@ from protocols.runtime.message import Key, is_fresh
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import deviates
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
 
@@ -49,7 +49,7 @@ def units(evidence: Evidence) -> CheckOutcome:
 
 
 _PLAIN = (int, bool, bytes)
-_NONE = not_possible("the given views hold no ciphertexts")
+_NONE = nothing_to_ask("the given views hold no ciphertexts")
 
 
 def _is_unit(c: Locked) -> bool:

@@ -11,7 +11,7 @@ from protocols.runtime.message import Key, Message
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import blamed, deviates
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
 from smc_dp.errors import shown
@@ -22,7 +22,7 @@ def keys(evidence: Evidence) -> CheckOutcome:
     """Every key has the declared length and shape, its proof holds, and its secret part is the one in its view."""
     limits = evidence.protocol.limits
     if limits.keys is None:
-        return not_possible("this protocol has no keys")
+        return nothing_to_ask("this protocol has no keys")
     bits = limits.keys.bits(evidence.session.parameters)
     if bits < limits.keys.shortest and TEST_KEYS not in evidence.head["insecure"]:
         return failed(f"keys of {bits} bits protect nothing, and the record is not marked with {TEST_KEYS}", 0)

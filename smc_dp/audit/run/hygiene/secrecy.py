@@ -15,7 +15,7 @@ from protocols.crypto.paillier import Ciphertext, PrivateKey
 from protocols.runtime.claims import Mask, View, keys_of, public_fields, readings
 from protocols.runtime.opened_mail import Letter
 from smc_dp.audit.run.blame import deviates
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
 from smc_dp.errors import shown
@@ -42,7 +42,7 @@ def masks(evidence: Evidence) -> CheckOutcome:
     """
     hygiene, p = evidence.protocol.model.hygiene, evidence.session.parameters
     if hygiene is None:
-        return not_possible("the protocol does not say what masks what")
+        return nothing_to_ask("the protocol does not say what masks what")
     declared = hygiene.masks(p)
     for mask in declared:
         if mask.slack is not None and mask.slack < max(MIN_SIGMA, hygiene.sigma):
@@ -131,7 +131,7 @@ def canaries(evidence: Evidence) -> CheckOutcome:
     if _chance(marked, read) > -CANARY_BITS:
         marked = _first(vectors)
     if _chance(marked, read) > -CANARY_BITS:
-        return not_possible("the secrets are too short for the number of readings: chance hits are likely")
+        return nothing_to_ask("the secrets are too short for the number of readings: chance hits are likely")
     for reader, numbers in read.items():
         for secret, line in _hits(numbers, [s for s in marked if s.owner != reader]):
             return failed(f"{secret.name} of {shown(secret.owner)} stands in what {shown(reader)} read", line)
@@ -139,7 +139,7 @@ def canaries(evidence: Evidence) -> CheckOutcome:
     if isinstance(sizes, CheckOutcome):
         return sizes
     if not marked and sizes.startswith("not"):
-        return not_possible(f"no secret in these views is distinctive; compared numbers were {sizes}")
+        return nothing_to_ask(f"no secret in these views is distinctive; compared numbers were {sizes}")
     return passed(f"{len(marked)} secrets looked for in {len(read)} views; compared numbers were {sizes}")
 
 

@@ -131,11 +131,13 @@ CHECKS: tuple[Check, ...] = (
         "noise",
         "Is the parties' noise as long as its law makes it, in no direction?",
         from_parameters(noise, shared.noise, own_noise.noise),
+        takes="views",
     ),
     Check(
         "privacy",
         "models",
         "Is nothing that a party entered longer than its rows can make it?",
         from_parameters(models, shared.models, own_noise.models),
+        takes="views",
     ),
 )

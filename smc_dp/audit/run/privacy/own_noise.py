@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil, log1p
 from typing import Any
 
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.private_inputs import counted, told
 from smc_dp.audit.run.stated import Stated, ring_fault
@@ -40,7 +40,7 @@ def mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
 
 def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
     """There is none beside the numbers; what is in them nobody can tell from the model."""
-    return not_possible("the noise of each party is in its model, and views hold the model alone")
+    return nothing_to_ask("the noise of each party is in its model, and views hold the model alone")
 
 
 def models(evidence: Evidence, found: Stated) -> CheckOutcome:

@@ -34,7 +34,7 @@ def _known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "PROTOCOLS", {**PROTOCOLS, **TOYS})
 
 
-OF_THE_RELEASE = {"files", "release", "agreed", "cost", "mechanism", "statement", "marks", "noise", "models"}
+OF_THE_RELEASE = {"files", "release", "agreed", "page", "cost", "mechanism", "statement", "marks", "noise", "models"}
 
 
 @pytest.mark.parametrize(("protocol", "shares"), [(KEYLESS, 4), (EQUALS, 3)], ids=["a curator", "no curator"])

@@ -1,0 +1,91 @@
+"""What was audited: public facts of a run and of what was handed over, for whoever reads a report without the files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from protocols.errors import ProtocolError
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.errors import InputError
+from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.run.folder import TIMINGS, PublishedRelease
+
+_UNREADABLE = (ProtocolError, InputError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+@dataclass(frozen=True)
+class AuditedRun:
+    """One run as its files say it, and what an auditor had of it. Nothing here is a secret of a participant.
+
+    `session`: the id, in hexadecimal digits. `participants`: all of them; `parties`: those with rows. `files`: the
+    SHA-256 of each file of the run folder that was read; `handed_over`: the same of identities and views, each under
+    the name of its kind. `viewed`: whose views were given. `identities`: the keys that line 0 states; `pinned`: those
+    known from elsewhere, None where none were given. `absences`: letters that were given up. `release`: what the run
+    released, None where what stands there cannot be read as a release.
+    """
+
+    session: str
+    protocol: str
+    participants: tuple[str, ...]
+    parties: tuple[str, ...]
+    files: Mapping[str, str]
+    handed_over: Mapping[str, str]
+    viewed: tuple[str, ...]
+    identities: Mapping[str, str]
+    pinned: Mapping[str, str] | None
+    messages: int
+    absences: int
+    release: PublishedRelease | None
+
+    @classmethod
+    def of(cls, evidence: Evidence, *, opened: bool = True) -> AuditedRun:
+        """The facts in this evidence, without those of the release where it is not `opened`."""
+        session, program = evidence.session, evidence.protocol.program
+        return cls(
+            session=session.id.hex(),
+            protocol=f"{program.name} {program.version}",
+            participants=tuple(session.names),
+            parties=tuple(session.parties),
+            files=_digests(evidence),
+            handed_over=dict(evidence.handed_over),
+            viewed=tuple(name for name in session.names if name in evidence.views),
+            identities=_in_digits(session.identities),
+            pinned=None if evidence.pinned is None else _in_digits(evidence.pinned),
+            messages=len(evidence.envelopes),
+            absences=len(evidence.absences),
+            release=_release(evidence) if opened else None,
+        )
+
+    @property
+    def statement(self) -> PrivacyStatement | None:
+        """What the release says that it guarantees, where it can be read."""
+        if self.release is None:
+            return None
+        return PrivacyStatement(**{**self.release.privacy, "caveats": tuple(self.release.privacy["caveats"])})
+
+    @property
+    def read(self) -> dict[str, str]:
+        """The SHA-256 of everything that was read, by name."""
+        return {**self.files, **self.handed_over}
+
+
+def _in_digits(keys: Mapping[str, bytes]) -> dict[str, str]:
+    return {name: key.hex() for name, key in keys.items()}
+
+
+def _digests(evidence: Evidence) -> dict[str, str]:
+    contents = dict(evidence.files)
+    with suppress(InputError):  # it is there and cannot be read: the check that asks of it says so
+        contents |= {} if evidence.timings is None else {TIMINGS: evidence.timings}
+    return {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
+
+
+def _release(evidence: Evidence) -> PublishedRelease | None:
+    """What checks found unfit is for them to say, and no fact."""
+    try:
+        return evidence.opened
+    except _UNREADABLE:
+        return None

@@ -1,0 +1,66 @@
+"""What a person reads of budgets before and after a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from smc_dp.audit.run.budgets import PartyBudget
+from smc_dp.ledger.guarantee import Guarantee
+from smc_dp.ledger.history import Standing
+from smc_dp.ledger.numbers import at_least, at_most
+
+HEADINGS = ("party", "before: spent", "this run", "after: spent", "left", "limit")
+OF_LEDGERS = (
+    "Each as its party's ledger has it, of releases with the same unit and neighbours; others have accounts of their "
+    "own and are not added. Whether that is the only ledger of these rows, no ledger shows."
+)
+_OUTCOMES = {"released": "charged", "reserved": "charged, and its end not noted", "void": "given up, not charged"}
+
+
+def row(found: PartyBudget) -> tuple[str, ...]:
+    """A row under HEADINGS."""
+    charged = found.charged
+    if charged is None:
+        why = "no ledger was given" if found.head is None else "not charged there"
+        return (found.party, "", why, "", "", "")
+    left = at_least(max(charged.after.left, Fraction(0)))
+    said = f"{_OUTCOMES[charged.outcome]}: {_price(charged.guarantee)}"
+    return (found.party, _spent(charged.before), said, _spent(charged.after), left, str(charged.after.limit))
+
+
+def sentence(found: PartyBudget) -> str:
+    """The same in words, without the party's name."""
+    _, before, said, after, left, limit = row(found)
+    doubts = "".join(f" {doubt}" for doubt in found.charged.doubts) if found.charged else ""
+    if found.charged is None:
+        return f"{said}."
+    account = f"{found.charged.guarantee.unit}, {found.charged.guarantee.adjacency}"
+    return (
+        f"before {before} spent in the account ({account}); {said}; after it {after} spent, "
+        f"{left} left of {limit}.{doubts}"
+    )
+
+
+def alike(budgets: Sequence[PartyBudget]) -> Iterator[tuple[list[str], str]]:
+    """Each sentence once, with all parties that it is true of; first what somebody should look into."""
+    parties: dict[str, list[str]] = {}
+    for found in sorted(budgets, key=_worst):
+        parties.setdefault(sentence(found), []).append(found.party)
+    yield from ((names, said) for said, names in parties.items())
+
+
+def _worst(found: PartyBudget) -> tuple[bool, Fraction]:
+    """Doubted entries before all, then those that are not there, then by what is left."""
+    if found.charged is None:
+        return True, Fraction(-2)
+    return not found.charged.doubts, found.charged.after.left
+
+
+def _price(guarantee: Guarantee) -> str:
+    at = f" at delta {at_most(guarantee.delta)}" if guarantee.delta else ""
+    return f"epsilon {at_most(guarantee.epsilon)}{at}"
+
+
+def _spent(standing: Standing) -> str:
+    return "more than the limit's delta" if standing.total is None else at_most(standing.total.epsilon)

@@ -1,0 +1,128 @@
+"""Budget before and after: how each party's ledger stood when this run was charged to it, as the ledger says.
+
+A ledger is its owner's book, and a stranger's file here: its chain is checked, and nothing is written to it. Whether it
+is the only one that its owner keeps, no file can say.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from smc_dp.audit.run.audited import AuditedRun
+from smc_dp.data.federation import plain_name
+from smc_dp.errors import InputError
+from smc_dp.ledger import export
+from smc_dp.ledger.entry import Entry
+from smc_dp.ledger.guarantee import Guarantee
+from smc_dp.ledger.history import History, Standing, account_of
+from smc_dp.ledger.spending import run_key
+from smc_dp.run.charge import RELEASED, price_of
+from smc_dp.run.folder import RELEASE
+from smc_dp.run.ledgers import Ledgers
+
+ChargeOutcome: TypeAlias = Literal["released", "reserved", "void"]
+_EXPORT = ".json"
+
+
+@dataclass(frozen=True)
+class ChargedRun:
+    """A run as one ledger has it: the entry's number, what it came to, and how its account stood before and after.
+
+    A reservation that came to nothing (`void`) changes nothing. `doubts`: what of the entry is not as the release has
+    it, in sentences.
+    """
+
+    entry: int
+    outcome: ChargeOutcome
+    guarantee: Guarantee
+    before: Standing
+    after: Standing
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PartyBudget:
+    """What the ledger of a party says of the run: `head`, the digest of its last entry, None where no ledger was given;
+    `charged`, None where the run is not charged there.
+    """
+
+    party: str
+    head: str | None = None
+    charged: ChargedRun | None = None
+
+
+def read(folder: Path, audited: AuditedRun) -> tuple[PartyBudget, ...]:
+    """What the ledgers in a folder, or exports of them, say of this run; a file is found by its party's name.
+
+    Raises InputError, naming the party, for a ledger that cannot be read or does not hold together, and where the
+    folder has none of any party.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: wanted a folder of ledgers")
+    paths = {party: _path(folder, party) for party in audited.parties}
+    if not any(paths.values()):
+        first = plain_name(audited.parties[0])
+        raise InputError(f"{folder}: has no ledger of any party, and no export of one (of {first}, say)")
+    return tuple(_budget(party, path, audited) for party, path in paths.items())
+
+
+def _path(folder: Path, party: str) -> Path | None:
+    ledger = Ledgers(folder).path(party)
+    there = [path for path in (ledger, ledger.with_suffix(_EXPORT)) if os.path.lexists(path)]
+    if len(there) > 1:
+        raise InputError(f"{folder}: has a ledger of {plain_name(party)} and an export of one, wanted one of them")
+    return there[0] if there else None
+
+
+def _budget(party: str, path: Path | None, audited: AuditedRun) -> PartyBudget:
+    if path is None:
+        return PartyBudget(party)
+    try:
+        history = export.read(path)
+    except InputError as error:
+        raise InputError(f"party {plain_name(party)}: {error}") from None
+    return PartyBudget(party, history.head, charged(history, audited))
+
+
+def charged(history: History, audited: AuditedRun) -> ChargedRun | None:
+    """How a ledger stood when this run was charged to it, None where it never was."""
+    entry = history.last_under(run_key(bytes.fromhex(audited.session), RELEASED))
+    if entry is None:
+        return None
+    end, account = history.outcome(entry.number), account_of(entry.guarantee)
+    outcome: ChargeOutcome = "reserved" if end is None else "void" if end.state == "void" else "released"
+    before = _until(history, entry.number - 1).standing(account)
+    after = before if outcome == "void" else _until(history, entry.number).standing(account)
+    doubts = tuple(_doubts(entry, end, audited))
+    return ChargedRun(entry.number, outcome, entry.guarantee, before, after, doubts)
+
+
+def _until(history: History, number: int) -> History:
+    """The ledger as it was when it had so many entries."""
+    return History(history.start, history.entries[:number])
+
+
+def _doubts(entry: Entry, end: Entry | None, audited: AuditedRun) -> Sequence[str]:
+    found = []
+    if audited.release is not None and _figures(entry.guarantee) != _figures(_price(audited)):
+        found.append("The entry is not what a release with this statement is charged.")
+    if end is not None and end.state == "released" and end.run != audited.files.get(RELEASE):
+        found.append(f"The entry names another {RELEASE} than this one.")
+    return found
+
+
+def _price(audited: AuditedRun) -> Guarantee | None:
+    """What the release costs; None where it guarantees nothing, and has no price."""
+    try:
+        return None if audited.release is None else price_of(audited.release.agreement)
+    except InputError:
+        return None
+
+
+def _figures(priced: Guarantee | None) -> Sequence[object]:
+    """What is charged; entries of before there was a mu are without one."""
+    return () if priced is None else (priced.kind, priced.epsilon, priced.delta, priced.unit, priced.adjacency)

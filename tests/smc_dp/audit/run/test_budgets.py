@@ -1,0 +1,163 @@
+"""Budget before and after a run, out of each party's ledger or an export of it, which a stranger may have written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.audited import Folders, hospitals, sum_agreement
+from support.mutants import OF_THE_RUN, audit
+
+from smc_dp.audit.run import budget_words, budgets
+from smc_dp.audit.run.audited import AuditedRun
+from smc_dp.audit.run.budgets import PartyBudget
+from smc_dp.audit.run.evidence import load
+from smc_dp.errors import InputError
+from smc_dp.ledger import composition, export
+from smc_dp.ledger.ledger import Ledger
+from smc_dp.run.charge import price_of
+from smc_dp.run.folder import RELEASE
+from smc_dp.run.ledgers import Ledgers
+
+PARTIES = ("north-0", "north-1", "north-2")
+
+
+@pytest.fixture(scope="module")
+def audited(charged: Folders) -> AuditedRun:
+    return AuditedRun.of(load(charged.run))
+
+
+@pytest.fixture
+def ledgers(charged: Folders, tmp_path: Path) -> Path:
+    """A copy, to be changed."""
+    return shutil.copytree(charged.run.parent / "ledgers", tmp_path / "ledgers")
+
+
+def at(folder: Path, party: str) -> Path:
+    return Ledgers(folder).path(party)
+
+
+def exported(folder: Path, party: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(export.to_json(export.read(at(folder, party))))
+    return found
+
+
+def by_party(folder: Path, audited: AuditedRun) -> dict[str, PartyBudget]:
+    return {found.party: found for found in budgets.read(folder, audited)}
+
+
+def test_the_run_in_the_middle_stands_between_its_neighbours(audited: AuditedRun, ledgers: Path) -> None:
+    cost = price_of(sum_agreement(hospitals((12, 8, 20), 2), seeded=False))
+    found = by_party(ledgers, audited)
+    assert tuple(found) == PARTIES
+    for budget in found.values():
+        assert budget.charged is not None
+        assert (budget.charged.entry, budget.charged.outcome, budget.charged.guarantee) == (4, "released", cost)
+        for standing, releases in ((budget.charged.before, 1), (budget.charged.after, 2)):  # and a third came later
+            assert standing.total == composition.total([cost] * releases, standing.limit.delta)
+        assert budget.charged.doubts == ()
+
+
+def test_an_export_says_the_same_as_its_ledger(audited: AuditedRun, ledgers: Path) -> None:
+    before = by_party(ledgers, audited)
+    at(ledgers, "north-1").with_suffix(".json").write_text(json.dumps(exported(ledgers, "north-1")))
+    with pytest.raises(InputError, match=r"north-1 and an export"):
+        budgets.read(ledgers, audited)
+    at(ledgers, "north-1").unlink()
+    assert by_party(ledgers, audited) == before
+
+
+def test_who_was_not_charged_or_gave_no_ledger_is_said(audited: AuditedRun, ledgers: Path) -> None:
+    at(ledgers, "north-0").unlink()
+    Ledger.create(at(ledgers, "north-0"), Fraction(3)).close()
+    at(ledgers, "north-2").unlink()
+    found = by_party(ledgers, audited)
+    said = {party: budget_words.sentence(budget) for party, budget in found.items()}
+    assert said["north-0"] == "not charged there."
+    assert said["north-1"].startswith("before ")
+    assert said["north-2"] == "no ledger was given."
+
+
+def test_a_reservation_that_came_to_nothing_costs_nothing(audited: AuditedRun, ledgers: Path) -> None:
+    with Ledger.open(at(ledgers, "north-0")) as ledger:
+        history = ledger.history()
+    reserved = replace(history, entries=history.entries[:4])
+    pending, void = (
+        budgets.charged(found, audited)
+        for found in (reserved, reserved.followed_by(reserved.settled(4, "void", None, history.entries[3].date)))
+    )
+    assert pending is not None
+    assert void is not None
+    assert (pending.outcome, void.outcome) == ("reserved", "void")
+    assert pending.before == void.before == void.after
+    assert pending.after.left < pending.before.left
+
+
+def test_an_entry_that_is_not_as_the_release_is_doubted(audited: AuditedRun, ledgers: Path) -> None:
+    other = replace(audited, files={RELEASE: "0" * 64})
+    cheaper = sum_agreement(hospitals((12, 8, 20), 2), seeded=True)  # of kind none: it has no price
+    assert audited.release is not None
+    free = replace(audited, release=replace(audited.release, agreement=cheaper))
+    for run, doubt in ((other, "another release.json"), (free, "not what a release with this statement is charged")):
+        (said,) = next(b.charged.doubts for b in budgets.read(ledgers, run) if b.charged)
+        assert doubt in said
+
+
+FAULTS = {
+    "a digest": (lambda document: document["entries"][3].update(epsilon="1/1000"), "is not what was written"),
+    "an entry left out": (lambda document: document["entries"].pop(3), "is missing"),
+    "no entries": (lambda document: document.update(entries=[]), "the first entry"),
+    "a text": (lambda document: document.update(entries="all"), "wanted"),
+    "another format": (lambda document: document.update(format="<script>"), "wanted"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_ledger_that_a_stranger_changed_is_refused_by_name(audited: AuditedRun, ledgers: Path, name: str) -> None:
+    change, said = FAULTS[name]
+    document = exported(ledgers, "north-1")
+    change(document)
+    at(ledgers, "north-1").unlink()
+    at(ledgers, "north-1").with_suffix(".json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match=rf"^party north-1: .*{said}"):
+        budgets.read(ledgers, audited)
+
+
+def test_garbage_and_empty_folders_are_refused(audited: AuditedRun, ledgers: Path, tmp_path: Path) -> None:
+    at(ledgers, "north-1").write_bytes(b"\x00SQLite" * 100)
+    with pytest.raises(InputError, match=r"^party north-1: "):
+        budgets.read(ledgers, audited)
+    for folder in (tmp_path / "none", tmp_path / "file"):
+        (tmp_path / "file").touch()
+        with pytest.raises(InputError, match="wanted a folder of ledgers"):
+            budgets.read(folder, audited)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="has no ledger of any party"):
+        budgets.read(tmp_path / "empty", audited)
+
+
+def test_the_command_says_it_on_the_page_and_in_json(charged: Folders, ledgers: Path, tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    found = audit(str(charged.run), "--ledgers", str(ledgers), "--json", "--report", str(target), of=OF_THE_RUN[:8])
+    first, *others = json.loads(found.out)["budgets"]
+    assert (first["entry"], first["outcome"]) == (4, "released")
+    assert Fraction(first["spent_before"]) < Fraction(first["spent_after"]) < Fraction(first["limit"])
+    assert {found["spent_after"] for found in others} == {first["spent_after"]}
+    written = target.read_text(encoding="utf-8").replace("<wbr>", "")  # where a long word may be broken
+    assert "north-0, north-1, north-2: before 0.8366" in written  # said once for all that stand alike
+    assert first["head"] in written
+    assert "others have accounts of their own and are not added" in written
+
+
+def test_whose_account_it_is_stands_beside_the_figures(audited: AuditedRun, ledgers: Path) -> None:
+    """What other releases of the same rows cost may stand in another: nothing spent here is not nothing spent."""
+    found = by_party(ledgers, audited)["north-0"]
+    assert found.charged is not None
+    assert "spent in the account (record, replace)" in budget_words.sentence(found)
+    other = replace(found.charged, guarantee=replace(found.charged.guarantee, adjacency="addremove"))
+    assert "spent in the account (record, addremove)" in budget_words.sentence(replace(found, charged=other))

@@ -1,0 +1,177 @@
+"""Three levels of assurance: each is reached by checks that were made and passed, and by nothing else; what is missing
+for the next one is said before anything is said to have passed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from support import forgeries
+from support.audited import Folders, long_term
+from support.mutants import OF_THE_CODE, OF_THE_RUN, audit
+
+from protocols.errors import LocalError
+from smc_dp.audit.run import checks, levels, words
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed, unfinished
+from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.levels import AssuranceLevel, EverybodysViews
+from smc_dp.audit.run.report import AuditReport, Finding, audit_evidence
+
+OF_CODE = tuple(Finding(check, passed("it is so")) for check in checks.CHECKS if check.name in OF_THE_CODE)
+
+
+@dataclass(frozen=True)
+class Given:
+    """An honest run, and what can be handed over beside it."""
+
+    folders: Folders
+
+    @property
+    def identities(self) -> Path:
+        return self.folders.run.parent / "identities.json"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name in json.loads(self.identities.read_text()) if name.startswith("north"))
+
+    def report(self, *, identities: bool = True, views: Path | None = None) -> AuditReport:
+        known = self.identities if identities else None
+        found = audit_evidence(load(self.folders.run, known, views), OF_THE_RUN)
+        return replace(found, findings=(*found.findings, *OF_CODE))  # of the code: made elsewhere, and slow
+
+
+@pytest.fixture(scope="module")
+def given(charged: Folders) -> Given:
+    return Given(charged)
+
+
+@pytest.fixture(scope="module")
+def whole(given: Given) -> AuditReport:
+    return given.report(views=given.folders.views)
+
+
+def number(report: AuditReport) -> int:
+    return report.document.level.number
+
+
+def lines(report: AuditReport) -> list[str]:
+    return list(words.lines(report, 10_000))
+
+
+def test_each_level_is_reached_by_what_it_takes(given: Given, whole: AuditReport) -> None:
+    alone = given.report(identities=False)
+    assert (number(alone), alone.document.level.missing) == (1, [levels.IDENTITIES])
+    signed = given.report()
+    assert (number(signed), signed.document.level.missing) == (
+        2,
+        ["the views of 'north-0', 'north-1', 'north-2', 'charlie' (`views`)"],
+    )
+    assert (number(whole), whole.document.level.missing) == (3, [])
+    assert number(given.report(identities=False, views=given.folders.views)) == 1  # no level above one that is missing
+
+
+def test_what_is_missing_stands_before_what_passed(given: Given, whole: AuditReport) -> None:
+    *_, missing, level, verdict = lines(given.report())
+    assert missing.startswith("Missing for level 3 of 3 (every message was replayed): the views of 'north-0', ")
+    assert level.startswith("Level 2 of 3: it is authentic. ")
+    assert verdict.startswith("PASSED: ")
+    assert not [line for line in lines(whole) if line.startswith("Missing")]
+
+
+@pytest.mark.parametrize("left_out", ["1.view", "4.view"])
+def test_the_last_level_is_not_printed_without_the_views_of_everybody(
+    given: Given, tmp_path: Path, left_out: str
+) -> None:
+    for view in given.folders.views.iterdir():
+        if view.name != left_out:
+            (tmp_path / view.name).write_bytes(view.read_bytes())
+    found = given.report(views=tmp_path)
+    assert {f.outcome.status for f in found.findings} == {"passed", "not possible"}
+    assert number(found) == 2
+    assert found.document.level.missing == [
+        f"the view of {'north-0' if left_out == '1.view' else 'charlie'!r} (`views`)"
+    ]
+    assert "Level 3" not in "\n".join(lines(found))
+
+
+def test_there_is_no_last_level_without_everybodys_views(whole: AuditReport) -> None:
+    names = whole.audited.participants
+    with pytest.raises(LocalError, match="none of 'charlie'"):
+        EverybodysViews(names, names[:-1])
+    with pytest.raises(LocalError, match="wanted participants"):
+        EverybodysViews((), ())
+    with pytest.raises(LocalError, match="views of everybody"):
+        AssuranceLevel(3)
+    with pytest.raises(LocalError, match="and for no other"):
+        AssuranceLevel(2, EverybodysViews(names, names))
+    fewer = replace(whole, audited=replace(whole.audited, viewed=names[1:]))  # every check passed, whatever it saw
+    assert number(fewer) == 2
+
+
+def changed(report: AuditReport, outcome: CheckOutcome, names: Iterable[str]) -> AuditReport:
+    found = (replace(f, outcome=outcome) if f.check.name in names else f for f in report.findings)
+    return replace(report, findings=tuple(found))
+
+
+LEVELS = {"schema": 1, "cost": 1, "statement": 1, "identities": 2, "noise": 3, "dispute": 3, "openings": 3, "law": 3}
+"""One check of each kind, and the level that there is not where it was not made."""
+
+
+@pytest.mark.parametrize(("name", "level"), LEVELS.items())
+def test_a_level_needs_each_of_its_checks(whole: AuditReport, name: str, level: int) -> None:
+    for outcome in (not_possible("it could not be"), unfinished("it took too long"), failed("it is not so")):
+        found = changed(whole, outcome, [name])
+        own = (
+            1 if name == "noise" and outcome.detail != "it could not be" else level
+        )  # what it found is about the noise
+        assert number(found) == own - 1
+        assert any(missing.startswith(f"{name}, which ") for missing in found.document.level.missing)
+    without = replace(whole, findings=tuple(f for f in whole.findings if f.check.name != name))
+    assert number(without) == level - 1
+    assert without.document.level.missing == [f"checks that were not made: {name}"]
+    assert number(changed(whole, nothing_to_ask("nothing is there"), [name])) == 3
+
+
+def test_every_check_belongs_to_a_level(whole: AuditReport) -> None:
+    for check in checks.CHECKS:
+        assert number(changed(whole, not_possible("it could not be"), [check.name])) < 3
+
+
+def test_what_a_run_has_nothing_for_is_said_and_keeps_no_level_away(whole: AuditReport) -> None:
+    found = {f.check.name for f in whole.findings if f.outcome.by_nature}
+    assert found == {"shares", "approvals", "keys", "units", "repeats", "freshness", "openings"}
+    first, _, last = whole.assurance.rungs
+    assert [said.split()[0] for said in first.unasked] == ["shares", "approvals"]
+    assert [said.split()[0] for said in last.unasked] == ["keys", "units", "repeats", "freshness", "openings"]
+
+
+def test_a_record_with_a_missing_line_reaches_no_level(given: Given, tmp_path: Path) -> None:
+    run = forgeries.forge(given.folders.run, tmp_path / "run", forgeries.drop(5))
+    found = audit_evidence(load(run, given.identities), OF_THE_RUN)
+    assert number(found) == 0
+    *_, missing, level, verdict = lines(found)
+    assert missing.startswith("Missing for level 1 of 3 (the record is whole): ")
+    assert level == "Level 0 of 3: not even the record is seen to be whole."
+    assert verdict.startswith("FAILED: ")
+
+
+def test_the_record_of_others_is_whole_and_not_authentic(given: Given, tmp_path: Path) -> None:
+    strangers = {name: identity.public.hex() for name, identity in long_term(given.names, seed=1).items()}
+    (tmp_path / "strangers.json").write_text(json.dumps(strangers))
+    found = audit_evidence(load(given.folders.run, tmp_path / "strangers.json"), OF_THE_RUN)
+    assert {f.check.name for f in found.findings if f.outcome.status == "failed"} >= {"identities"}
+    assert number(found) < 2
+
+
+def test_the_command_says_the_level_and_json_bears_date_version_and_files(given: Given) -> None:
+    arguments = (str(given.folders.run), "--identities", str(given.identities))
+    said = audit(*arguments)
+    assert "(--views)" in said.out.splitlines()[-3]
+    assert said.out.splitlines()[-1].startswith("PASSED: no check failed.")
+    document = json.loads(audit(*arguments, "--json").out)
+    assert document["level"]["number"] == 2
+    assert [file["file"] for file in document["files"]][-1] == "identities/identities.json"

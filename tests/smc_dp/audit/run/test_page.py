@@ -1,0 +1,201 @@
+"""The report of an audit as a page: the worst first, what is missing before what passed, strangers' text as text."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from support import forgeries
+from support.audited import Folders, agreement, hospitals
+from support.mutants import OF_THE_RUN, audit
+from support.shown import ShownPage
+
+from smc_dp.audit.run import page, words
+from smc_dp.audit.run.audited import AuditedRun
+from smc_dp.audit.run.check import failed, passed
+from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.report import AuditReport, audit_evidence
+from smc_dp.pages.rendering import MOST_BYTES, html
+from smc_dp.run.folder import RELEASE
+from smc_dp.schemas import schema
+
+FIRST = (
+    "What was released",
+    "What it guarantees, and against whom",
+    "Three levels of assurance",
+    "Budget before and after",
+    "Signature",
+)
+HOSTILE = '</title><script>alert(1)</script>"><img src=x onerror=alert(1)>{{7*7}}'
+
+
+@pytest.fixture(scope="module")
+def report(charged: Folders) -> AuditReport:
+    return audit_evidence(load(charged.run), OF_THE_RUN)
+
+
+def text(report: AuditReport) -> str:
+    return ShownPage(html(report.page())).text
+
+
+def reported(folders: Folders, target: Path, *arguments: str) -> tuple[int, str]:
+    found = audit(str(folders.run), "--report", str(target), *arguments)
+    return found.code, ShownPage(target.read_text(encoding="utf-8")).text
+
+
+def test_the_first_sheet_says_what_everybody_asks(report: AuditReport) -> None:
+    made = report.page()
+    assert tuple(section.heading for section in made.sections[: len(FIRST)]) == FIRST
+    assert [section.new_sheet for section in made.sections][: len(FIRST) + 1] == [False] * len(FIRST) + [True]
+    found = text(report)
+    stated = report.audited.statement
+    assert stated is not None
+    for said in (replace(stated, caveats=()).plain_words(), *stated.caveats, page.NO_LEDGERS, words.NO_PROOF):
+        assert said in found
+    for label in ("Name", "Function", "Date", "Signature", "north-0, north-1, north-2", "wsum", "x0, x1", "2 numbers"):
+        assert label in found
+
+
+def test_what_is_missing_stands_before_what_passed(report: AuditReport) -> None:
+    found = text(report)
+    assert found.index("Missing for level 2 of 3, it is authentic") < found.index("The record is whole: reached")
+    assert found.index("The record is whole: reached") < found.index("PASSED: no check failed.")
+    assert "Every message was replayed: not reached; it takes the level before, and the views of" in found
+
+
+def test_every_check_file_and_participant_stands_on_it(charged: Folders) -> None:
+    given = audit_evidence(load(charged.run, charged.run.parent / "identities.json", charged.views), OF_THE_RUN)
+    found = text(given)
+    for finding in given.findings:
+        assert f"{finding.check.name} {finding.check.asks} {finding.outcome.status}" in found
+    for name, digest in given.audited.read.items():
+        assert f"{name} {digest}" in found
+    for name, key in given.audited.identities.items():
+        assert f"{name} {'no' if name == 'charlie' else 'yes'} {key} yes, the same yes" in found
+
+
+def test_a_failed_check_is_said_first_and_written_all_the_same(charged: Folders, tmp_path: Path) -> None:
+    run = forgeries.forge(charged.run, tmp_path / "run", forgeries.drop(5))
+    code, found = reported(Folders(run, charged.views), tmp_path / "report.html")
+    assert code == 1
+    assert found.index("FAILED: ") < found.index("What was released")
+    assert "What it claims to guarantee, and against whom" in found
+    assert "PASSED" not in found
+    assert words.NO_PROOF in found
+
+
+def test_a_run_that_guarantees_nothing_says_so_first(report: AuditReport) -> None:
+    seeded = agreement(hospitals((12, 8, 20), 2))
+    release = report.audited.release
+    assert release is not None
+    nothing = replace(release, privacy=seeded.statement.as_dict(), insecure=("it was made of a seed",))
+    found = text(replace(report, audited=replace(report.audited, release=nothing)))
+    assert found.index("INSECURE: it was made of a seed.") < found.index("What was released")
+    assert found.index("This release carries no privacy guarantee") < found.index("What was released")
+
+
+def test_whose_machines_it_ran_on_and_that_somebody_vanished_stands_on_the_first_sheet(report: AuditReport) -> None:
+    """A promise against whoever takes part is none in a simulation, whose one process has all rows."""
+    simulated = text(report)
+    assert simulated.index("Run a simulation: one process") < simulated.index("Missing for level")
+    assert "letters of some did not come" not in simulated
+    for outcome, said in (
+        (passed("all"), "Run for a study that all approved of by signature; that each"),
+        (failed("none"), "Run whether all participants approved of it is not known"),
+    ):
+        found = [replace(f, outcome=outcome) if f.check.name == "approvals" else f for f in report.findings]
+        other = text(replace(report, findings=tuple(found)))
+        assert said in other
+        assert "a simulation: one process" not in other  # the twin
+    gone = text(replace(report, audited=replace(report.audited, absences=1)))
+    assert "letters of some did not come, and their rows may not be in it" in gone
+    assert "As the release states it: Suppose one record" in simulated
+
+
+def test_what_is_no_release_is_said(report: AuditReport, charged: Folders) -> None:
+    assert "cannot be read as a release" not in text(report)
+    none = replace(report, audited=AuditedRun.of(load(charged.run), opened=False))
+    assert "cannot be read as a release" in text(none)
+    assert page.NO_STATEMENT in text(none)
+
+
+def test_what_strangers_wrote_stays_text_and_does_not_fill_the_page(report: AuditReport) -> None:
+    release = report.audited.release
+    assert release is not None
+    columns = tuple(replace(release.bounds.columns[0], name=f"{HOSTILE}{i}") for i in range(3000))
+    bounds = replace(release.bounds, columns=columns, classes=(HOSTILE, "x" * 10**6))
+    hostile = replace(release, agreement=replace(release.agreement, bounds=release.bounds))
+    object.__setattr__(hostile.agreement, "bounds", bounds)  # no run has such names, and a report must not rely on it
+    names = tuple(f"{HOSTILE}{i}" for i in range(3000))
+    audited = replace(report.audited, release=hostile, participants=names, parties=names, viewed=names)
+    long = replace(report.findings[0], outcome=replace(report.findings[0].outcome, detail=HOSTILE * 10**5))
+    found = html(replace(report, run=HOSTILE, findings=(long, *report.findings[1:]), audited=audited).page())
+    assert len(found.encode()) < MOST_BYTES
+    read = ShownPage(found)
+    assert HOSTILE[:40] in read.text
+    assert "img" not in read.elements
+    assert read.elements.count("script") == 1
+
+
+def test_the_command_prints_writes_and_keeps_what_is_there(charged: Folders, tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    found = audit(str(charged.run), "--json", "--report", str(target))
+    assert (found.code, found.err) == (0, f"Report: {target}\n")
+    document = json.loads(found.out)
+    assert list(Draft202012Validator(schema("audit")).iter_errors(document)) == []
+    before = target.read_bytes()
+    again = audit(str(charged.run), "--report", str(target))
+    assert again.code == 2
+    assert "--report" in again.err
+    assert target.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    assert audit(str(charged.run / RELEASE), "--report", str(tmp_path / "none.html")).code == 2
+    assert not (tmp_path / "none.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("where", "why"),
+    [
+        ("run/page.html", "lies inside the run folder"),
+        ("link/shares.json", "lies inside the run folder"),
+        ("nowhere/report.html", "its folder does not exist"),
+        ("dangling", "exists already"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--report", "--receipt"])
+def test_nothing_is_audited_for_a_file_that_cannot_be_a_new_one_beside_the_run(
+    option: str, where: str, why: str, charged: Folders, tmp_path: Path
+) -> None:
+    """What lies in a run folder is taken for a part of the run."""
+    run, key = tmp_path / "run", tmp_path / "auditor.key"
+    shutil.copytree(charged.run, run)
+    (run / "page.html").unlink()
+    (tmp_path / "link").symlink_to(run)
+    (tmp_path / "dangling").symlink_to("nowhere at all")
+    key.write_text("0" * 64 + "\n")
+    before = sorted(run.iterdir())
+    more = ("--key", str(key)) if option == "--receipt" else ()
+    found = audit(str(run), option, str(tmp_path / where), *more)
+    assert (found.code, found.out, found.err.count("\n")) == (2, "", 1)
+    assert found.err.startswith(f"error: {option}: ")
+    assert why in found.err
+    assert sorted(run.iterdir()) == before
+
+
+def test_report_and_receipt_are_two_files(charged: Folders, tmp_path: Path) -> None:
+    target = str(tmp_path / "one")
+    found = audit(str(charged.run), "--report", target, "--receipt", target, "--key", "auditor.key")
+    assert (found.code, found.out) == (2, "")
+    assert "is the file of --report too" in found.err
+
+
+def test_the_page_says_the_day_it_is_given(charged: Folders) -> None:
+    evidence = load(charged.run)
+    days = [audit_evidence(evidence, OF_THE_RUN[:1], on=date(2024, 2, day)) for day in (28, 29)]
+    assert [found.document.date for found in days] == ["2024-02-28", "2024-02-29"]
+    assert "on 2024-02-29 (UTC)" in text(days[1])
