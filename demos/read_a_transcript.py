@@ -6,9 +6,9 @@ party writes to each other party although only one letter of each matters. The s
 does, the hash chain that ties every line to the one before and the signatures that tie it to the participants, and
 that a changed number shows.
 
-    python read_a_transcript.py [RUN] [--mermaid]
+    python read_a_transcript.py [RUN] [--mermaid] [--svg FILE]
 
-`--mermaid` prints the text of a Mermaid sequenceDiagram instead, for a page that draws it.
+`--mermaid` prints the text of a Mermaid sequenceDiagram instead, for a page that draws it; `--svg FILE` draws it here.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from protocols.runtime.diagram import arrows, mermaid
 from smc_dp import run_protocol
 from smc_dp.audit.run import conformity, report
 from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.sequence import sequence
 from smc_dp.data import sources
 from smc_dp.errors import InputError
+from smc_dp.files.writing import write_new
 from smc_dp.run import folder as run_folder
 
 
@@ -34,6 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="A run's transcript.jsonl as a sequence diagram.")
     parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help="a run folder [default: make a run now]")
     parser.add_argument("--mermaid", action="store_true", help="print Mermaid text")
+    parser.add_argument("--svg", type=Path, metavar="FILE", help="write a picture as well, a new file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         run = options.run or fresh_run(Path(folder) / "run")
@@ -42,6 +45,8 @@ def main() -> None:
             raise SystemExit(wrong)
         lines = [evidence.head, *evidence.lines]
         print(mermaid(lines) if options.mermaid else arrows(lines))
+        if options.svg:
+            write_new(options.svg, sequence(lines).svg.document().encode(), "--svg")
 
         middle = len(lines) // 2
         lines[middle]["number"] += 1

@@ -18,10 +18,13 @@ import scipy.special
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon.bounds import clopper_pearson
+from smc_dp.pages.blocks import Drawing
 
 AttackOutcome: TypeAlias = Literal["succeeds", "fails", "undecided"]
 AttackTrial: TypeAlias = Callable[[Stream, int], bool]
 """One try, from fresh randomness and the length of the keys (in bits, if there are any): whether it succeeded."""
+StepCode: TypeAlias = Callable[..., object]
+"""A function that has to do with the step that is attacked: its source stands on the page of the attack."""
 
 CONFIDENCE = 0.95
 SUCCEEDS_ABOVE, FAILS_BELOW = 0.5, 0.25
@@ -34,7 +37,8 @@ class Variant:
 
     `target` is the protocol or method, `name` its form, `about` both in words. `trials`: how many are made unless
     another number is wanted; enough that what is expected comes out all but surely. `no_fix_yet`: it is not the printed
-    form, and the attack is known to succeed all the same.
+    form, and the attack is known to succeed all the same. `code`: what does the step in it, and every trial calls; of
+    the forms in which an attack fails those have it that are held against the printed one.
     """
 
     name: str
@@ -44,6 +48,12 @@ class Variant:
     trial: AttackTrial = field(repr=False)
     trials: int = 20
     no_fix_yet: bool = False
+    code: tuple[StepCode, ...] = field(default=(), repr=False)
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether this is the form of a paper, which the attack breaks."""
+        return self.expected == "succeeds" and not self.no_fix_yet
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,9 @@ class MeasuredAttack:
 
     `when` says in a clause under which conditions it works. `chance` is the rate at which a guess would succeed.
     `uses_keys`: it runs a protocol, on keys of a wanted length; no attack here depends on that length. `reading` says
-    what the numbers mean, where that is not plain.
+    what the numbers mean, where that is not plain. `noted`: the heading in the protocol's notes under which the step
+    is spoken of, where `flaw` names no note by its number. `picture`: makes runs of both sides, from fresh randomness
+    and the length of keys, and draws them.
     """
 
     name: str
@@ -69,6 +81,23 @@ class MeasuredAttack:
     chance: float = 0.0
     uses_keys: bool = True
     reading: str = ""
+    noted: str = ""
+    picture: Callable[[Stream, int], Drawing] | None = None
+
+    @property
+    def attacked(self) -> tuple[Variant, ...]:
+        """The forms that it breaks, with their code: as printed, or with somebody in it who breaks the rules."""
+        return tuple(v for v in self.variants if v.code and v.expected == "succeeds")
+
+    @property
+    def mended(self) -> tuple[Variant, ...]:
+        """What is held against them: the forms in which it fails, with their code."""
+        return tuple(v for v in self.variants if v.code and v.expected == "fails")
+
+    @property
+    def is_on_print(self) -> bool:
+        """Whether it breaks what a paper prints."""
+        return any(variant.is_printed for variant in self.variants)
 
     @property
     def breaks(self) -> str:

@@ -7,23 +7,34 @@ noise is drawn once, the mean of the uploads is no better than one upload of a s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from math import sqrt
+from types import MappingProxyType
 
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
-from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.synthetic import in_the_ball
 from smc_dp.data.federation import Federation
-from smc_dp.methods.collaborative.ofaa import Ofaa
-from smc_dp.methods.collaborative.ofpa import Ofpa
-from smc_dp.privacy.target import Target
+from smc_dp.methods.collaborative.ofaa import Ofaa, with_printed_noise
+from smc_dp.methods.collaborative.ofpa import Ofpa, printed_noise
+from smc_dp.privacy.target import Calibration, Target
 
 FEATURES, ROUNDS, SINGLES = 8, 25, 6
 ROWS = {Ofpa: 2000, Ofaa: 30_000}  # enough for the printed OFAA to have minima to upload
 SHRINKS = 2 / sqrt(ROUNDS)  # twice what 1/sqrt T predicts
+CODE: Mapping[tuple[type[Ofpa] | type[Ofaa], Calibration], tuple[StepCode, ...]] = MappingProxyType(
+    {
+        (Ofpa, "paper"): (Ofpa.printed_party, printed_noise),
+        (Ofaa, "paper"): (Ofaa.answer, with_printed_noise),
+        (Ofpa, "proven"): (Ofpa.proven_party, Ofpa.perturbation),
+        (Ofaa, "proven"): (Ofaa.functionality, Ofaa.finish),
+    }
+)
+"""What draws the noise of the rounds."""
 
 
 def averaged(uploads: Array) -> Array:
@@ -42,9 +53,9 @@ def _against(method: type[Ofpa] | type[Ofaa], target: Target, name: str, words: 
         typical = sqrt(float(((singles - exact) ** 2).sum(axis=1).mean()))
         return bool(np.linalg.norm(found - exact) <= SHRINKS * typical)
 
-    return Variant(
-        name, method.name.upper(), words, "succeeds" if target.calibration == "paper" else "fails", trial, trials
-    )
+    code = CODE[method, target.calibration]
+    outcome: AttackOutcome = "succeeds" if target.calibration == "paper" else "fails"
+    return Variant(name, method.name.upper(), words, outcome, trial, trials, code=code)
 
 
 PRINTED, PROVEN = Target(Fraction(5), "paper", "laplace"), Target(Fraction(5))

@@ -10,13 +10,16 @@ from functools import partial
 
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
+from protocols.linear import submission
 from protocols.linear.boundary import Everything, everything_of_hubs
 from protocols.linear.parameters import Parameters
 from protocols.runtime.claims import View
-from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.sessions import LINEAR, PartySecret, Played, form_of, play, secrets
 
 PARTIES, DIMENSION = 5, 2
+CODE: tuple[StepCode, ...] = (submission.party, submission.curator)
+"""What keeps the halves apart, whoever lays them together."""
 
 
 def everything(p: Parameters, charlie: View, party: View, S: Vector) -> Everything | None:
@@ -41,16 +44,16 @@ def _trial(rng: Stream, key_bits: int, *, first: bool) -> bool:
     return everything(seen.parameters, seen.charlie, other, seen.released) == truth(seen, drawn)
 
 
-def with_another(name: str) -> Variant:
+def with_another(name: str, code: tuple[StepCode, ...] = ()) -> Variant:
     """Charlie with a party that is not P_1, which fails."""
     _, target, about = form_of(LINEAR)
-    return Variant(name, target, f"{about}, with any party but P_1", "fails", partial(_trial, first=False))
+    return Variant(name, target, f"{about}, with any party but P_1", "fails", partial(_trial, first=False), code=code)
 
 
 def _with_first() -> Variant:
     _, target, about = form_of(LINEAR)
     trial = partial(_trial, first=True)
-    return Variant("Charlie with P_1", target, f"{about}, with P_1", "succeeds", trial, no_fix_yet=True)
+    return Variant("Charlie with P_1", target, f"{about}, with P_1", "succeeds", trial, no_fix_yet=True, code=CODE)
 
 
 ATTACK = MeasuredAttack(
@@ -67,7 +70,7 @@ ATTACK = MeasuredAttack(
         "a_j xor b_j are the sizes. Charlie's key opens what masks each row: the rows are the noises.",
         "The noise of the smallest is the one in the sum; without it the sum is exact.",
     ),
-    variants=(_with_first(), with_another("Charlie with another")),
+    variants=(_with_first(), with_another("Charlie with another", CODE)),
     reading="Nothing is claimed against the two together: whoever runs P_1 has to be chosen as carefully as Charlie.",
     uses_keys=False,
 )

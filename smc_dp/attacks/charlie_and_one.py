@@ -15,12 +15,13 @@ from functools import cache
 
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
+from protocols.pathak2010 import as_printed
 from protocols.pathak2010.as_printed import PrintedCuratorShare, PrintedSlot
 from protocols.pathak2010.boundary import Sizes, sizes_of_charlie_and_party
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyKeys
 from protocols.runtime.claims import View
-from protocols.secure_sum import dealing, masks
+from protocols.secure_sum import dealing, masks, steps
 from protocols.secure_sum.messages import Masked, Unmask
 from protocols.secure_sum.parameters import Parameters as SumParameters
 from protocols.secure_sum.values import Addends, Vault
@@ -126,6 +127,7 @@ ATTACK = MeasuredAttack(
             "the printed protocol",
             "succeeds",
             lambda rng, bits: _trial(rng, bits, printed=True),
+            code=(as_printed.find_smallest,),
         ),
         Variant(
             "hardened",
@@ -136,9 +138,12 @@ ATTACK = MeasuredAttack(
             no_fix_yet=True,
         ),
         with_another("linear, not P_1"),
-        on_the_secure_sum("with the number of rows of all in it", _secure_sum),
+        on_the_secure_sum(
+            "with the number of rows of all in it", _secure_sum, code=(steps.blinded, masks.hide, masks.blind)
+        ),
     ),
     reading="Neither the paper nor the hardened protocol claims anything against Charlie and a party together. The "
     "linear protocol does unless the party is P_1 (see charlie-and-first). So does the secure sum: with one colluder "
     "the two learn how many rows all others have together, if that is released.",
+    noted="Not departures, but known",
 )

@@ -7,20 +7,33 @@ it, and so the parties together see pi_2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.paillier import Ciphertext, PrivateKey
+from protocols.crypto.paillier import Ciphertext, PrivateKey, PublicKey
+from protocols.pathak2010 import as_printed, stage1
 from protocols.pathak2010.as_printed import PlainlyBlinded, PrintedSlot
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.values import Halves, PartyKeys
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.sessions import HARDENED, PLAIN_BLINDING, PRINTED, left_behind, mail_from, play, secrets
 
 PARTIES = 7
+CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
+    {
+        PLAIN_BLINDING.name: (
+            as_printed.blind_and_permute,
+            as_printed.plain_stage1_curator,
+            as_printed.plain_product,
+        ),
+        HARDENED.name: (stage1.curator, PublicKey.blind),
+    }
+)
+"""What multiplies r in."""
 
 
 def randomiser(key: PrivateKey, c: Ciphertext) -> int:
@@ -54,7 +67,8 @@ def _attacked(program: Program, name: str, about: str) -> Variant:
         pi2: Permutation = left_behind(charlie, Halves).pi2
         return pi2_of_parties(xi, sent, returned, rng) == pi2
 
-    return Variant(name, "curator protocol", about, "succeeds" if program is PLAIN_BLINDING else "fails", trial)
+    outcome: AttackOutcome = "succeeds" if program is PLAIN_BLINDING else "fails"
+    return Variant(name, "curator protocol", about, outcome, trial, code=CODE.get(program.name, ()))
 
 
 ATTACK = MeasuredAttack(

@@ -23,7 +23,7 @@ from protocols.comparison.garbled import Extension, Tables, joined
 from protocols.crypto import encapsulation, garbling, oblivious
 from protocols.crypto.half_gates import LABEL_BYTES, Evaluator, Wires, wires
 from protocols.errors import DecodeError
-from protocols.linear import masks, publication, setup, submission
+from protocols.linear import masks, publication, selection, setup, submission
 from protocols.linear.boundary import Everything
 from protocols.linear.messages import LockedRows
 from protocols.linear.parameters import SIZE_BITS, Parameters
@@ -31,7 +31,7 @@ from protocols.linear.values import Announced, CuratorKeys, Gathered, Halves
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, Variant
+from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.charlie_and_first import truth
 from smc_dp.attacks.sessions import LINEAR, form_of, play, secrets
 
@@ -222,7 +222,8 @@ def _attacked(name: str, about: str, columns: Sequence[int]) -> Variant:
     _, target, protocol = form_of(LINEAR)
     deviates = bool(columns)
     outcome: AttackOutcome = "succeeds" if deviates else "fails"
-    return Variant(name, target, f"{protocol}, {about}", outcome, trial, no_fix_yet=deviates)
+    code: tuple[StepCode, ...] = (curator_with, flipped) if deviates else (oblivious.extend, selection.first)
+    return Variant(name, target, f"{protocol}, {about}", outcome, trial, no_fix_yet=deviates, code=code)
 
 
 _AT_1000 = reckoned(1000)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from protocols.pathak2010 import as_printed
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play
@@ -27,7 +28,9 @@ from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.methods.sums.among import Among
 from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.privacy.distributed.laws import GammaShares
 from smc_dp.privacy.output import proven
+from smc_dp.privacy.pathak2010 import noise_for
 from smc_dp.privacy.target import Target
 
 FEWEST, MOST = 100, 1000  # the smallest party has between so many rows, uniform on a logarithmic scale
@@ -57,7 +60,8 @@ def _attacked(program: Program) -> Variant:
         one_row = copies * DIMENSION * float(law.scale)
         return _is_near(estimated(play(program, secrets, key_bits, rng).lifted, one_row), n)
 
-    return Variant(*form_of(program), "succeeds", trial, trials=40, no_fix_yet=not printed)
+    code = (as_printed.stage2_party, noise_for) if printed else ()
+    return Variant(*form_of(program), "succeeds", trial, trials=40, no_fix_yet=not printed, code=code)
 
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
@@ -132,7 +136,12 @@ ATTACK = MeasuredAttack(
         _attacked(HARDENED),
         _attacked(LINEAR),
         Variant("trusted centre", "weighted sum", "the release of a weighted sum", "fails", _weighted_sum, trials=200),
-        on_the_secure_sum("which does not release the number of rows", _secure_sum, trials=100),
+        on_the_secure_sum(
+            "which does not release the number of rows",
+            _secure_sum,
+            trials=100,
+            code=(WeightedSum.sensitivity_to, GammaShares.share),
+        ),
     ),
     # A constant c is near for n from c/(1 + WITHIN) to c/(1 - WITHIN), whatever c is.
     chance=log((1 + WITHIN) / (1 - WITHIN)) / log(MOST / FEWEST),

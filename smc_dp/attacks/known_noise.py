@@ -16,7 +16,7 @@ from protocols.linear.values import Announced, Gathered, PartyInput
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.sessions import LINEAR, PartySecret, form_of, play, secrets
 from smc_dp.attacks.strip_noise import less_own
 
@@ -56,7 +56,9 @@ def _attacked(program: Program, name: str, about: str) -> Variant:
     _, target, protocol = form_of(LINEAR)
     deviates = program is DEVIATING
     about = f"{protocol}, {about}"
-    return Variant(name, target, about, "succeeds" if deviates else "fails", trial, no_fix_yet=deviates)
+    outcome: AttackOutcome = "succeeds" if deviates else "fails"
+    code: tuple[StepCode, ...] = (own_at_every_place,) if deviates else (selection.first,)
+    return Variant(name, target, about, outcome, trial, no_fix_yet=deviates, code=code)
 
 
 ATTACK = MeasuredAttack(

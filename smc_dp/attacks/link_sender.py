@@ -10,11 +10,12 @@ from collections.abc import Sequence
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
+from protocols.pathak2010 import as_printed, stage1
 from protocols.pathak2010.as_printed import PrintedCuratorShare
 from protocols.pathak2010.values import Halves
 from protocols.runtime.claims import View
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, left_behind, play, secrets
 
 PARTIES = 7
@@ -44,9 +45,10 @@ def _attacked(program: Program, name: str) -> Variant:
         named = smallest_of_charlie(played.charlie, pi1)
         return pi1 == truth and named == min(range(PARTIES), key=lambda j: drawn[j].n)
 
-    return Variant(
-        name, "curator protocol", f"the {name} protocol", "succeeds" if program is PRINTED else "fails", trial
-    )
+    printed = program is PRINTED
+    code: tuple[StepCode, ...] = (as_printed.find_smallest,) if printed else (stage1.party, stage1.relays_and_covers)
+    outcome: AttackOutcome = "succeeds" if printed else "fails"
+    return Variant(name, "curator protocol", f"the {name} protocol", outcome, trial, code=code)
 
 
 ATTACK = MeasuredAttack(

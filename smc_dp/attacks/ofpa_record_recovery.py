@@ -10,11 +10,15 @@ from fractions import Fraction
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.arrays import Array
+from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.recovery import recover
+from smc_dp.attacks.recovery_picture import Recovery, beside_the_secret
 from smc_dp.attacks.synthetic import in_the_ball
-from smc_dp.data.federation import Federation
-from smc_dp.methods.collaborative.ofpa import Ofpa
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.methods.collaborative.ofpa import Ofpa, printed_noise
+from smc_dp.pages.blocks import Drawing
+from smc_dp.privacy.objective_perturbation import PerturbedObjective
 from smc_dp.privacy.target import Target
 
 ROWS, FEATURES, ROUNDS = 1200, 4, 6
@@ -22,14 +26,34 @@ EPSILON = Fraction(1, 2)
 CLOSE = 1e-6
 
 
+PRINTED, PROVEN = Target(EPSILON, "paper", "laplace"), Target(EPSILON)
+
+
+def attempt(rows: Rows, target: Target, rng: Stream) -> tuple[Array, int]:
+    """What the server computes of the last record of a party that has these rows."""
+    release = Ofpa(rounds=ROUNDS).train(Federation((rows,), 2)).release(target, rng)
+    return recover(rows.take(np.arange(ROWS - 1)), release.uploads[:, 0])
+
+
+def _picture(rng: Stream, _key_bits: int) -> Drawing:
+    """One more party, whose record both forms meet."""
+    rows = in_the_ball(ROWS, FEATURES, rng)
+    forms = (("As printed", PRINTED), ("With a proof", PROVEN))
+    found = [Recovery(form, *attempt(rows, target, rng)) for form, target in forms]
+    return beside_the_secret(rows.X[-1], int(rows.y[-1]), found)
+
+
 def _against(target: Target, name: str, words: str) -> Variant:
     def trial(rng: Stream, _key_bits: int) -> bool:
         rows = in_the_ball(ROWS, FEATURES, rng)
-        release = Ofpa(rounds=ROUNDS).train(Federation((rows,), 2)).release(target, rng)
-        x, label = recover(rows.take(np.arange(ROWS - 1)), release.uploads[:, 0])
+        x, label = attempt(rows, target, rng)
         return bool(np.abs(x - rows.X[-1]).max() < CLOSE and label == rows.y[-1])
 
-    return Variant(name, "OFPA", words, "succeeds" if target.calibration == "paper" else "fails", trial)
+    code: tuple[StepCode, ...] = (Ofpa.proven_party, PerturbedObjective.linear)
+    if target.calibration == "paper":
+        code = (Ofpa.printed_party, printed_noise)
+    outcome: AttackOutcome = "succeeds" if target.calibration == "paper" else "fails"
+    return Variant(name, "OFPA", words, outcome, trial, code=code)
 
 
 ATTACK = MeasuredAttack(
@@ -48,9 +72,10 @@ ATTACK = MeasuredAttack(
         "As many uploads as there are features have one solution.",
     ),
     variants=(
-        _against(Target(EPSILON, "paper", "laplace"), "printed", "OFPA as printed"),
-        _against(Target(EPSILON), "proven", "OFPA as objective perturbation with noise on all coordinates"),
+        _against(PRINTED, "printed", "OFPA as printed"),
+        _against(PROVEN, "proven", "OFPA as objective perturbation with noise on all coordinates"),
     ),
     uses_keys=False,
     reading="Epsilon is 1/2; the printed form loses at any epsilon.",
+    picture=_picture,
 )

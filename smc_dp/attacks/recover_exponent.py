@@ -11,14 +11,15 @@ from fractions import Fraction
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.paillier import Ciphertext
+from protocols.crypto.paillier import Ciphertext, PublicKey
 from protocols.curator import CURATOR_NAME
+from protocols.pathak2010 import as_printed, stage2
 from protocols.pathak2010.as_printed import PrintedSelected
 from protocols.pathak2010.messages import Indicator, Selected
 from protocols.pathak2010.values import PartyKeys
 from protocols.runtime.claims import View
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, left_behind, mail_from, play
 from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import Grid
@@ -87,9 +88,12 @@ def _attacked(program: Program, name: str, kind: type[PrintedSelected] | type[Se
         played = play(program, secrets, key_bits, rng)
         return noise_of(played.party(0), "P3", kind) == secrets[2].eta[0]
 
-    return Variant(
-        name, "curator protocol", f"the {name} protocol", "succeeds" if program is PRINTED else "fails", trial
-    )
+    printed = program is PRINTED
+    code: tuple[StepCode, ...] = (stage2.party, PublicKey.refresh)
+    if printed:
+        code = (as_printed.stage2_party, as_printed.scale_signed)
+    outcome: AttackOutcome = "succeeds" if printed else "fails"
+    return Variant(name, "curator protocol", f"the {name} protocol", outcome, trial, code=code)
 
 
 ATTACK = MeasuredAttack(

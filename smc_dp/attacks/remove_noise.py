@@ -11,12 +11,15 @@ from fractions import Fraction
 from functools import cache
 
 from protocols.arithmetic.rng import Stream
+from protocols.pathak2010 import as_printed
 from protocols.runtime.session import Program
+from protocols.secure_sum import steps
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play, secrets
 from smc_dp.attacks.sums import add_up, on_the_secure_sum, weighted_sum
 from smc_dp.methods.sums.among import Among
 from smc_dp.methods.sums.secure_sum import SharedWeightedSum
+from smc_dp.privacy.distributed.laws import GammaShares
 
 PARTIES, DIMENSION = 3, 2
 
@@ -35,7 +38,8 @@ def _attacked(program: Program) -> Variant:
         return [sum(column) for column in zip(*(s.w for s in honest), strict=True)] == S
 
     printed = program is PRINTED
-    return Variant(*form_of(program), "succeeds", trial, no_fix_yet=not printed)
+    code = (as_printed.find_smallest, as_printed.stage2_party) if printed else ()
+    return Variant(*form_of(program), "succeeds", trial, no_fix_yet=not printed, code=code)
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
@@ -69,9 +73,12 @@ ATTACK = MeasuredAttack(
         _attacked(PRINTED),
         _attacked(HARDENED),
         _attacked(LINEAR),
-        on_the_secure_sum("where every party draws a share of the noise", _secure_sum),
+        on_the_secure_sum(
+            "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.blinded)
+        ),
     ),
     reading="The function that the protocol computes allows this, so no proof about the protocol rules it out; another "
     "function does, in which noise is no single party's input: in the secure sum a party leaves out its own share, and "
     "those of the others are counted on alone.",
+    noted="Not departures, but known",
 )

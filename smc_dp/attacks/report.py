@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from smc_dp.attacks.attack import CONFIDENCE, FAILS_BELOW, SUCCEEDS_ABOVE, AttackResult, MeasuredAttack
+from smc_dp.pages.blocks import Drawing
 
 HEADINGS = ("attack", "breaks", "attacker", "target", "variant", "outcome", "succeeded", "95 % interval", "chance")
 RULE = (
@@ -18,11 +19,14 @@ RULE = (
 
 @dataclass(frozen=True)
 class AttackReport:
-    """An attack and what it came to against each variant; `key_bits` is None where there are no keys."""
+    """An attack and what it came to against each variant; `key_bits` is None where there are no keys. `drawing`: a run
+    of it, where it has a picture and somebody wants it.
+    """
 
     attack: MeasuredAttack
     measured: tuple[AttackResult, ...]
     key_bits: int | None
+    drawing: Drawing | None = None
 
     @property
     def as_expected(self) -> bool:

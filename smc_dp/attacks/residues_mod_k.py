@@ -6,14 +6,23 @@ mod K, in each coordinate, without any noise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from protocols.arithmetic.rng import Stream
+from protocols.pathak2010 import as_printed, stage3
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, form_of, play, secrets
 
 PARTIES, DIMENSION = 3, 8
+CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
+    {
+        PRINTED.name: (as_printed.stage3_party, as_printed.stage3_curator),
+        HARDENED.name: (stage3.party, stage3.curator),
+    }
+)
+"""What puts the noise into the sum."""
 
 
 def residues(released: Sequence[int], parties: int) -> list[int]:
@@ -28,7 +37,8 @@ def _attacked(program: Program) -> Variant:
         truth = [sum(column) % PARTIES for column in zip(*(s.w for s in drawn), strict=True)]
         return residues(played.lifted, PARTIES) == truth
 
-    return Variant(*form_of(program), "succeeds" if program is PRINTED else "fails", trial)
+    outcome: AttackOutcome = "succeeds" if program is PRINTED else "fails"
+    return Variant(*form_of(program), outcome, trial, code=CODE.get(program.name, ()))
 
 
 ATTACK = MeasuredAttack(

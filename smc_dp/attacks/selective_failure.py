@@ -14,7 +14,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison.garbled import Extension, Tables, cut
 from protocols.crypto import garbling
 from protocols.errors import PeerError
-from protocols.linear import masks, publication, setup, submission
+from protocols.linear import masks, publication, selection, setup, submission
 from protocols.linear import party as follows
 from protocols.linear.messages import LockedRows
 from protocols.linear.parameters import SIZE_BITS, Parameters
@@ -22,7 +22,7 @@ from protocols.linear.values import Announced, Gathered, PartyInput
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.known_noise import another_is_smallest
 from smc_dp.attacks.sessions import LINEAR, PartySecret, form_of, play, secrets
 
@@ -88,7 +88,9 @@ def _attacked(name: str, about: str, *, spoils: bool) -> Variant:
 
     _, target, protocol = form_of(LINEAR)
     about = f"{protocol}, {about}"
-    return Variant(name, target, about, "succeeds" if spoils else "fails", trial, no_fix_yet=spoils)
+    outcome: AttackOutcome = "succeeds" if spoils else "fails"
+    code: tuple[StepCode, ...] = (spoiling,) if spoils else (selection.first,)
+    return Variant(name, target, about, outcome, trial, no_fix_yet=spoils, code=code)
 
 
 ATTACK = MeasuredAttack(

@@ -8,15 +8,19 @@ as long as both noises together. Whoever accepts subtracts, and holds the exact 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from protocols.pathak2010 import as_printed
 from protocols.runtime.session import Program
+from protocols.secure_sum import steps
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play
+from smc_dp.attacks.stripping_picture import NoisyPanel, apart, coordinates
 from smc_dp.attacks.sums import add_up, on_the_secure_sum, weighted_sum
 from smc_dp.attacks.synthetic import DIMENSION, like_adult
 from smc_dp.data.federation import Federation, Public
@@ -27,6 +31,8 @@ from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.methods.sums.among import Among
 from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.pages.blocks import Drawing
+from smc_dp.privacy.distributed.laws import GammaShares
 from smc_dp.privacy.output import GRID, proven
 from smc_dp.privacy.target import Target
 
@@ -50,20 +56,46 @@ def less_own(S: Sequence[int], noise: Sequence[int]) -> list[int]:
     return [s - e for s, e in zip(S, noise, strict=True)]
 
 
-def _attacked(program: Program) -> Variant:
-    printed = program is PRINTED
+@dataclass(frozen=True, repr=False)
+class Stripping:
+    """A run as the attackers leave it: the exact sum of what was entered, the release, and what each party holds in the
+    end, in the order of their sizes; None where it does not take the noise for its own.
+    """
+
+    exact: list[int]
+    release: list[int]
+    held: tuple[list[int] | None, ...]
+
+
+def by_protocol(program: Program, rng: Stream, key_bits: int) -> Stripping:
+    """A run in which every party tests whether the noise of the release is its own."""
+    printed, K = program is PRINTED, len(SIZES)
     method, target = PathakMean(LAM, as_printed=printed), Target(EPSILON, "paper" if printed else "proven")
+    noise = [method.law(target, n, Public(K, DIMENSION, 2)).sample(rng) for n in SIZES]
+    secrets = [PartySecret(n, w, eta) for n, w, eta in zip(SIZES, _models(), noise, strict=True)]
+    S = play(program, secrets, key_bits, rng).lifted
+    copies = K if printed else 1  # the printed steps multiply the noise by K
+    held = (stripped(S, s.w, [copies * e for e in s.eta], K) for s in secrets)
+    return Stripping([sum(column) for column in zip(*_models(), strict=True)], S, tuple(held))
 
+
+def by_secure_sum(rng: Stream) -> Stripping:
+    """Every party takes its own share of the noise off, without a test whether it is all that there is."""
+    form, numbers = _shared(), _scaled()
+    secrets = [PartySecret(n, z, form.noise.law.share(rng)) for n, z in zip(SIZES, numbers, strict=True)]
+    S = add_up(form, secrets, rng).lifted
+    exact = [sum(column) for column in zip(*numbers, strict=True)]
+    return Stripping(exact, S, tuple(less_own(S, secret.eta) for secret in secrets))
+
+
+def _attacked(program: Program) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
-        K = len(SIZES)
-        noise = [method.law(target, n, Public(K, DIMENSION, 2)).sample(rng) for n in SIZES]
-        secrets = [PartySecret(n, w, eta) for n, w, eta in zip(SIZES, _models(), noise, strict=True)]
-        S = play(program, secrets, key_bits, rng).lifted
-        copies = K if printed else 1  # the printed steps multiply the noise by K
-        found = [stripped(S, s.w, [copies * e for e in s.eta], K) for s in secrets]
-        return found == [[sum(column) for column in zip(*_models(), strict=True)], *[None] * (K - 1)]
+        seen = by_protocol(program, rng, key_bits)
+        return seen.held == (seen.exact, *[None] * (len(SIZES) - 1))
 
-    return Variant(*form_of(program), "succeeds", trial, no_fix_yet=not printed)
+    printed = program is PRINTED
+    code = (as_printed.stage2_party,) if printed else ()
+    return Variant(*form_of(program), "succeeds", trial, no_fix_yet=not printed, code=code)
 
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
@@ -82,12 +114,21 @@ def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    """Every party takes its own share of the noise off, without a test whether it is all that there is."""
-    form, numbers = _shared(), _scaled()
-    secrets = [PartySecret(n, z, form.noise.law.share(rng)) for n, z in zip(SIZES, numbers, strict=True)]
-    S = add_up(form, secrets, rng).lifted
-    exact = [sum(column) for column in zip(*numbers, strict=True)]
-    return any(less_own(S, secret.eta) == exact for secret in secrets)
+    seen = by_secure_sum(rng)
+    return seen.exact in seen.held
+
+
+def _picture(rng: Stream, key_bits: int) -> Drawing:
+    """One more run of each: as printed, and by the secure sum."""
+    printed, shared = by_protocol(PRINTED, rng, key_bits), by_secure_sum(rng)
+    ends = [x if x is not None else printed.release for x in printed.held[:1]]
+    nearest = min((x for x in shared.held if x is not None), key=lambda x: apart(x, shared.exact))
+    return coordinates(
+        (
+            NoisyPanel("As printed", "the party with fewest rows", printed.exact, printed.release, ends[0]),
+            NoisyPanel("Secure sum", "the nearest of all parties", shared.exact, shared.release, nearest),
+        )
+    )
 
 
 def _scaled() -> list[list[int]]:
@@ -138,9 +179,13 @@ ATTACK = MeasuredAttack(
             "fails",
             _weighted_sum,
         ),
-        on_the_secure_sum("where every party draws a share of the noise", _secure_sum),
+        on_the_secure_sum(
+            "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.blinded)
+        ),
     ),
     reading="123 made-up indicators like those of Adult, four parties, epsilon 1/2. The noise is an input of the "
     "contributor, so no protocol that computes this function can hide it from that party. In the secure sum each party "
     "takes off the share that it drew, and what is left is the noise of the others.",
+    noted="Not departures, but known",
+    picture=_picture,
 )

@@ -17,7 +17,7 @@ from protocols.runtime.message import PARTY
 from protocols.secure_sum import PROGRAM, complete, setup, sums
 from protocols.secure_sum.parameters import Block, Parameters, stage
 from protocols.secure_sum.values import Addends, Vault
-from smc_dp.attacks.attack import AttackTrial, Variant
+from smc_dp.attacks.attack import AttackTrial, StepCode, Variant
 from smc_dp.attacks.sessions import PartySecret, Played
 from smc_dp.audit.code.executions import execute
 from smc_dp.data.federation import Public
@@ -56,9 +56,10 @@ def add_up(form: SharedWeightedSum, entered: Sequence[PartySecret], rng: Stream)
     return Played(p, p.ring, run.published[CURATOR_NAME].S, run.views)
 
 
-def on_the_secure_sum(about: str, trial: AttackTrial, trials: int = 20) -> Variant:
+def on_the_secure_sum(about: str, trial: AttackTrial, trials: int = 20, *, code: tuple[StepCode, ...]) -> Variant:
     """The variant in which an attack is tried on a weighted sum by the secure sum, where it fails."""
-    return Variant("secure sum", "weighted sum", f"a weighted sum by the secure sum, {about}", "fails", trial, trials)
+    about = f"a weighted sum by the secure sum, {about}"
+    return Variant("secure sum", "weighted sum", about, "fails", trial, trials, code=code)
 
 
 async def _keeping(me: Endpoint, p: Parameters, mine: Addends) -> Vault:

@@ -7,15 +7,17 @@ for 1/M of the votes hides nothing. Noise made for what one party can really do,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from types import MappingProxyType
 
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
-from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.hamm2016.ensemble import Ensemble
 from smc_dp.methods.hamm2016.votes import Soft, Vote
@@ -29,6 +31,10 @@ LAM = 1.0
 TARGET = Target(Fraction(1, 10))
 SIDES = (-1, 1)
 NAIVE = "vote with the noise of soft"
+CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
+    {NAIVE: (Vote.model, Soft.noise), "vote": (Vote.model, Vote.noise), "soft": (Soft.model, Soft.noise)}
+)
+"""What is trained, and what the noise is made for."""
 
 
 def side_of(released: LinearModel, u: Array) -> int:
@@ -44,7 +50,8 @@ def _against(method: str, target: str, name: str, words: str) -> Variant:
             raise TypeError(f"{method} gives a linear model")
         return side_of(model, _direction()) == side
 
-    return Variant(name, target, words, "succeeds" if method == NAIVE else "fails", trial, trials=1000)
+    outcome: AttackOutcome = "succeeds" if method == NAIVE else "fails"
+    return Variant(name, target, words, outcome, trial, trials=1000, code=CODE.get(method, ()))
 
 
 @cache

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, count, refuse, whole
+from smc_dp.cli.options import AsJson, check_new, count, refuse, whole
 from smc_dp.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,6 +35,9 @@ def attack(
     insecure_seed: Annotated[
         str | None, typer.Option(metavar="INTEGER", help="Repeatable: all randomness from this number.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page: each broken step beside what stands here.")
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Attack the printed form of a step and what is here in its place, and measure how often that succeeds.
@@ -47,15 +52,19 @@ def attack(
       smc-dp attack link-sender --trials 100 --key-bits 2048
       smc-dp attack --all
       smc-dp attack --all --json
+      smc-dp attack link-sender --report attack.html
     """
     from protocols.arithmetic.rng import Stream
     from smc_dp import attacks
     from smc_dp.attacks.attack import LEAST_TRIALS
+    from smc_dp.attacks.page import page
+    from smc_dp.pages.rendering import write_page
 
     if [list_them, all_of_them, name is not None].count(True) != 1:
         raise InputError(f"attack: wanted --list, --all or one of {', '.join(attacks.ATTACKS)}")
     if list_them:
-        refuse({"--trials": trials, "--key-bits": key_bits, "--insecure-seed": insecure_seed}, "--list runs nothing")
+        of_a_run = {"--trials": trials, "--key-bits": key_bits, "--insecure-seed": insecure_seed, "--report": report}
+        refuse(of_a_run, "--list runs nothing")
         _list(as_json=as_json)
         return 0
     chosen = tuple(attacks.ATTACKS.values()) if name is None else (attacks.find(name),)
@@ -65,7 +74,10 @@ def attack(
     attacks.check_key_bits(bits)
     seed = None if insecure_seed is None else whole("--insecure-seed", insecure_seed)
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
+    check_new({"--report": report})
     reports = [_measured(one, wanted, bits, rng, quiet=as_json) for one in chosen]
+    if report is not None:
+        write_page(report, page([_drawn(one, bits, rng) for one in reports]), f"--report: {report}")
     if as_json:
         found = [report.as_dict() for report in reports]
         whole_list = {"attacks": found, "as_expected": all(report.as_expected for report in reports)}
@@ -98,6 +110,12 @@ def _measured(one: MeasuredAttack, trials: int | None, key_bits: int, rng: Strea
             told = None if hear is None else partial(hear, f"{one.name} against {variant.name}")
             found.append(attacks.measure(one.name, variant.name, trials, rng, key_bits=key_bits, hear=told))
     return AttackReport(one, tuple(found), key_bits if one.uses_keys else None)
+
+
+def _drawn(report: AttackReport, key_bits: int, rng: Stream) -> AttackReport:
+    """With a run of it as a picture, if it has one."""
+    draw = report.attack.picture
+    return report if draw is None else replace(report, drawing=draw(rng, key_bits))
 
 
 def _show(reports: Sequence[AttackReport], *, told: bool) -> None:

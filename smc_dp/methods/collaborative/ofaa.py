@@ -173,7 +173,7 @@ class Ofaa:
         """What a party with these coefficients uploads after it has seen all uploads of the rounds before."""
 
         def upload(history: Sequence[Sequence[Upload]]) -> Upload:
-            noisy = _reals(_printed(c, public.dimension, target, rng))
+            noisy = _reals(with_printed_noise(c, public.dimension, target, rng))
             return self._minimise(noisy, download(history, public, self))
 
         return upload
@@ -270,7 +270,7 @@ def printed_statement(target: Target, d: int, rounds: int) -> PrivacyStatement:
     return pure(epsilon, target, SERVER, (SIZES, *((redrawn,) if rounds > 1 else ())))
 
 
-def _printed(c: Vector, d: int, target: Target, rng: Stream) -> Vector:
+def with_printed_noise(c: Vector, d: int, target: Target, rng: Stream) -> Vector:
     """The coefficients with the printed noise, if any."""
     if target.epsilon is None:
         return c

@@ -158,7 +158,7 @@ class Ofpa:
         """What the party uploads after it has seen all uploads of the rounds before, with new noise in each."""
         two_classes(public, self)
         check_own_size(rows)
-        return (self._as_printed if target.calibration == "paper" else self._with_a_proof)(rows, public, target, rng)
+        return (self.printed_party if target.calibration == "paper" else self.proven_party)(rows, public, target, rng)
 
     def finish(self, value: Sequence[Sequence[Upload]], public: Public, target: Target) -> RoundsRelease:
         """The server's average of the last round."""
@@ -170,7 +170,8 @@ class Ofpa:
         check_sizes(federation)
         return RoundsOfPerturbation(self, federation)
 
-    def _as_printed(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
+    def printed_party(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
+        """A party of the printed algorithm, which draws noise for each round, and none for the bias."""
         X, y = with_one(rows.X), rows.y.astype(np.float64)
 
         def answer(history: Sequence[Sequence[Upload]]) -> Upload:
@@ -181,7 +182,8 @@ class Ofpa:
 
         return answer
 
-    def _with_a_proof(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
+    def proven_party(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
+        """A party of the form with a proof: a regulariser, and noise on all coordinates, for epsilon/T a round."""
         X, y = scaled(rows.X), 2 * rows.y.astype(np.float64) - 1
         if target.epsilon is None:
             model = for_plain_rows(minimise(RegularisedLogistic(self.lam), X, y).weights)

@@ -1,0 +1,55 @@
+"""A record and what was recovered of it, as a picture: feature by feature, form by form, epsilon by epsilon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from smc_dp.arrays import Array
+from smc_dp.pages.blocks import Drawing
+from smc_dp.pages.svg import Svg
+
+WIDTH, PANEL, COLUMN, HEAD, HALF = 352.0, 132.0, 176.0, 22.0, 44.0
+MOST = 1.15  # rows are in the unit ball: what lies farther out stands at the edge
+READ = (
+    "A bar is a feature of the secret record, a dot what the server computed; a ring at the edge is a dot that lies "
+    "farther out. Features go from -1 to 1."
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Recovery:
+    """What an attack on a form made of the record: its features, and its label."""
+
+    form: str
+    x: Array
+    label: int
+
+
+def beside_the_secret(secret: Array, label: int, found: Sequence[Recovery]) -> Drawing:
+    """Two forms in a row, each with the secret record."""
+    svg = Svg(WIDTH, PANEL * ((len(found) + 1) // 2))
+    for i, one in enumerate(found):
+        _panel(svg, COLUMN * (i % 2), PANEL * (i // 2), secret, one)
+    said = tuple(told(secret, label, one) for one in found)
+    return Drawing(svg, "The secret record, and what was computed", (*said, READ))
+
+
+def told(secret: Array, label: int, one: Recovery) -> str:
+    """How near it came."""
+    error = float(abs(one.x - secret).max())
+    right = "right" if one.label == label else "wrong"
+    off = f"{error:.1g}" if error < 1 else f"{error:.0f}"
+    return f"{one.form}: the {len(secret)} features are off by up to {off}, the label {one.label} is {right}."
+
+
+def _panel(svg: Svg, left: float, top: float, secret: Array, one: Recovery) -> None:
+    svg.text(left + 6, top + 15, one.form, size=12, bold=True)
+    middle = top + HEAD + HALF + 8
+    svg.line(left + 4, middle, left + COLUMN - 8, middle, "faint")
+    step = (COLUMN - 40) / max(1, len(secret) - 1)
+    for i, (truth, value) in enumerate(zip(secret.tolist(), one.x.tolist(), strict=True)):
+        x, shown = left + 18 + step * i, min(MOST, max(-MOST, value))
+        svg.line(x, middle - HALF * truth, x, middle - HALF * shown, "faint")
+        svg.line(x - 7, middle - HALF * truth, x + 7, middle - HALF * truth, "strong")
+        svg.circle(x, middle - HALF * shown, 3.5, "solid" if shown == value else "paper")

@@ -1,0 +1,74 @@
+"""Noise taken off a release, as a picture: the exact sum, the release, and what is left, coordinate by coordinate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from smc_dp.pages.blocks import Drawing
+from smc_dp.pages.svg import Svg
+
+SHOWN = 16
+WIDTH, LEFT, PANEL, HEAD, HALF = 352.0, 16.0, 170.0, 26.0, 62.0
+READ = (
+    f"Shown are the first {SHOWN} coordinates: a bar is the exact sum, a ring the release, a dot what is left after "
+    "the party took its own noise off. Each form has a scale of its own."
+)
+
+
+@dataclass(frozen=True, repr=False)
+class NoisyPanel:
+    """One form: its name, whose attempt is shown, and three vectors on one grid."""
+
+    form: str
+    whose: str
+    exact: Sequence[int]
+    release: Sequence[int]
+    left: Sequence[int]
+
+    @property
+    def told(self) -> str:
+        """How far release and remainder are from the exact sum, over all coordinates, in lengths of that sum."""
+        scale = apart(self.exact, [0] * len(self.exact))
+        before, after = (apart(x, self.exact) / scale for x in (self.release, self.left))
+        ends = "exactly 0: it holds the exact sum" if list(self.left) == list(self.exact) else f"{after:.2f}"
+        return (
+            f"{self.form}: over all {len(self.exact)} coordinates the release is {before:.2f} lengths of the exact sum "
+            f"away from it, and what {self.whose} holds after taking its own noise off is {ends}."
+        )
+
+
+def apart(x: Sequence[int], y: Sequence[int]) -> float:
+    """How far two vectors are from each other."""
+    return float(np.linalg.norm(np.array([a - b for a, b in zip(x, y, strict=True)], dtype=float)))
+
+
+def coordinates(panels: Sequence[NoisyPanel]) -> Drawing:
+    """The forms below each other."""
+    svg = Svg(WIDTH, PANEL * len(panels))
+    for i, panel in enumerate(panels):
+        _panel(svg, PANEL * i, panel)
+    return Drawing(svg, "One run of each form", (*(panel.told for panel in panels), READ))
+
+
+def _panel(svg: Svg, y: float, panel: NoisyPanel) -> None:
+    svg.text(LEFT, y + 16, panel.form, bold=True)
+    middle = y + HEAD + HALF + 6
+    svg.line(LEFT - 8, middle, WIDTH - 8, middle, "faint")
+    for x, exact, release, left in _places(panel):
+        svg.line(x, middle - exact, x, middle - release, "faint")
+        svg.circle(x, middle - release, 4, "paper")
+        svg.line(x - 7, middle - exact, x + 7, middle - exact, "strong")
+        svg.circle(x, middle - left, 3)
+
+
+def _places(panel: NoisyPanel) -> Iterator[tuple[float, float, float, float]]:
+    """Of each coordinate that is shown its place, and how high the three stand."""
+    shown = [list(x[:SHOWN]) for x in (panel.exact, panel.release, panel.left)]
+    highest = max(1, *(abs(value) for values in shown for value in values))
+    step = (WIDTH - 2 * LEFT) / (SHOWN - 1)
+    for i, three in enumerate(zip(*shown, strict=True)):
+        exact, release, left = (HALF * value / highest for value in three)
+        yield LEFT + step * i, exact, release, left
