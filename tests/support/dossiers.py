@@ -1,0 +1,152 @@
+"""Small honest runs of many kinds, each unlike another in some fact, and what a dossier says of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from smc_dp import run_protocol
+from smc_dp.audit.run import checks
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.columns import CategoricalColumn, NumericColumn
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.sources import Prepared
+from smc_dp.dossier.dossier import Dossier, dossier_of
+from smc_dp.dossier.facts import ApprovedStudy, RunFacts
+from smc_dp.dossier.reading import read_facts
+from smc_dp.methods.gradients.newton import Newton
+from smc_dp.privacy.target import Target
+from smc_dp.run.identities import PUBLIC_FILE, create, of_run
+from support.audited import hospitals, sum_agreement
+from support.deployed import deployed
+from support.mutants import OF_THE_RUN
+
+DATA = hospitals((12, 8, 20), 2)
+FIVE = hospitals((12, 8, 20, 10, 14), 3)
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A run folder with what its auditor is given."""
+
+    run: Path
+    identities: Path | None = None
+    views: Path | None = None
+
+    @property
+    def dossier(self) -> Dossier:
+        """By all checks of the run; those of the code have tests of their own."""
+        with patch.object(checks, "CHECKS", OF_THE_RUN):
+            return dossier_of(read_facts(self.run, self.identities, self.views, None, 40.0))
+
+
+def _simulated(data: Prepared = DATA, method: Any = "newton", **options: Any) -> Callable[[Path], Audited]:
+    def make(folder: Path) -> Audited:
+        run_protocol(data.federation, bounds=data.bounds, method=method, out=folder / "run", **options)
+        return Audited(folder / "run")
+
+    return make
+
+
+def _known(folder: Path) -> Audited:
+    """By long-term identities that the auditor knows, and with everybody's views."""
+    create(folder / "keys", DATA.federation.names, Stream.insecure_from_seed("keys"))
+    known = of_run(folder / "keys", (*DATA.federation.names, "charlie"))
+    _simulated(identities=known, views=folder / "views")(folder)
+    return Audited(folder / "run", folder / "keys" / PUBLIC_FILE, folder / "views")
+
+
+def _by_sites(folder: Path) -> Audited:
+    agreed = sum_agreement(DATA, Newton(), Target(Fraction(1), noise="ddg"), seeded=False)
+    return Audited(deployed(DATA, agreed).write(folder, views=False).run)
+
+
+def _on_public_rows(folder: Path) -> Audited:
+    rng = np.random.default_rng(1)
+    parties = tuple(Rows(X, (X[:, 0] > 0).astype(np.int64)) for X in rng.uniform(-0.7, 0.7, (4, 12, 2)))
+    data = Federation(parties, 2, rng.uniform(-0.7, 0.7, (30, 2)))
+    run_protocol(data, method="soft_ss", target=30.0, out=folder / "run")
+    return Audited(folder / "run")
+
+
+def _three_classes() -> Prepared:
+    rng = np.random.default_rng(2)
+    parties = {name: Rows(rng.uniform(-0.5, 0.5, (15, 3)), np.arange(15) % 3) for name in ("a", "b")}
+    columns = (NumericColumn("age", 0.0, 1.0, "leave out"), CategoricalColumn("sex", ("f", "m")))
+    bounds = Bounds(columns, ("low", "mid", "high"), "level", bias=0.0, center=False)
+    return Prepared(Federation(tuple(parties.values()), 3, names=tuple(parties)), None, bounds)
+
+
+def _with_a_constant() -> Prepared:
+    """For a method that learns a bias."""
+    return replace(DATA, bounds=replace(DATA.bounds, columns=DATA.bounds.columns[:1], bias=0.5))
+
+
+TEST_KEYS = {"key_bits": 256, "insecure_test_keys": True}
+HONEST: Mapping[str, Callable[[Path], Audited]] = {
+    "newton": _simulated(),
+    "more parties and columns": _simulated(FIVE, target=2.0, most_rows=1000, colluders=2),
+    "somebody vanishes": _simulated(FIVE, dropouts=1, colluders=0, vanish={"north-1": 12}),
+    "somebody vanishes before": _simulated(FIVE, dropouts=1, colluders=0, vanish={"north-1": 1}),
+    "three classes": _simulated(_three_classes(), Newton("addremove")),
+    "rows known": _simulated(method="gd"),
+    "from a seed": _simulated(insecure_seed=1),
+    "by sites": _by_sites,
+    "known": _known,
+    "sizes released": _simulated(method="wsum", sizes="released"),
+    "by shares": _simulated(method="wsum_ar", output="shares"),
+    "of a party": _simulated(method="avg_clip"),
+    "noise of its own": _simulated(_with_a_constant(), "ofpa"),
+    "public rows": _on_public_rows,
+    "the paper's mean": _simulated(method="prr_mean", **TEST_KEYS),
+    "as the paper prints the noise": _simulated(method="prr_mean", target=Target(1, "paper"), protocol="linear"),
+    "linear": _simulated(method="prr_mean", protocol="linear"),
+}
+
+
+def honest(folder: Path, names: Iterable[str] = tuple(HONEST)) -> dict[str, Dossier]:
+    """What is said of runs of these kinds."""
+    return {name: HONEST[name](folder / name.replace(" ", "-")).dossier for name in names}
+
+
+# Texts of strangers.
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "a: b # c",
+    "'\"; - {x: [1, &a *a !!python/object]}",
+    "| >\n---\n...\n%YAML 1.1",
+    "https://evil.example/x [y](javascript:z) ![i](data:,)",
+    "$\\frac{1}{2}$ \\\\x `code` **bold** __x__ ~~no~~",
+    "&amp; &#60; \u2028 \u0085 \ufeff \u202e Käse ß 日本 \U0001f600",
+    "see www.evil.example or WWW.evil.example/x",
+    "yes",
+    "1e-05",
+    "",
+    " - ",
+)
+
+
+def with_hostile_names(facts: RunFacts) -> RunFacts:
+    return replace(
+        facts,
+        parties=HOSTILE,
+        columns=HOSTILE,
+        classes=HOSTILE,
+        label=HOSTILE[0],
+        left_out_for=HOSTILE,
+        vanished=HOSTILE,
+        study=ApprovedStudy(HOSTILE[4], HOSTILE[5], "0" * 64),
+    )
+
+
+def literal_of(name: str) -> str:
+    """The name as a reader sees it: on one line, nothing in it that cannot be printed."""
+    return "".join(c if c.isprintable() else " " for c in " ".join(name.split()))
