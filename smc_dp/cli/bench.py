@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, refuse, several, whole
+from smc_dp.cli.options import AsJson, check_new, refuse, several, whole
 from smc_dp.errors import InputError
 
 _SIZES, _LARGEST = ("parties", "rows", "dimension"), 100_000
@@ -58,7 +57,7 @@ def bench(
     sized = any(value is not None for value in sizes.values())
     if sized:
         refuse(of_goals, f"is about the goals, whose sizes are set; {', '.join(sizes)} are of the comparison by stage")
-    _check_new({"--csv": csv, "--plot": plot})
+    check_new({"--csv": csv, "--plot": plot})
     K, d, bits = (whole(name, text or default) for (name, text), default in zip(sizes.items(), _DEFAULTS, strict=True))
     names = () if sized else _names(only)
     plain = {} if only or quick else _by_stage(K, d, bits, quiet=as_json)
@@ -72,14 +71,6 @@ def _names(only: str | None) -> tuple[str, ...]:
     from smc_dp.bench import groups
 
     return groups.chosen(None if only is None else several("--only", only))
-
-
-def _check_new(files: Mapping[str, Path | None]) -> None:
-    """Before anything is measured for minutes."""
-    for option, file in files.items():
-        if file is not None and (file.exists() or not file.absolute().parent.is_dir()):
-            why = "exists already" if file.exists() else "its folder does not exist"
-            raise InputError(f"{option}: {file}: {why}, wanted a new file")
 
 
 def _by_stage(K: int, d: int, bits: int, *, quiet: bool) -> dict[str, Any]:

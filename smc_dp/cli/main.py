@@ -27,9 +27,11 @@ from smc_dp.cli import (
     compare,
     completion,
     data,
+    dossier,
     epsilon,
     forecast,
     identities,
+    lecture,
     ledger,
     plan,
     predict,
@@ -99,8 +101,10 @@ app.command()(deferred(plan.plan))
 app.command()(deferred(forecast.forecast))
 app.command()(deferred(bench.bench))
 app.command()(deferred(audit.audit))
+app.command()(deferred(dossier.dossier))
 app.command("audit-epsilon")(deferred(epsilon.audit_epsilon))
 app.command()(deferred(attack.attack))
+app.command()(deferred(lecture.lecture))
 app.add_typer(bounds.bounds, name="bounds")
 app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(identities.identities, name="identities")

@@ -40,16 +40,20 @@ def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]
 
 
 def loaded_by(root: Path, *asked: tuple[str, ...]) -> dict[str, set[str]]:
-    """The heavy packages that each of these commands loads: a fork each of a process that has none of them."""
+    """The heavy packages that each of these commands is the first to load, all in one process that has none of them.
+
+    The tree of commands is made once, for the first.
+    """
     code = (
-        "import json, os, sys\n"
+        "import functools, json, sys\n"
+        "import typer.main\n"
         "from smc_dp.cli.main import main\n"
+        "typer.main.get_command = functools.cache(typer.main.get_command)\n"
+        "before = set()\n"
         "for argv in json.loads(sys.argv[1]):\n"
-        "    if not os.fork():\n"
-        "        code = main(argv)\n"
-        "        print(json.dumps([argv, code, [name.split('.')[0] for name in sys.modules]]), file=sys.stderr)\n"
-        "        sys.stdout.flush(), sys.stderr.flush(), os._exit(0)\n"
-        "    assert os.wait()[1] == 0\n"
+        "    code, now = main(argv), {name.split('.')[0] for name in sys.modules}\n"
+        "    print(json.dumps([argv, code, sorted(now - before)]), file=sys.stderr)\n"
+        "    before = now\n"
     )
     command = [sys.executable, "-c", code, json.dumps(asked)]
     environment = {**os.environ, "PYTHONPATH": str(root)}

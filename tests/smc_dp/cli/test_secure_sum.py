@@ -29,14 +29,18 @@ def test_the_method_is_enough(folder: Path, capsys: pytest.CaptureFixture[str]) 
     """No delta, so vg; one colluder, nobody vanishes; the file of shares is not there, and predict does without."""
     assert main(["run", "--method", "wsum", *THREE, "--out", "a"]) == 0
     out = capsys.readouterr().out
-    for said in ("Charlie and any 1 of 3 parties", "H = K - D - t = 3 - 0 - 1 = 2", "Written to a: release.json, tr"):
+    for said in (
+        "Charlie and any 1 of 3 parties",
+        "H = K - D - t = 3 - 0 - 1 = 2",
+        "Written to a: release.json, page.html, tr",
+    ):
         assert said in out
     assert "--method" not in out  # nothing is left to mend
     stated = json.loads((folder / "a" / "release.json").read_text())
     assert (stated["privacy"]["kind"], stated["parameters"]["noise"]) == ("approx", "vg")
     assert [stated["parameters"][name] for name in ("colluders", "dropouts", "sizes")] == [1, 0, "released"]
     assert main(["publish", "a", "--to", "b"]) == 0
-    assert capsys.readouterr().out == "Written to b: release.json, transcript.jsonl\n"
+    assert capsys.readouterr().out == "Written to b: release.json, transcript.jsonl, page.html\n"
 
 
 def test_json_says_who_took_part(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,67 @@
+"""The attacks on a protocol's steps for its lecture: each broken step beside the one that holds, measured now.
+
+Only the forms whose code is shown are tried, each as seldom as decides anything, and the attacks on steps that are
+mended inside the design first. Where the processor time is used up the rest is told without numbers, and says so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from protocols.arithmetic.rng import Stream
+from protocols.programs import LOOKED_AT
+from smc_dp.attacks import ATTACKS, TOY_KEY_BITS, measure
+from smc_dp.attacks.attack import LEAST_TRIALS, MeasuredAttack
+from smc_dp.attacks.page import of_report, unmeasured
+from smc_dp.attacks.report import AttackReport
+from smc_dp.pages.blocks import Section
+
+SECONDS = 25.0
+SELDOM = 20  # trials of a form that are decided by the least number as well
+
+
+def sections(
+    protocol: str,
+    *,
+    seconds: float = SECONDS,
+    rng: Stream | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[Section, ...]:
+    """A section for each attack on the protocol of this name, nothing where there is none.
+
+    No attack begins to be measured once so much processor time is used up. All randomness is fresh, or from `rng`.
+    """
+    rng = rng or Stream.from_system()
+    end = time.process_time() + seconds
+    return tuple(_section(attack, end, seconds, rng, progress) for attack in on(protocol))
+
+
+def on(protocol: str) -> tuple[MeasuredAttack, ...]:
+    """The attacks with code of this protocol's package on either side, those that are mended inside of it first."""
+    rooms = {_room(role.__module__) for role in LOOKED_AT[protocol].program.roles.values()}
+    found = (a for a in ATTACKS.values() if any(_room(f.__module__) in rooms for v in a.variants for f in v.code))
+    return tuple(sorted(found, key=lambda a: any(v.no_fix_yet for v in a.variants)))
+
+
+def _room(module: str) -> str:
+    return ".".join(module.split(".")[:2])
+
+
+def _section(
+    attack: MeasuredAttack, end: float, seconds: float, rng: Stream, progress: Callable[[str], None] | None
+) -> Section:
+    seen = replace(attack, variants=(*attack.attacked, *attack.mended))
+    if any(v.trials > SELDOM for v in seen.variants):
+        return unmeasured(attack, f"Not measured here, where it takes too long: smc-dp attack {attack.name} does.")
+    if time.process_time() >= end:
+        why = f"Not measured here, where {seconds:g} s of processor time were for attacks: smc-dp attack {attack.name}"
+        return unmeasured(attack, f"{why} does.")
+    measured = []
+    for variant in seen.variants:
+        if progress:
+            progress(f"{attack.name} against {variant.name}")
+        measured.append(measure(attack.name, variant.name, LEAST_TRIALS, rng))
+    drawing = None if attack.picture is None else attack.picture(rng, TOY_KEY_BITS)
+    return of_report(AttackReport(seen, tuple(measured), TOY_KEY_BITS if attack.uses_keys else None, drawing))
