@@ -1,17 +1,23 @@
-"""One profile for all tests: machines are shared, so a slow example is no failure, and a worker has one BLAS thread and
-looks for garbage seldom.
+"""One profile for all tests: machines are shared, so a slow example is no failure, and a worker has one BLAS thread,
+looks for garbage seldom and makes the tree of commands once.
 """
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import scipy.linalg
+import typer.main
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
+
+if TYPE_CHECKING:
+    from support.browser import Chromium
 
 settings.register_profile("shared machine", deadline=None)
 settings.load_profile("shared machine")
@@ -34,4 +40,24 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What an audit keeps goes into no user's folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Chromium]:
+    """The distribution's browser, started once a worker."""
+    from support import browser
+
+    if browser.CHROMIUM is None:
+        pytest.skip(browser.MISSING)
+    started = browser.Chromium()
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_tree() -> Iterator[None]:
+    """A process of the program makes its tree of commands once, so hundreds of commands in one process do too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
         yield

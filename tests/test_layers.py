@@ -40,6 +40,11 @@ TABLE: dict[str, tuple[str, ...]] = {
         ("ROLE", "protocols.comparison", "protocols.curator", "protocols.runtime.conversation"),
     ),
     "protocols.pathak2010.limits": ("protocols.runtime.limits",),
+    "protocols.pathak2010.sentences": ("protocols.comparison.sentences", "protocols.runtime.quoted"),
+    **dict.fromkeys(
+        (f"protocols.{room}.sentences" for room in ("comparison", "linear", "secure_sum")),
+        ("protocols.runtime.quoted",),
+    ),
     "protocols.pathak2010.searching": (
         *("ROLE", "protocols.comparison.garbled", "protocols.curator", "protocols.runtime.claims"),
     ),
@@ -64,6 +69,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "smc_dp.notices": (),
     "smc_dp.unit_ball": ("smc_dp.arrays",),
     "smc_dp.files": ("smc_dp.errors",),
+    "smc_dp.pages": ("smc_dp.errors", "smc_dp.files"),
     "smc_dp.data": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.files", "smc_dp.notices", "smc_dp.unit_ball"),
     "smc_dp.learning": ("smc_dp.arrays", "smc_dp.errors", "smc_dp.unit_ball", "protocols.arithmetic.rng"),
     "smc_dp.privacy": ("smc_dp.arrays", "smc_dp.errors", "protocols.arithmetic.rng"),
@@ -83,8 +89,8 @@ TABLE: dict[str, tuple[str, ...]] = {
     ),
     "smc_dp.run": (
         *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.ledger"),
-        *("smc_dp.methods", "smc_dp.privacy", "protocols.arithmetic.rng", "protocols.crypto.identity"),
-        *("protocols.curator", "protocols.errors", "protocols.programs", "protocols.runtime"),
+        *("smc_dp.methods", "smc_dp.pages", "smc_dp.privacy", "protocols.arithmetic.rng", "protocols.crypto.identity"),
+        *("smc_dp.__version__", "protocols.curator", "protocols.errors", "protocols.programs", "protocols.runtime"),
         "smc_dp.plans.outlook",  # the figures that were to be expected, which know no run
     ),
     # The settings of each protocol: the only place in `run` that knows one by its name.
@@ -92,22 +98,27 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("smc_dp.aggregation", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.methods", "smc_dp.privacy"),
         *("protocols.arithmetic.rng", "protocols.errors", "protocols.programs", "protocols.secure_sum.parameters"),
     ),
-    "smc_dp.audit.code": (*AUDITOR, "protocols.comparison"),
+    "smc_dp.audit.code": (*AUDITOR, "smc_dp.__version__", "smc_dp.pages", "protocols.comparison"),
     "smc_dp.audit.epsilon": (
         *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.methods", "smc_dp.privacy"),
         *("smc_dp.audit.code.executions", "protocols.arithmetic", "protocols.curator", "protocols.pathak2010"),
         *("protocols.runtime", "protocols.secure_sum"),
     ),
     "smc_dp.audit.run": (
-        *("smc_dp.audit.code", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.learning", "smc_dp.privacy"),
-        *("smc_dp.run", "protocols.curator", *AUDITOR),
+        *("smc_dp.__version__", "smc_dp.audit.code", "smc_dp.data", "smc_dp.errors", "smc_dp.files"),
+        *("smc_dp.learning", "smc_dp.ledger", "smc_dp.pages", "smc_dp.privacy", "smc_dp.run", "protocols.curator"),
+        *AUDITOR,
+    ),
+    "smc_dp.lecture": (
+        *("smc_dp.__version__", "smc_dp.audit.code", "smc_dp.audit.run", "smc_dp.errors", "smc_dp.pages", *AUDITOR),
     ),
     "smc_dp.attacks": (
-        *("smc_dp.arrays", "smc_dp.audit.code", "smc_dp.audit.epsilon", "smc_dp.data", "smc_dp.errors"),
-        *("smc_dp.learning", "smc_dp.methods", "smc_dp.privacy", "protocols.arithmetic", "protocols.crypto"),
-        *("protocols.comparison.garbled", "protocols.curator", "protocols.errors", "protocols.linear"),
-        *("protocols.pathak2010", "protocols.runtime", "protocols.secure_sum"),
+        *("smc_dp.__version__", "smc_dp.arrays", "smc_dp.audit.code", "smc_dp.audit.epsilon", "smc_dp.data"),
+        *("smc_dp.errors", "smc_dp.learning", "smc_dp.methods", "smc_dp.pages", "smc_dp.privacy"),
+        *("protocols.arithmetic", "protocols.comparison.garbled", "protocols.crypto", "protocols.curator"),
+        *("protocols.errors", "protocols.linear", "protocols.pathak2010", "protocols.runtime", "protocols.secure_sum"),
     ),
+    "smc_dp.lecture.attacks_on": ("smc_dp.attacks", "smc_dp.pages", "protocols.arithmetic.rng", "protocols.programs"),
     "smc_dp.bench": (
         *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.errors", "smc_dp.learning", "smc_dp.unit_ball"),
         *("protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.linear"),
@@ -140,20 +151,25 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("protocols.crypto.identity", "protocols.curator", "protocols.errors", "protocols.programs"),
         "protocols.runtime",
     ),
+    # What an audited run shows, for people who file it: above audits and pages.
+    "smc_dp.dossier": (
+        *("smc_dp.__version__", "smc_dp.audit.run", "smc_dp.errors", "smc_dp.files", "smc_dp.ledger", "smc_dp.methods"),
+        *("smc_dp.pages", "smc_dp.privacy", "smc_dp.run", "protocols.curator"),
+    ),
     # A list of types from all over, above all of their rooms.
     "smc_dp.schemas": (
         *("smc_dp.audit.run", "smc_dp.data", "smc_dp.deploy", "smc_dp.errors", "smc_dp.files", "smc_dp.run"),
     ),
     "smc_dp.cli": (
         *("smc_dp.attacks", "smc_dp.audit", "smc_dp.bench", "smc_dp.compare", "smc_dp.data", "smc_dp.deploy"),
-        *("smc_dp.errors", "smc_dp.schemas"),
+        *("smc_dp.dossier", "smc_dp.errors", "smc_dp.schemas"),
         *("smc_dp.files", "smc_dp.ledger", "smc_dp.methods", "smc_dp.privacy", "smc_dp.reproduce", "smc_dp.run"),
-        *("smc_dp.forecasts", "smc_dp.notices", "smc_dp.plans"),
+        *("smc_dp.forecasts", "smc_dp.lecture", "smc_dp.notices", "smc_dp.pages", "smc_dp.plans"),
         *("protocols.arithmetic.rng", "protocols.crypto.identity", "protocols.errors", "protocols.programs"),
     ),
     "smc_dp.audit": (),
     "smc_dp": (
-        *("smc_dp.audit.run", "smc_dp.data", "smc_dp.errors", "smc_dp.estimators", "smc_dp.methods"),
+        *("smc_dp.audit.run", "smc_dp.data", "smc_dp.dossier", "smc_dp.errors", "smc_dp.estimators", "smc_dp.methods"),
         *("smc_dp.forecasts", "smc_dp.notices", "smc_dp.plans", "smc_dp.privacy", "smc_dp.run"),
     ),
 }

@@ -6,21 +6,20 @@ in nothing but secrets must have the same log, which finds the small ones too, s
 
 from __future__ import annotations
 
-import base64
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import cbor2
-import numpy as np
 import pytest
 from support import sites
 from support.hospitals import federation
 from support.sums import made, parameters
+from support.told import told
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
@@ -33,7 +32,6 @@ from smc_dp import run_protocol
 from smc_dp.ledger.history import Limit
 from smc_dp.run.ledgers import Ledgers
 
-LARGE = 1 << 24  # of an integer: smaller ones stand in a log by chance, as counts and sizes of messages
 PACKAGES = ("protocols", "smc_dp")
 
 
@@ -63,51 +61,6 @@ def heard() -> Iterator[Heard]:
     for logger in loggers:
         logger.removeHandler(handler)
         logger.setLevel(logging.NOTSET)
-
-
-# What a secret looks like.
-
-
-def forms(value: object) -> Iterator[str]:
-    """The texts that give it away."""
-    if isinstance(value, bytes | bytearray):
-        if len(value) >= 4:
-            yield from (bytes(value).hex(), base64.b64encode(value).decode(), repr(bytes(value))[2:-1])
-    elif isinstance(value, int) and abs(value) >= LARGE:
-        yield from (str(abs(value)), f"{abs(value):,}", f"{abs(value):x}")
-        yield repr(abs(value).to_bytes((value.bit_length() + 7) // 8, "big"))[2:-1]
-    elif isinstance(value, float) and value not in (0.0, 1.0):
-        yield from (repr(value), f"{value:.6f}")
-
-
-def parts(value: object, seen: set[int]) -> Iterator[object]:
-    """All numbers and bytes in it, however deep."""
-    if id(value) in seen or callable(value):
-        return
-    if isinstance(value, int | float | bytes | bytearray):
-        yield value
-        return
-    seen.add(id(value))
-    if isinstance(value, Mapping):
-        inner: Any = [*value.keys(), *value.values()]
-    elif isinstance(value, tuple | list | set | frozenset):
-        inner = value
-    elif isinstance(value, np.ndarray):
-        inner = value.ravel().tolist()
-    elif is_dataclass(value):
-        inner = [getattr(value, field.name) for field in fields(value)]
-    else:
-        names = [*getattr(value, "__dict__", ()), *getattr(type(value), "__slots__", ())]
-        inner = [getattr(value, name) for name in names if hasattr(value, name)]
-    for one in inner:
-        yield from parts(one, seen)
-
-
-def told(text: str, *secret: object) -> list[str]:
-    """What of these secrets stands in the text."""
-    found = {form for value in secret for part in parts(value, set()) for form in forms(part)}
-    assert len(found) > 10
-    return sorted(form for form in found if form in text)
 
 
 # Sessions of every program.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,10 +16,12 @@ from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.sources import Prepared
+from smc_dp.ledger.history import Limit
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import BY_PROTOCOL, Agreement, marks
+from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.simulation import simulate_run
 from smc_dp.run.terms import CuratorTerms, settled, terms_of
 
@@ -104,3 +107,20 @@ def long_term(names: tuple[str, ...], seed: int = 0) -> dict[str, Identity]:
     """Identities that outlive a run."""
     root = Stream.insecure_from_seed(f"long term {seed}")
     return {name: Identity.generate(root.fork(name)) for name in (*names, CURATOR_NAME)}
+
+
+def charged_run(folder: Path, sizes: tuple[int, ...] = (12, 8, 20), d: int = 2) -> Folders:
+    """A secure sum with views, known identities in `identities.json` and a ledger for each party in `ledgers`; every
+    ledger has a release before it, and one after it.
+    """
+    data, made = hospitals(sizes, d), Folders(folder / "run", folder / "views")
+    ledgers, known = (
+        Ledgers(folder / "ledgers", Limit(Fraction(6), Fraction(1, 10**4))),
+        long_term(data.federation.names),
+    )
+    pinned = {name: identity.public.hex() for name, identity in known.items()}
+    (folder / "identities.json").write_text(json.dumps(pinned))
+    agreed = sum_agreement(data, seeded=False)
+    for run, views in ((folder / "before", None), (made.run, made.views), (folder / "after", None)):
+        simulate_run(data, agreed, Stream.from_system(), run, identities=known, views=views, ledgers=ledgers)
+    return made

@@ -3,7 +3,7 @@
 A `Record` is a wire record taken apart. A `Change` takes one and gives another; changes may be applied one after the
 other. How much of what ties a record together is made anew afterwards is said by the order of the changes:
 
-* `forge` always makes the hash chain over the lines anew, and the digest in release.json: anybody can.
+* `forge` always makes the hash chain over the lines anew, the digest in release.json and the page: anybody can.
 * `linked` also makes every sender's own chain, its numbers and the headers' session anew: anybody can, but the
   signatures of the participants do not hold any more.
 * `resigned` does that and signs with the identities it is given: what only their owners can do. What was sealed stays
@@ -22,6 +22,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,10 @@ from protocols.runtime.envelope import START, Envelope
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.session import session_id
 from protocols.runtime.transcript import ABSENT, canonical, digest_of_absence, link, read_absence, read_envelope
-from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT
+from smc_dp.errors import InputError
+from smc_dp.run import folder as run_folder
+from smc_dp.run import page
+from smc_dp.run.folder import PAGE, RELEASE, SHARES, TIMINGS, TRANSCRIPT
 
 
 @dataclass(frozen=True)
@@ -150,6 +154,19 @@ def redigested(run: Path) -> Path:
         if (run / name).exists():
             release["digests"][name] = hashlib.sha256((run / name).read_bytes()).hexdigest()
     (run / RELEASE).write_text(json.dumps(release, indent=2) + "\n")
+    return repaged(run)
+
+
+def repaged(run: Path) -> Path:
+    """The folder itself, with the page beside its release made anew; without it where the release cannot be read."""
+    if (run / PAGE).exists():
+        (run / PAGE).unlink()
+        with suppress(InputError):
+            document = run_folder.read_document(run)
+            found = run_folder.stated(document, run_folder.auxiliary(run, document))
+            sent = page.sent_in((run / TRANSCRIPT).read_bytes(), found)
+            made = page.content(found, (run / RELEASE).read_bytes(), document.digests.named, sent)
+            (run / PAGE).write_bytes(made)
     return run
 
 

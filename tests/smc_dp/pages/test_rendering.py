@@ -1,0 +1,116 @@
+"""A page is one file that asks for nothing, in which every text stays text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from support.shown import ShownPage
+
+from smc_dp.errors import InputError
+from smc_dp.pages import rendering
+from smc_dp.pages.blocks import (
+    Banner,
+    Blanks,
+    Bullets,
+    Drawing,
+    FactList,
+    Page,
+    PageBlock,
+    PageTable,
+    Prose,
+    Quotation,
+    Section,
+    SideBySide,
+    Verbatim,
+    WalkStep,
+    Walkthrough,
+)
+from smc_dp.pages.rendering import html, write_page
+from smc_dp.pages.svg import Svg
+
+HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>{{ 7 * 7 }} \"' & javascript:"
+
+
+def every_block(text: str) -> tuple[PageBlock, ...]:
+    picture = Svg(100, 40)
+    picture.rect(5, 5, 20, 10, "hatched")
+    picture.text(10, 20, text)
+    section = Section(text, (Prose(text),))
+    return (
+        *(
+            Prose(text),
+            Bullets((text,)),
+            FactList(((text, text),)),
+            PageTable(text, (text, text), ((text, text),), (1,)),
+        ),
+        *(
+            Verbatim(text, text),
+            Quotation(text, text),
+            Drawing(picture, text, (text,)),
+            Blanks((text,)),
+            Banner(text),
+            section,
+        ),
+        *(SideBySide(section, section), Walkthrough(text, (WalkStep(text, (Prose(text),)),))),
+    )
+
+
+def page_of(text: str) -> str:
+    return html(Page(text, (Section(text, every_block(text)),) * 4, (Banner(text, "secret"),), (text,), text))
+
+
+def test_whatever_stands_in_a_page_stays_text_in_every_block() -> None:
+    hostile, plain = ShownPage(page_of(HOSTILE)), ShownPage(page_of("harmless words"))
+    assert (hostile.elements, hostile.attributes) == (plain.elements, plain.attributes)
+    assert "".join(hostile.texts).count(HOSTILE) == "".join(plain.texts).count("harmless words")
+    assert {b.kind for b in every_block("x")} == {kind.kind for kind in get_args(PageBlock)}
+
+
+def test_long_words_of_a_table_may_be_broken_and_no_others() -> None:
+    cells = ("pseudonymisation & co", "a" * 18, "b" * 40 + " c", "<" * 19)
+    found = html(Page("x", (Section("x", (PageTable("t", ("", "", "", ""), (cells,)),)),)))
+    body = found.partition("<tbody>")[2].partition("</tbody>")[0]
+    assert body.count("<wbr>") == 3
+    assert f"{'b' * 18}<wbr>{'b' * 18}<wbr>{'b' * 4} c<" in body
+    assert f"{'&lt;' * 18}<wbr>&lt;<" in body
+    assert "pseudonymisation &amp; co<" in body
+
+
+def test_nothing_but_the_pages_own_style_and_script_may_be_used() -> None:
+    page = html(Page("x", (), on_every_sheet='SECRET: "x"; }'))
+    policy = re.search(r'Policy" content="([^"]*)"', page)
+    assert policy is not None
+    found = {
+        f"sha256-{base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()}"
+        for inside in re.findall(r"<(?:style|script)>(.*?)</(?:style|script)>", page, re.DOTALL)
+    }
+    assert set(re.findall(r"sha256-[^&;']*", policy[1])) == found
+    assert "default-src &#39;none&#39;" in policy[1]
+    assert "unsafe" not in policy[1]
+
+
+def test_a_page_that_is_too_long_is_refused_and_no_file_is_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "page.html"
+    write_page(file, Page("x", ()), "page")
+    with pytest.raises(InputError, match=r"^page: exists already"):
+        write_page(file, Page("y", ()), "page")
+    monkeypatch.setattr(rendering, "MOST_BYTES", len(html(Page("x", ()))))
+    with pytest.raises(InputError, match="wanted at most"):
+        write_page(tmp_path / "other.html", Page("x" * 9, ()), "page")
+    assert not (tmp_path / "other.html").exists()
+
+
+def test_a_picture_needs_sentences_a_quotation_a_source_and_a_table_whole_rows() -> None:
+    with pytest.raises(ValueError, match="source"):
+        Quotation("Its words.", " ")
+    with pytest.raises(ValueError, match="sentences"):
+        Drawing(Svg(1, 1), "A picture", (" ",))
+    with pytest.raises(ValueError, match="2 cells"):
+        PageTable("x", ("a", "b"), (("1",),))

@@ -1,0 +1,60 @@
+"""Lectures at toy size, each made once per process: courses, toy runs, and a walk through their pages."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from protocols.programs import LOOKED_AT, Protocol
+from smc_dp.lecture.course import ProtocolCourse, course, drop_out
+from smc_dp.lecture.page import page
+from smc_dp.lecture.toy import toy_run
+from smc_dp.lecture.watched import Watched
+from smc_dp.pages.blocks import Page, PageBlock, Section, WalkStep, Walkthrough
+from smc_dp.pages.rendering import html
+
+# As many parties as take little time: with two of whom one vanishes there is no sum.
+PARTIES = {
+    "pathak2010": 2,
+    "pathak2010-as-printed-insecure": 2,
+    "pathak2010-garbled": 2,
+    "linear": 2,
+    "secure_sum": 3,
+}
+
+
+@cache
+def prepared(name: str) -> tuple[Watched, ProtocolCourse]:
+    """The toy run and the course of a protocol."""
+    return prepare(LOOKED_AT[name], PARTIES[name])
+
+
+def prepare(protocol: Protocol, parties: int) -> tuple[Watched, ProtocolCourse]:
+    """A toy run and its course, where one vanishes if any may."""
+    pattern = drop_out(protocol, protocol.model.sample(parties))
+    found = course(protocol, parties, **({"pattern": pattern} if pattern else {}))
+    return toy_run(protocol, found.p, found.pattern), found
+
+
+@cache
+def lecture_of(name: str) -> Page:
+    """The page of a protocol, without attacks."""
+    return page(*prepared(name))
+
+
+def steps_on(made: Page) -> tuple[WalkStep, ...]:
+    """The steps of a lecture."""
+    found = [b for section in made.sections for b in section.blocks if isinstance(b, Walkthrough)]
+    assert len(found) == 1
+    return found[0].steps
+
+
+def shown(step: WalkStep) -> str:
+    """A step as a page has it."""
+    return html(Page(step.heading, (Section(step.heading, step.blocks),)))
+
+
+def parts(step: WalkStep, heading: str) -> tuple[PageBlock, ...]:
+    """The blocks of one section of a step."""
+    found = [b for b in step.blocks if isinstance(b, Section) and b.heading == heading]
+    assert len(found) == 1, heading
+    return found[0].blocks

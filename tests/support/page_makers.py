@@ -1,0 +1,194 @@
+"""Every kind of page that people get, each made by the code that makes it for them: a new kind is one entry here."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from protocols.arithmetic.rng import Stream
+from protocols.programs import LOOKED_AT
+from smc_dp import attacks, audit_run
+from smc_dp.attacks.attack import LEAST_TRIALS
+from smc_dp.attacks.page import page as attacks_page
+from smc_dp.attacks.report import AttackReport
+from smc_dp.audit.run import checks
+from smc_dp.cli.main import main
+from smc_dp.dossier.dossier import ANNEX, SHEET, write_dossier
+from smc_dp.lecture import making
+from smc_dp.pages.blocks import Page
+from smc_dp.pages.rendering import html
+from support.all_blocks import every_block
+from support.audited import Folders, charged_run, toy_run
+from support.compared import compared
+from support.demos import here
+from support.mutants import OF_THE_RUN
+
+MOST_SECONDS = 60  # of processor time, for a page
+FIRST_SHEET = (  # of a report: what everybody reads
+    *("What was released", "What it guarantees, and against whom", "Three levels of assurance"),
+    *("Budget before and after", "Signature", "An audit can refute what a run claims; it proves none of it."),
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of page: how one is made in an empty folder; whether it has a walk; what must stand on its first sheet and
+    what on every sheet. `quick`: part of the everyday suite.
+    """
+
+    make: Callable[[Path], Path]
+    walk: bool = False
+    first_sheet: tuple[str, ...] = ()
+    every_sheet: str = ""
+    quick: bool = False
+
+
+def timed(make: Callable[[], Path]) -> tuple[Path, float]:
+    """The file, and the processor time of this process and of those that it waited for."""
+    before = _used()
+    return make(), _used() - before
+
+
+def _used() -> float:
+    each = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in each)
+
+
+def written(folder: Path, page: Page) -> Path:
+    """The page as a file in that folder."""
+    file = folder / "page.html"
+    file.write_text(html(page), encoding="utf-8")
+    return file
+
+
+# Of a run: what an officer files and anybody may read.
+
+
+def run_page(run: Folders, folder: Path) -> Path:
+    """What lies beside the release."""
+    return run.run / "page.html"
+
+
+def report(run: Folders, folder: Path, *, views: bool = True) -> Path:
+    """Of an audit by all checks of the run; those of the code have tests of their own."""
+    beside = run.run.parent
+    given = {name: beside / place for name, place in GIVEN.items() if (beside / place).exists()}
+    with patch.object(checks, "CHECKS", OF_THE_RUN):
+        return written(folder, audit_run(run.run, views=run.views if views else None, **given).page())
+
+
+def dossier(name: str, run: Folders, folder: Path) -> Path:
+    """One of the pages for a committee and a controller."""
+    with patch.object(checks, "CHECKS", OF_THE_RUN):
+        write_dossier(run.run, out=folder / "dossier")
+    return folder / "dossier" / name
+
+
+GIVEN = {"identities": "identities.json", "ledgers": "ledgers"}
+OF_A_RUN: Mapping[str, Callable[[Folders, Path], Path]] = {
+    "report": report,
+    "page of a run": run_page,
+    "annex": partial(dossier, ANNEX),
+    "sheet": partial(dossier, SHEET),
+}
+
+
+def of_charged(make: Callable[[Folders, Path], Path], folder: Path) -> Path:
+    """The page of a run with identities, views and ledgers."""
+    return make(charged_run(folder), folder)
+
+
+def whole_report(folder: Path) -> Path:
+    """By every check, of a run with marks, whose page has most to say."""
+    made = toy_run(folder, key_bits=256)
+    return written(folder, audit_run(made.run, views=made.views).page())
+
+
+# To watch.
+
+
+def lecture(name: str, parties: int, folder: Path) -> Path:
+    """Of a protocol, with no attack measured."""
+    return written(folder, making.of_protocol(LOOKED_AT[name], parties, attacks=0))
+
+
+def heaviest(folder: Path) -> Path:
+    """What takes longest of all that people get without asking for more: the one lecture here with attacks, made by
+    command, so that nothing is there before.
+    """
+    file = folder / "lecture.html"
+    command = [sys.executable, "-m", "smc_dp.cli", "lecture", "--protocol", "pathak2010", "--out", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    return file
+
+
+def secret_lecture(folder: Path) -> Path:
+    """Of a run, with everybody's values."""
+    made = toy_run(folder, (12, 8), key_bits=256)
+    return written(folder, making.of_run(made.run, made.views))
+
+
+def attacked(folder: Path) -> Path:
+    """Of two attacks, measured as seldom as decides anything."""
+    rng = Stream.insecure_from_seed("attacked")
+    found = []
+    for attack in map(attacks.find, ("strip-noise", "vote-flip")):
+        measured = [attacks.measure(attack.name, v.name, LEAST_TRIALS, rng) for v in attack.variants]
+        found.append(AttackReport(attack, tuple(measured), attacks.TOY_KEY_BITS))
+    return written(folder, attacks_page(found))
+
+
+def matrix(name: str, folder: Path) -> Path:
+    """What each coalition learns, computed from the code of a protocol."""
+    file = folder / "matrix.html"
+    if main(["audit", "--matrix", name, "--report", str(file)]) != 0:
+        raise ValueError(f"no matrix of {name}")
+    return file
+
+
+def demo(folder: Path) -> Path:
+    """What a demo draws on request."""
+    file = folder / "found.html"
+    here("recover_a_record.py", "--page", str(file))
+    return file
+
+
+KINDS: Mapping[str, Kind] = {
+    "every block": Kind(every_block, True, ("FAILED", "What was released"), "SECRET", quick=True),
+    "comparison": Kind(compared, first_sheet=("Claims, and what came out",)),
+    **{name: Kind(partial(of_charged, make)) for name, make in OF_A_RUN.items() if make is not report},
+    "report": Kind(partial(of_charged, report), first_sheet=FIRST_SHEET),
+    "whole report": Kind(whole_report, first_sheet=("INSECURE", *FIRST_SHEET)),
+    "attacks": Kind(attacked),
+    "matrix": Kind(partial(matrix, "linear"), first_sheet=("3 parties",)),
+    "exact matrix": Kind(partial(matrix, "comparison")),
+    "demo": Kind(demo, first_sheet=("A record recovered",)),
+    "lecture of pathak2010": Kind(heaviest, True),
+    "lecture as printed": Kind(partial(lecture, "pathak2010-as-printed-insecure", 2), True),
+    "lecture of the linear path": Kind(partial(lecture, "linear", 2), True),
+    "lecture of a secure sum": Kind(partial(lecture, "secure_sum", 3), True),
+    "lecture of a run": Kind(secret_lecture, True, every_sheet="SECRET"),
+}
+
+
+def record(parties: int, folder: Path) -> Path:
+    """The sequence diagram of a run among so many, as a file of its own."""
+    made, file = toy_run(folder, (3,) * parties, key_bits=256), folder / "record.svg"
+    here("read_a_transcript.py", str(made.run), "--svg", str(file))
+    return file
+
+
+PICTURES: Mapping[str, Callable[[Path], Path]] = {f"record of {k}": partial(record, k) for k in (3, 20)}
+
+
+def kinds() -> list[object]:
+    """The kinds as parameters of a test: all but a quick one are slow."""
+    return [pytest.param(kind, id=name, marks=() if kind.quick else pytest.mark.slow) for name, kind in KINDS.items()]
