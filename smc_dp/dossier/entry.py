@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from smc_dp.dossier import measures, processing, registration, risks
 from smc_dp.dossier.facts import RunFacts
@@ -55,8 +55,9 @@ class OmittedField:
     blank: Blank
 
 
-EntryField: TypeAlias = "FormChoice | DossierPart | ListField | NumberField | DateField | OmittedField"
-EntryTree: TypeAlias = "dict[str, EntryTree | EntryField]"
+EntryField: TypeAlias = FormChoice | DossierPart | ListField | NumberField | DateField | OmittedField
+EntryTree: TypeAlias = dict[str, Any]
+"""By name an `EntryField`, or a tree of its own: a type that names itself is none that API pages can show."""
 
 
 def entry(facts: RunFacts) -> EntryTree:

@@ -32,23 +32,24 @@ What is marked {TO_FILL} no run can know: a person fills it in, and takes the ma
 Every other text follows from the run; whoever changes one answers for it."""
 
 
-class _Numbers(RoundTripRepresenter):
-    """Writes numbers with a point: without one, YAML 1.1, which the registry reads, takes 1e-05 for a text."""
-
-    def with_a_point(self, number: float) -> Any:
-        """All digits of it."""
-        digits, exponent, power = repr(number).partition("e")
-        text = f"{digits if '.' in digits else f'{digits}.0'}{exponent}{power}"
-        return self.represent_scalar("tag:yaml.org,2002:float", text)
+def _with_a_point(writer: RoundTripRepresenter, number: float) -> Any:
+    """All digits of it. Without a point YAML 1.1, which the registry reads, takes 1e-05 for a text."""
+    digits, exponent, power = repr(number).partition("e")
+    text = f"{digits if '.' in digits else f'{digits}.0'}{exponent}{power}"
+    return writer.represent_scalar("tag:yaml.org,2002:float", text)
 
 
-_Numbers.add_representer(float, _Numbers.with_a_point)
+def _representer() -> Any:
+    """The library's, with numbers as above: a class of its own, for what is added to one is added for everybody."""
+    made: Any = type("WithPoints", (RoundTripRepresenter,), {})
+    made.add_representer(float, _with_a_point)
+    return made
 
 
 def yaml_text(tree: EntryTree) -> bytes:
     """The text of an entry."""
     writer = YAML()
-    writer.Representer = _Numbers
+    writer.Representer = _representer()
     writer.width = _WIDTH
     writer.indent(mapping=2, sequence=4, offset=2)
     document = _mapping(tree)
