@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from smc_dp.audit.run.words import NO_PROOF
 from smc_dp.dossier.facts import ApprovedStudy, AssuranceReached, LedgerCost, LetterCount, NoiseBy
 from smc_dp.dossier.processing import counted
 from smc_dp.privacy.statement import PrivacyStatement
@@ -87,7 +88,7 @@ def audited(checks_passed: tuple[str, ...], checks_open: tuple[str, ...]) -> str
     """What an audit found."""
     return (
         f"An audit made {len(checks_passed)} checks of the run, and none failed; {len(checks_open)} more could not be "
-        "made. An audit can refute what a run claims; it proves none of it."
+        f"made. {NO_PROOF}"
     )
 
 

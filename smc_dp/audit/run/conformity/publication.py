@@ -24,7 +24,7 @@ from smc_dp.run.documents import StageTimings, TimingsFile
 from smc_dp.run.folder import PAGE, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT
 from smc_dp.run.folder import stated as as_stated
 from smc_dp.run.line_zero import APPROVALS
-from smc_dp.run.page import MAKER, made_by, sent_in
+from smc_dp.run.page import MAKER, is_of_another_version, made_by, sent_in
 from smc_dp.run.page import content as page_content
 from smc_dp.run.page import fault as page_fault
 
@@ -98,10 +98,10 @@ def page(evidence: Evidence) -> CheckOutcome:
     content = evidence.files.get(PAGE)
     if content is None:
         return nothing_to_ask(f"there is no {PAGE}, which earlier versions did not make")
-    if (version := made_by(content)) not in (None, MAKER):
+    if is_of_another_version(content):
         return not_possible(
-            f"{PAGE} says that version {version} made it, and this is {MAKER}: what it says is not known to be "
-            "true, until that version audits it or it is taken away"
+            f"{PAGE} says that version {made_by(content)} made it, and this is {MAKER}: what it says is not known to "
+            "be true, until that version audits it or it is taken away"
         )
     found = as_stated(evidence.release_file, evidence.auxiliary)
     sent = sent_in(evidence.files[TRANSCRIPT], found)
