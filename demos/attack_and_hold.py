@@ -3,7 +3,7 @@
 Four hospitals run each protocol once. You will see Charlie read the secret permutation off his mail, a party find
 another's noise by baby steps and giant steps, an outsider read the exact sum of all models mod 4 off the release, and
 all parties undo Charlie's permutation where he blinds carelessly. Then the one attack that no protocol of this design
-can stop. `smc-dp attack --all` measures all attacks that we know. Keys are toys of 512 bits (INSECURE, quick).
+can stop. `smc-dp lab attack --all` measures all attacks that we know. Keys are toys of 512 bits (INSECURE, quick).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command `attack`: named attacks, run against the printed and against the mended form, and measured."""
+"""The command `lab attack`: named attacks, run against the printed and against the mended form, and measured."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def attack(
 
     \b
     Examples:
-      smc-dp attack --list
-      smc-dp attack strip-noise
-      smc-dp attack link-sender --trials 100 --key-bits 2048
-      smc-dp attack --all
-      smc-dp attack --all --json
-      smc-dp attack link-sender --report attack.html
+      smc-dp lab attack --list
+      smc-dp lab attack strip-noise
+      smc-dp lab attack link-sender --trials 100 --key-bits 2048
+      smc-dp lab attack --all
+      smc-dp lab attack --all --json
+      smc-dp lab attack link-sender --report attack.html
     """
     from protocols.arithmetic.rng import Stream
     from smc_dp import attacks

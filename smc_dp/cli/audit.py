@@ -1,4 +1,4 @@
-"""The command `audit`: what a run's transcript and views show, and what a protocol shows to each coalition."""
+"""The command `audit`: what a run's transcript and views show."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from smc_dp.cli import receipts, screen
-from smc_dp.cli.matrix import PARTIES, show_matrix
-from smc_dp.cli.options import AsJson, check_beside, count, positive, quoted_in_options, refuse
-from smc_dp.errors import InputError
+from smc_dp.cli.options import AsJson, check_beside, positive, quoted_in_options
 
 if TYPE_CHECKING:
     from smc_dp.audit.run.report import AuditReport
 
 
 def audit(
-    run_folder: Annotated[Path | None, typer.Argument(metavar="RUN", help="A run folder.")] = None,
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     identities: Annotated[
         Path | None, typer.Option(metavar="FILE", help="JSON file of public identity keys, known from elsewhere.")
     ] = None,
@@ -33,14 +31,6 @@ def audit(
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE.html", help="A page to file and sign, a new file; of a failed audit too."),
-    ] = None,
-    matrix: Annotated[
-        str | None,
-        typer.Option(metavar="PROTOCOL", help="No run: what each coalition learns in this protocol, from its code."),
-    ] = None,
-    parties: Annotated[
-        str | None,
-        typer.Option(metavar="K", help=f"With --matrix: 2 to 5 parties, {PARTIES} by default; not with comparison."),
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Compute again what is known of the protocol's code from an earlier audit.")
@@ -76,22 +66,7 @@ def audit(
       smc-dp audit runs/second --views views
       smc-dp audit runs/second --views views --ledgers ledgers --report report.html
       smc-dp audit runs/first --receipt receipt.json --key auditor.key
-      smc-dp audit --matrix pathak2010 --parties 3
-      smc-dp audit --matrix pathak2010-garbled
-      smc-dp audit --matrix comparison
-      smc-dp audit --matrix linear
-      smc-dp audit --matrix secure_sum
-      smc-dp audit --matrix secure_sum --report matrix.html
     """
-    if matrix is not None:
-        files = {"RUN": run_folder, "--identities": identities, "--views": views, "--ledgers": ledgers}
-        files |= {"--receipt": receipt, "--key": key}
-        refuse(files | {"--seconds": seconds, "--fresh": fresh or None}, "not with --matrix")
-        return show_matrix(matrix, count("--parties", parties, 2), report, as_json=as_json)
-    refuse({"--parties": parties}, "only with --matrix")
-    if run_folder is None:
-        raise InputError("RUN: wanted a run folder, or a protocol with --matrix, got neither")
-
     from smc_dp.audit.run.checks import audit_run
     from smc_dp.audit.run.work import SECONDS
 

@@ -123,13 +123,13 @@ def compare(
 
     \b
     Examples:
-      smc-dp compare --methods wsum,prr_mean,local --lambda 0.1 --out runs/first
-      smc-dp compare --dataset har --methods soft,vote,avg,soft_ss,avg_clip,batch,indiv \\
+      smc-dp lab compare --methods wsum,prr_mean,local --lambda 0.1 --out runs/first
+      smc-dp lab compare --dataset har --methods soft,vote,avg,soft_ss,avg_clip,batch,indiv \\
                      --epsilons 0.1,1,10,inf --repeats 10 --data-dir DIR --out runs/har
-      smc-dp compare --dataset a9a --methods wsum,prr_mean --calibrations proven,paper \\
+      smc-dp lab compare --dataset a9a --methods wsum,prr_mean --calibrations proven,paper \\
                      --split 10,20,20,20,30 --lambda 1e-3 --draws 20
-      smc-dp compare --methods wsum,local --lambda 0.1 --parties 10 --trust secure --colluders 2 --dropouts 1
-      smc-dp compare --methods wsum,local --lambda 0.1 --backend dask --address tcp://10.0.0.5:8786
+      smc-dp lab compare --methods wsum,local --lambda 0.1 --parties 10 --trust secure --colluders 2 --dropouts 1
+      smc-dp lab compare --methods wsum,local --lambda 0.1 --backend dask --address tcp://10.0.0.5:8786
     """
     from smc_dp.compare import defaults, study
     from smc_dp.compare.plan import GridPlan, GridSetting
@@ -191,9 +191,9 @@ def reproduce(
 
     \b
     Examples:
-      smc-dp reproduce hamm-fig2 --data-dir DIR --out runs/hamm-fig2
-      smc-dp reproduce pathak-fig2 --repeats 2 --draws 5
-      smc-dp reproduce hamm-fig3 --data-dir DIR --backend dask --address tcp://10.0.0.5:8786
+      smc-dp lab reproduce hamm-fig2 --data-dir DIR --out runs/hamm-fig2
+      smc-dp lab reproduce pathak-fig2 --repeats 2 --draws 5
+      smc-dp lab reproduce hamm-fig3 --data-dir DIR --backend dask --address tcp://10.0.0.5:8786
     """
     from smc_dp.reproduce import papers
 

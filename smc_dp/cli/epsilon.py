@@ -1,4 +1,4 @@
-"""The command `audit-epsilon`: lower bounds on epsilon, with confidence."""
+"""The command `lab epsilon`: lower bounds on epsilon, with confidence."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MOST_DIMENSIONS = 2000
 _REPEATS, _FEWER_REPEATS = 10, 5  # of an audit, to measure its power; fewer of all methods, and where draws take long
 
 
-def audit_epsilon(
+def epsilon(
     method: Annotated[
         str | None, typer.Argument(metavar="METHOD", help="A method, a noise (knorm, laplace, gauss), or all.")
     ] = None,
@@ -83,13 +83,13 @@ def audit_epsilon(
 
     \b
     Examples:
-      smc-dp audit-epsilon knorm
-      smc-dp audit-epsilon prr_mean --calibration proven --noise knorm --trials 5000
-      smc-dp audit-epsilon central --noise gauss --dimension 124 --lambda 0.01 --epsilon 8
-      smc-dp audit-epsilon prr_mean --protocol
-      smc-dp audit-epsilon wsum --protocol --noise ddg
-      smc-dp audit-epsilon laplace --twin float-sampler
-      smc-dp audit-epsilon all --json
+      smc-dp lab epsilon knorm
+      smc-dp lab epsilon prr_mean --calibration proven --noise knorm --trials 5000
+      smc-dp lab epsilon central --noise gauss --dimension 124 --lambda 0.01 --epsilon 8
+      smc-dp lab epsilon prr_mean --protocol
+      smc-dp lab epsilon wsum --protocol --noise ddg
+      smc-dp lab epsilon laplace --twin float-sampler
+      smc-dp lab epsilon all --json
     """
     if as_list:
         refuse({"METHOD": method}, "not with --list")

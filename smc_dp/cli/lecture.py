@@ -1,4 +1,4 @@
-"""The command `lecture`: a protocol to watch, step by step, as one page."""
+"""The command `lab walkthrough`: a protocol to watch, step by step, as one page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from smc_dp.pages.blocks import Page
 
 
-def lecture(
+def walkthrough(
     run_folder: Annotated[
         Path | None, typer.Argument(metavar="RUN", help="A run folder, with --views; else a toy run is made.")
     ] = None,
@@ -52,12 +52,12 @@ def lecture(
 
     \b
     Examples:
-      smc-dp lecture --protocol pathak2010 --out lecture.html
-      smc-dp lecture --protocol pathak2010-as-printed-insecure --out printed.html
-      smc-dp lecture --protocol linear --parties 4 --out linear.html
-      smc-dp lecture --protocol secure_sum --out sum.html
+      smc-dp lab walkthrough --protocol pathak2010 --out lecture.html
+      smc-dp lab walkthrough --protocol pathak2010-as-printed-insecure --out printed.html
+      smc-dp lab walkthrough --protocol linear --parties 4 --out linear.html
+      smc-dp lab walkthrough --protocol secure_sum --out sum.html
       smc-dp run --out runs/second --record-views views
-      smc-dp lecture runs/second --views views --out second-SECRET.html
+      smc-dp lab walkthrough runs/second --views views --out second-SECRET.html
     """
     from protocols.programs import LOOKED_AT
     from smc_dp.pages.rendering import write_page
@@ -65,7 +65,7 @@ def lecture(
     known = tuple(name for name, one in LOOKED_AT.items() if one.model.small is None)
     if (run_folder is None) == (protocol is None):
         raise InputError(
-            f"lecture: wanted RUN with --views, or --protocol with one of {', '.join(known)}, "
+            f"walkthrough: wanted RUN with --views, or --protocol with one of {', '.join(known)}, "
             f"got {'neither' if protocol is None else 'both'}"
         )
     if out is None:
@@ -109,6 +109,6 @@ def _chosen(name: str, known: tuple[str, ...]) -> Protocol:
     if name in LOOKED_AT and name not in known:
         raise InputError(
             f"--protocol: {name} computes with bits, which no lecture can follow step by step; what is learned in it "
-            f"shows smc-dp audit --matrix {name}"
+            f"shows smc-dp lab matrix {name}"
         )
     return LOOKED_AT[choice("--protocol", name, known)]

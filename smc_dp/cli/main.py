@@ -20,29 +20,26 @@ import typer
 
 from protocols.errors import ProtocolError, StoppedError
 from smc_dp.cli import (
-    attack,
     audit,
     bench,
     bounds,
-    compare,
     completion,
     data,
     dossier,
-    epsilon,
     forecast,
     identities,
-    lecture,
+    lab,
     ledger,
     plan,
     predict,
     publish,
     run,
-    schema,
     site,
     study,
     verbose,
 )
 from smc_dp.cli.options import Invocation, deferred, in_options, quoted_in_options
+from smc_dp.cli.removed import refuse_removed
 from smc_dp.errors import InputError, one_line
 
 app = typer.Typer(
@@ -102,21 +99,16 @@ app.command()(deferred(forecast.forecast))
 app.command()(deferred(bench.bench))
 app.command()(deferred(audit.audit))
 app.command()(deferred(dossier.dossier))
-app.command("audit-epsilon")(deferred(epsilon.audit_epsilon))
-app.command()(deferred(attack.attack))
-app.command()(deferred(lecture.lecture))
 app.add_typer(bounds.bounds, name="bounds")
 app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(identities.identities, name="identities")
 app.add_typer(study.study, name="study")
-app.command()(deferred(schema.schema))
-app.command()(deferred(compare.compare))
-app.command()(deferred(compare.reproduce))
 app.command()(deferred(site.join))
 app.command()(deferred(site.serve))
 app.command()(deferred(site.status))
 app.command("bench-training")(deferred(bench.bench_training))
 app.add_typer(data.data, name="data")
+app.add_typer(lab.lab, name="lab")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -134,6 +126,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if completion.is_asked(arguments):
                 return completion.answer(arguments)
             completion.prepare()
+            refuse_removed(arguments)
             invoked = app(args=arguments, prog_name=completion.PROGRAM, standalone_mode=False, obj=open_until_the_end)
             if invoked == _INTERRUPTED:  # what typer makes of Ctrl-C while it reads the options
                 raise KeyboardInterrupt

@@ -1,14 +1,16 @@
-"""What a protocol shows to each coalition: the branch of the command `audit` that looks at code and no run."""
+"""The command `lab matrix`: what each coalition can compute from its views, derived from the code of the roles."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.garbage import seldom_collected
-from smc_dp.cli.options import check_new, choice, refuse
+from smc_dp.cli.options import AsJson, check_new, choice, count, refuse
 from smc_dp.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,10 +21,31 @@ if TYPE_CHECKING:
 PARTIES = 3
 
 
-def show_matrix(name: str, asked: int | None, report: Path | None, *, as_json: bool) -> int:
-    """Compute the coalition matrix of this protocol, print it, and draw it into a page if one is wanted."""
+def matrix(
+    protocol: Annotated[
+        str | None, typer.Argument(metavar="PROTOCOL", help="A protocol; an unknown name lists them.")
+    ] = None,
+    parties: Annotated[
+        str | None, typer.Option(metavar="K", help=f"2 to 5 parties, {PARTIES} by default; not with comparison.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="Draw the matrix into a page, a new file.")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Compute the coalition matrix of a protocol: what each coalition learns beyond the release, from the role code.
+
+    \b
+    Examples:
+      smc-dp lab matrix pathak2010 --parties 3
+      smc-dp lab matrix pathak2010-garbled
+      smc-dp lab matrix comparison
+      smc-dp lab matrix linear
+      smc-dp lab matrix secure_sum
+      smc-dp lab matrix secure_sum --report matrix.html
+    """
     check_new({"--report": report})
-    found = _computed(name, asked)
+    found = _computed(protocol or "", count("--parties", parties, 2))
     said, drawn = _told(found)
     if report is not None:
         from smc_dp.pages.rendering import write_page
@@ -37,10 +60,10 @@ def _computed(name: str, asked: int | None) -> Matrix | ExactMatrix:
     from smc_dp.audit.code import matrix as matrices
     from smc_dp.audit.code.exact import matrix as exact_matrices
 
-    protocol = LOOKED_AT[choice("--matrix", name, tuple(LOOKED_AT))]
+    protocol = LOOKED_AT[choice("PROTOCOL", name, tuple(LOOKED_AT))]
     exact = protocol.model.small is not None
     if exact:
-        refuse({"--parties": asked}, f"not with --matrix {name}, which always has the same roles")
+        refuse({"--parties": asked}, f"not with {name}, which always has the same roles")
     parties = asked or PARTIES
     if parties > matrices.MOST_PARTIES:
         raise InputError(f"--parties: wanted at most {matrices.MOST_PARTIES}, got {parties}")

@@ -1,4 +1,4 @@
-"""The command `schema`: the published schemas of documents."""
+"""The command `lab schema`: the published schemas of documents."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def schema(
 
     \b
     Examples:
-      smc-dp schema
-      smc-dp schema study > study.schema.json
-      smc-dp schema release
+      smc-dp lab schema
+      smc-dp lab schema study > study.schema.json
+      smc-dp lab schema release
     """
     from smc_dp import schemas
 

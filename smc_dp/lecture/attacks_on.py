@@ -54,10 +54,10 @@ def _section(
 ) -> Section:
     seen = replace(attack, variants=(*attack.attacked, *attack.mended))
     if any(v.trials > SELDOM for v in seen.variants):
-        return unmeasured(attack, f"Not measured here, where it takes too long: smc-dp attack {attack.name} does.")
+        return unmeasured(attack, f"Not measured here, where it takes too long: smc-dp lab attack {attack.name} does.")
     if time.process_time() >= end:
-        why = f"Not measured here, where {seconds:g} s of processor time were for attacks: smc-dp attack {attack.name}"
-        return unmeasured(attack, f"{why} does.")
+        why = f"Not measured here, where {seconds:g} s of processor time were for attacks"
+        return unmeasured(attack, f"{why}: smc-dp lab attack {attack.name} does.")
     measured = []
     for variant in seen.variants:
         if progress:

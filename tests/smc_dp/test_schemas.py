@@ -168,15 +168,15 @@ def put(document: Any, place: Place, value: Any) -> Any:
 
 
 def test_the_command_lists_the_schemas_and_prints_each(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["schema"]) == 0
+    assert main(["lab", "schema"]) == 0
     assert tuple(capsys.readouterr().out.split()) == NAMES == tuple(SCHEMAS)
     for name in NAMES:
-        assert main(["schema", name]) == 0
+        assert main(["lab", "schema", name]) == 0
         printed = json.loads(capsys.readouterr().out)
         assert printed == schema(name)
         assert printed["additionalProperties"] is False
         Draft202012Validator.check_schema(printed)
-    assert main(["schema", "ledger"]) == 2
+    assert main(["lab", "schema", "ledger"]) == 2
     assert f"NAME: wanted one of {', '.join(NAMES)}, got 'ledger'" in capsys.readouterr().err
 
 

@@ -41,7 +41,7 @@ def by_command(out: Path, seed: int, *where: str) -> list[str]:
     """The table of a command that says where to work."""
     asked = ("--methods", "wsum,prr_mean", "--epsilons", "1,inf", "--repeats", "2", "--insecure-seed", str(seed))
     with contextlib.redirect_stdout(sys.stderr):
-        code = main(["compare", *asked, "--out", str(out), *where])
+        code = main(["lab", "compare", *asked, "--out", str(out), *where])
     return numbers(out) if code == 0 else []
 
 

@@ -137,7 +137,7 @@ def heaviest(folder: Path) -> Path:
     command, so that nothing is there before.
     """
     file = folder / "lecture.html"
-    command = [sys.executable, "-m", "smc_dp.cli", "lecture", "--protocol", "pathak2010", "--out", str(file)]
+    command = [sys.executable, "-m", "smc_dp.cli", "lab", "walkthrough", "--protocol", "pathak2010", "--out", str(file)]
     subprocess.run(command, check=True, capture_output=True)
     return file
 
@@ -161,7 +161,7 @@ def attacked(folder: Path) -> Path:
 def matrix(name: str, folder: Path) -> Path:
     """What each coalition learns, computed from the code of a protocol."""
     file = folder / "matrix.html"
-    if main(["audit", "--matrix", name, "--report", str(file)]) != 0:
+    if main(["lab", "matrix", name, "--report", str(file)]) != 0:
         raise ValueError(f"no matrix of {name}")
     return file
 

@@ -24,7 +24,8 @@ LIMITS = (
     "Computed by running the role code over symbols, with ideal building blocks (encryption, comparison, sealed links) "
     "and participants who follow the protocol. No prior knowledge of sizes, weights or noise: what somebody could "
     "guess because it is plausible is not in here; which of the listed numbers it is can be easy to guess "
-    "(`smc-dp attack strip-noise`). Nor is what shows in the remainder of a multiple (`smc-dp attack residues-mod-k`). "
+    "(`smc-dp lab attack strip-noise`). Nor is what shows in the remainder of a multiple "
+    "(`smc-dp lab attack residues-mod-k`). "
     "A permutation is a means: hints on one do no harm where no other column shows more."
 )
 

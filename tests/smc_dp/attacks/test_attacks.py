@@ -421,14 +421,14 @@ def test_progress_is_told() -> None:
 def test_bad_options_are_one_line_and_exit_code_2(
     options: list[str], why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["attack", *options]) == 2
+    assert main(["lab", "attack", *options]) == 2
     out, err = capsys.readouterr()
     assert (out, len(err.splitlines())) == ("", 1)
     assert why in err
 
 
 def test_one_attack_is_told_and_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["attack", "ofpa-record-recovery", "--insecure-seed", "1", "--trials", "16"]) == 0
+    assert main(["lab", "attack", "ofpa-record-recovery", "--insecure-seed", "1", "--trials", "16"]) == 0
     out, err = capsys.readouterr()
     assert "1. At each upload the residuals" in out
     assert "16 of 16" in out
@@ -440,7 +440,7 @@ def test_one_attack_is_told_and_measured(capsys: pytest.CaptureFixture[str]) -> 
 def test_as_json_it_is_one_object_and_repeats(capsys: pytest.CaptureFixture[str]) -> None:
     printed = []
     for _ in range(2):
-        assert main(["attack", "ofpa-record-recovery", "--insecure-seed", "1", "--trials", "16", "--json"]) == 0
+        assert main(["lab", "attack", "ofpa-record-recovery", "--insecure-seed", "1", "--trials", "16", "--json"]) == 0
         out, err = capsys.readouterr()
         assert err == ""
         printed.append(json.loads(out))
@@ -455,13 +455,13 @@ def test_the_list_names_every_attack_and_runs_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(attacks, "measure", None)
-    assert main(["attack", "--list"]) == 0
+    assert main(["lab", "attack", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()[1:]
     assert [line.split()[0] for line in lines] == [*attacks.ATTACKS]
-    assert main(["attack", "--list", "--json"]) == 0
+    assert main(["lab", "attack", "--list", "--json"]) == 0
     assert [one["name"] for one in json.loads(capsys.readouterr().out)["attacks"]] == [*attacks.ATTACKS]
     with pytest.raises(TypeError):  # twin: what runs them all
-        main(["attack", "--all"])
+        main(["lab", "attack", "--all"])
 
 
 def test_an_outcome_that_is_not_expected_is_exit_code_1(
@@ -473,9 +473,9 @@ def test_an_outcome_that_is_not_expected_is_exit_code_1(
     )
     fake = MeasuredAttack("fake", "paper", "step", "flaw.", "who", "what", "then", "always", ("one.",), variants)
     monkeypatch.setattr(attacks, "ATTACKS", MappingProxyType({"fake": fake}))
-    assert main(["attack", "--all", "--insecure-seed", "1", "--trials", "16"]) == 1
+    assert main(["lab", "attack", "--all", "--insecure-seed", "1", "--trials", "16"]) == 1
     assert "NOT AS EXPECTED: fake against lost: fails" in capsys.readouterr().out
-    assert main(["attack", "--all", "--trials", "16", "--json"]) == 1
+    assert main(["lab", "attack", "--all", "--trials", "16", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert not found["as_expected"]
     assert [one["attack"] for one in found["attacks"]] == ["fake"]
@@ -483,7 +483,7 @@ def test_an_outcome_that_is_not_expected_is_exit_code_1(
 
 @pytest.mark.slow
 def test_the_list_is_measured_and_as_on_record(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["attack", "--all", "--insecure-seed", "7"]) == 0
+    assert main(["lab", "attack", "--all", "--insecure-seed", "7"]) == 0
     out, err = capsys.readouterr()
     assert err.count(" against ") == len(PAIRS)
     heading, *cells = [re.split(" {2,}", line.strip()) for line in out.split("\n\n")[0].splitlines()]

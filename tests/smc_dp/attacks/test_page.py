@@ -141,6 +141,7 @@ def test_the_command_writes_a_page_and_never_over_a_file(
 ) -> None:
     file = tmp_path / "attack.html"
     given = [
+        "lab",
         "attack",
         "ofpa-record-recovery",
         "--trials",
@@ -161,7 +162,7 @@ def test_the_command_writes_a_page_and_never_over_a_file(
     assert main(given) == 2
     assert "--report: " in (said := capsys.readouterr().err)
     assert "exists already" in said
-    assert main(["attack", "--list", "--report", str(tmp_path / "x")]) == 2
+    assert main(["lab", "attack", "--list", "--report", str(tmp_path / "x")]) == 2
     assert file.read_text(encoding="utf-8") == text
 
 

@@ -27,7 +27,7 @@ from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.reproduce import papers
 
-SMALL = ["compare", "--methods", "wsum,central", "--epsilons", "1,inf", "--repeats", "2", "--jobs", "1"]
+SMALL = ["lab", "compare", "--methods", "wsum,central", "--epsilons", "1,inf", "--repeats", "2", "--jobs", "1"]
 
 
 @pytest.fixture(autouse=True)
@@ -176,14 +176,14 @@ def test_a_wrong_option_is_one_line(argv, names, folder, capsys):
 
 
 def test_methods_have_to_be_named(folder, capsys):
-    assert "--methods" in complaint(capsys, folder, "compare")
+    assert "--methods" in complaint(capsys, folder, "lab", "compare")
 
 
 def test_a_figure_that_no_paper_has(folder, capsys):
-    line = complaint(capsys, folder, "reproduce", "hamm-fig9")
+    line = complaint(capsys, folder, "lab", "reproduce", "hamm-fig9")
     assert "'hamm-fig9'" in line
     assert "pathak-fig2" in line
-    assert "a9a" in complaint(capsys, folder, "reproduce", "pathak-fig2")
+    assert "a9a" in complaint(capsys, folder, "lab", "reproduce", "pathak-fig2")
 
 
 def test_help_names_every_figure_and_has_examples(capsys):
@@ -193,8 +193,8 @@ def test_help_names_every_figure_and_has_examples(capsys):
         spelt |= {f"{name[:-1]}{i}" for i in range(int(name[-1]), int(last) + 1)} if dots else {name}
     assert spelt == set(papers.STUDIES)
     for command in ("compare", "reproduce"):
-        assert main([command, "--help"]) == 0
-        assert f"smc-dp {command}" in capsys.readouterr().out
+        assert main(["lab", command, "--help"]) == 0
+        assert f"smc-dp lab {command}" in capsys.readouterr().out
 
 
 def learnt(argv: list[str], folder: Path) -> float:
@@ -207,15 +207,15 @@ def learnt(argv: list[str], folder: Path) -> float:
 
 def test_the_first_example_learns(folder):
     """Clearly more than the share of the commonest class; its twin, as it was, without a lambda, does not."""
-    examples = re.findall(r"smc-dp (compare .+?)(?:\n|$)", compare.__doc__ or "")
+    examples = re.findall(r"smc-dp (lab compare .+?)(?:\n|$)", compare.__doc__ or "")
     methods = (Path(smc_dp.__file__).parent / "methods" / "README.md").read_text()
-    assert re.findall(r"^smc-dp (compare .+)$", methods, re.MULTILINE)[0] == examples[0]
+    assert re.findall(r"^smc-dp (lab compare .+)$", methods, re.MULTILINE)[0] == examples[0]
     first = examples[0].partition(" --out")[0].split()
     pool = load_pool("breast_cancer")
     commonest = float(np.bincount(pool.train.y).max() / len(pool.train.y))
     assert commonest == pytest.approx(0.63, abs=0.005)
     assert learnt(first, folder) > commonest + 0.2
-    assert learnt([*first[:3], "--epsilons", "0.1,0.5,1"], folder) < commonest + 0.1
+    assert learnt([*first[:4], "--epsilons", "0.1,0.5,1"], folder) < commonest + 0.1
 
 
 def test_the_benchmark_of_training_reports_both_sides(capsys):

@@ -20,7 +20,7 @@ from smc_dp.methods.registry import METHODS
 
 
 def run(*arguments: str) -> int:
-    return main(["audit-epsilon", *arguments])
+    return main(["lab", "epsilon", *arguments])
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:

@@ -71,7 +71,7 @@ def test_help_loads_nothing_that_computes() -> None:
 
 def test_all_commands_were_asked() -> None:
     found = {" ".join(path) for path in commands(typer.main.get_command(app))}
-    assert {"", "run", "predict", "audit-epsilon", "bench-training", "ledger check", "data prepare"} <= found
+    assert {"", "run", "predict", "lab", "lab epsilon", "bench-training", "ledger check", "data prepare"} <= found
 
 
 @pytest.mark.parametrize("statement", ["import scipy", "from smc_dp.data import catalogue"])
@@ -95,15 +95,15 @@ def test_help_costs_little() -> None:
     ("command", "words"),
     [
         ("run", "|".join(datasets.NAMES)),
-        ("audit-epsilon", "|".join(ABOUT)),
-        ("audit", f"2 to {MOST_PARTIES} parties, 3 by default"),
+        ("lab epsilon", "|".join(ABOUT)),
+        ("lab matrix", f"2 to {MOST_PARTIES} parties, 3 by default"),
     ],
 )
 def test_what_help_says_without_looking_is_true(
     command: str, words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    assert main([command, "--help"]) == 0
+    assert main([*command.split(), "--help"]) == 0
     assert words in " ".join(capsys.readouterr().out.split())
 
 
@@ -133,7 +133,7 @@ def test_a_shell_that_asks_is_answered() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "smc_dp.cli"], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )
-    assert done.stdout.split() == ["audit", "audit-epsilon"]
+    assert done.stdout.split() == ["audit"]
 
 
 def test_no_shell_or_an_unknown_one_is_one_line(

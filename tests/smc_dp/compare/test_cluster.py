@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[3]
         ),
     ],
 )
-@pytest.mark.parametrize("command", [("compare", "--methods", "wsum"), ("reproduce", "pathak-fig2")])
+@pytest.mark.parametrize("command", [("lab", "compare", "--methods", "wsum"), ("lab", "reproduce", "pathak-fig2")])
 def test_what_cannot_be_is_one_line_and_leaves_nothing_behind(
     command: tuple[str, ...],
     options: tuple[str, ...],

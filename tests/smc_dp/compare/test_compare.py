@@ -324,7 +324,7 @@ def test_models_measured_together_are_measured_as_each_on_its_own():
 @pytest.mark.slow
 def test_a_killed_grid_goes_on_without_redoing_finished_cells(tmp_path):
     many = ["--repeats", "25", "--epsilons", "1", "--parties", "3", "--trust", "aggregator"]
-    command = ["compare", "--methods", "wsum,local", *many, "--insecure-seed", "7", "--jobs", "1"]
+    command = ["lab", "compare", "--methods", "wsum,local", *many, "--insecure-seed", "7", "--jobs", "1"]
     out = tmp_path / "out"
     process = subprocess.Popen([sys.executable, "-m", "smc_dp.cli", *command, "--out", str(out)], cwd=ROOT,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ)  # fmt: skip
@@ -365,7 +365,20 @@ def alive(pid: int) -> bool:
 @pytest.mark.slow
 def test_sigterm_ends_the_workers_too(tmp_path):
     out = tmp_path / "out"
-    command = ["compare", "--methods", "wsum", "--repeats", "5000", "--epsilons", "1", "--jobs", "2", "--out", str(out)]
+    command = [
+        "lab",
+        "compare",
+        "--methods",
+        "wsum",
+        "--repeats",
+        "5000",
+        "--epsilons",
+        "1",
+        "--jobs",
+        "2",
+        "--out",
+        str(out),
+    ]
     process = subprocess.Popen([sys.executable, "-m", "smc_dp.cli", *command], cwd=ROOT, env=os.environ,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
     deadline = time.monotonic() + 60

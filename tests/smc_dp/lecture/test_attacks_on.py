@@ -46,7 +46,7 @@ def test_without_time_nothing_is_measured_and_the_page_says_so(monkeypatch: pyte
     monkeypatch.setattr(attacks_on, "measure", None)
     told = text(attacks_on.sections("secure_sum", seconds=0))
     assert told.count("Not measured here") == 3
-    assert "smc-dp attack strip-noise" in told
+    assert "smc-dp lab attack strip-noise" in told
     assert "succeeded in" not in told
     with pytest.raises(TypeError):  # twin: what measures
         attacks_on.sections("secure_sum", seconds=100)

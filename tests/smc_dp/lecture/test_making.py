@@ -47,8 +47,8 @@ def test_the_page_of_views_is_for_its_owner_alone_and_that_of_a_toy_run_for_ever
     for name in ("of_run", "of_protocol"):
         monkeypatch.setattr(making, name, lambda *a, **k: Page("A lecture", ()))
     secret, toy = tmp_path / "SECRET.html", tmp_path / "toy.html"
-    assert main(["lecture", "run", "--views", "views", "--out", str(secret)]) == 0
-    assert main(["lecture", "--protocol", "secure_sum", "--out", str(toy)]) == 0
+    assert main(["lab", "walkthrough", "run", "--views", "views", "--out", str(secret)]) == 0
+    assert main(["lab", "walkthrough", "--protocol", "secure_sum", "--out", str(toy)]) == 0
     assert [path.stat().st_mode & 0o777 for path in (secret, toy)] == [0o600, 0o644]
 
 
@@ -71,9 +71,9 @@ def test_a_view_that_does_not_fit_the_record_is_refused(run: Folders, tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "lecture: wanted RUN with --views, or --protocol with one of pathak2010, .*, got neither"),
+        ([], "walkthrough: wanted RUN with --views, or --protocol with one of pathak2010, .*, got neither"),
         (["runs/first", "--protocol", "linear"], "got both"),
-        (["--protocol", "comparison", "--out", "{out}"], "smc-dp audit --matrix comparison"),
+        (["--protocol", "comparison", "--out", "{out}"], "smc-dp lab matrix comparison"),
         (["--protocol", "nothing", "--out", "{out}"], "--protocol: wanted one of pathak2010, "),
         (["--protocol", "linear"], "--out: wanted the name of a new file"),
         (["--protocol", "linear", "--out", "{there}"], "--out: .*exists already"),
@@ -91,7 +91,7 @@ def test_what_is_wrong_is_said_in_one_line(
     (tmp_path / "there.html").write_text("mine")
     places = {name: str(tmp_path / f"{name}.html") for name in ("out", "there")}
     places["secret"] = str(tmp_path / "a-SECRET.html")
-    assert main(["lecture", *(a.format(**places) for a in arguments)]) == 2
+    assert main(["lab", "walkthrough", *(a.format(**places) for a in arguments)]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert re.search(said, error), error
@@ -103,7 +103,7 @@ def test_what_is_wrong_is_said_in_one_line(
 def test_a_page_with_measured_attacks_costs_less_than_a_minute_and_two_megabytes(tmp_path: Path) -> None:
     for name in ("pathak2010", "pathak2010-as-printed-insecure"):
         out, start = tmp_path / f"{name}.html", time.process_time()
-        assert main(["lecture", "--protocol", name, "--out", str(out)]) == 0
+        assert main(["lab", "walkthrough", "--protocol", name, "--out", str(out)]) == 0
         assert time.process_time() - start < 60
         assert out.stat().st_size < 2_000_000
         assert f"{name}, step by step" in out.read_text()

@@ -110,7 +110,6 @@ def test_neither_is_taken_without_the_other(desk: Desk, tmp_path: Path) -> None:
         (("audit", run, "--key", str(desk.key)), "error: --key: goes with --receipt"),
         (("audit", run, "--receipt", str(tmp_path / "r")), "error: --key: is missing"),
         (("audit", run, "--receipt", str(desk.receipt), "--key", str(desk.key)), "exists already, wanted a new file"),
-        (("audit", "--matrix", "comparison", "--key", str(desk.key)), "error: --key: not with --matrix"),
     ):
         found = command(*arguments)
         assert (found.code, found.out, found.err.count("\n")) == (2, "", 1), found

@@ -89,9 +89,9 @@ def test_the_matrix_is_the_table() -> None:
 def test_the_checked_in_matrix_is_the_computed_one_and_what_the_command_prints(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["audit", "--matrix", "comparison"]) == 0
+    assert main(["lab", "matrix", "comparison"]) == 0
     assert capsys.readouterr().out.split() == CHECKED_IN.read_text(encoding="utf-8").split()  # not folded
-    assert main(["audit", "--matrix", "comparison", "--json"]) == 0
+    assert main(["lab", "matrix", "comparison", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert {row["members"][0]: row["cells"][MORE]["level"] for row in printed["rows"][:2]} == {
         CHOOSER: "nothing",
@@ -104,16 +104,16 @@ def test_the_checked_in_matrix_is_the_computed_one_and_what_the_command_prints(
     [
         (
             ("other",),
-            "--matrix: wanted one of pathak2010, pathak2010-as-printed-insecure, comparison, linear, secure_sum, "
+            "PROTOCOL: wanted one of pathak2010, pathak2010-as-printed-insecure, comparison, linear, secure_sum, "
             "pathak2010-garbled, got 'other'",
         ),
-        (("comparison", "--parties", "3"), "--parties: not with --matrix comparison, which always has the same roles"),
+        (("comparison", "--parties", "3"), "--parties: not with comparison, which always has the same roles"),
     ],
 )
 def test_the_command_says_what_there_is(
     args: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["audit", "--matrix", *args]) == 2
+    assert main(["lab", "matrix", *args]) == 2
     assert message in capsys.readouterr().err
 
 

@@ -270,13 +270,13 @@ def test_kinds_of_coalition_cover_every_row_once_and_agree_with_it() -> None:
 
 @pytest.mark.slow
 def test_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audit", "--matrix", HARDENED, "--parties", "2"]) == 0
+    assert main(["lab", "matrix", HARDENED, "--parties", "2"]) == 0
     assert capsys.readouterr().out == table(HARDENED, 2)
 
 
 @pytest.mark.slow
 def test_command_prints_every_cell_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audit", "--matrix", HARDENED, "--parties", "2", "--json"]) == 0
+    assert main(["lab", "matrix", HARDENED, "--parties", "2", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed == json.loads(json.dumps(found(HARDENED, 2).as_dict()))
     assert printed["rows"][0]["cells"]["exact sum(2)"]["how"]
@@ -286,14 +286,12 @@ def test_command_prints_every_cell_as_json(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ((), "RUN: wanted a run folder, or a protocol with --matrix, got neither"),
-        (("somewhere", "--matrix", HARDENED), "RUN: not with --matrix"),
-        (("--matrix", "other"), "--matrix: wanted one of"),
-        (("--matrix", HARDENED, "--parties", "6"), "--parties: wanted at most 5, got 6"),
-        (("--matrix", HARDENED, "--parties", "1"), "--parties: wanted at least 2, got 1"),
-        (("somewhere", "--parties", "3"), "--parties: only with --matrix"),
+        ((), "PROTOCOL: wanted one of"),
+        (("other",), "PROTOCOL: wanted one of"),
+        ((HARDENED, "--parties", "6"), "--parties: wanted at most 5, got 6"),
+        ((HARDENED, "--parties", "1"), "--parties: wanted at least 2, got 1"),
     ],
 )
 def test_command_refuses(args: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audit", *args]) == 2
+    assert main(["lab", "matrix", *args]) == 2
     assert message in capsys.readouterr().err

@@ -202,7 +202,7 @@ def unbare(shares: Sequence[bytes]) -> tuple[Held, ...]:
 @pytest.mark.slow
 def test_checked_in_matrix_is_the_printed_one(capsys: pytest.CaptureFixture[str]) -> None:
     for K in ("2", "3"):
-        assert main(["audit", "--matrix", secure_sum.PROGRAM.name, "--parties", K]) == 0
+        assert main(["lab", "matrix", secure_sum.PROGRAM.name, "--parties", K]) == 0
     assert FILE.read_text(encoding="utf-8") == capsys.readouterr().out
 
 

@@ -63,18 +63,18 @@ def test_words_over_columns_do_not_run_into_each_other() -> None:
 def test_the_command_draws_what_it_prints(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "matrix.html"
     few = [] if name == "comparison" else ["--parties", "2"]
-    assert main(["audit", "--matrix", name, *few, "--report", str(file)]) == 0
+    assert main(["lab", "matrix", name, *few, "--report", str(file)]) == 0
     said, text = capsys.readouterr().out, file.read_text(encoding="utf-8")
     sentences = [line.strip() for line in said.split("\n\n")[1].splitlines()]
     assert all(sentence.replace("'", "&#39;") in text for sentence in sentences)
     assert all(f"<p>{p.strip()}</p>" in text.replace("&#39;", "'") for p in said.strip().split("\n\n")[-1].splitlines())
-    assert main(["audit", "--matrix", name, *few, "--report", str(file)]) == 2
+    assert main(["lab", "matrix", name, *few, "--report", str(file)]) == 2
     assert "exists already" in capsys.readouterr().err
     assert file.read_text(encoding="utf-8") == text
 
 
 def test_as_json_the_page_is_written_as_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "matrix.html"
-    assert main(["audit", "--matrix", "linear", "--parties", "2", "--json", "--report", str(file)]) == 0
+    assert main(["lab", "matrix", "linear", "--parties", "2", "--json", "--report", str(file)]) == 0
     assert json.loads(capsys.readouterr().out)["protocol"] == "linear"
     assert "Coalitions and what they learn" in file.read_text(encoding="utf-8")

@@ -1,0 +1,20 @@
+"""The group `lab`: experiments and analyses that no release needs."""
+
+from __future__ import annotations
+
+import typer
+
+from smc_dp.cli import attack, compare, epsilon, lecture, matrix, schema
+from smc_dp.cli.options import deferred
+
+lab = typer.Typer(
+    help="Compare methods, reproduce papers, attack and analyse protocols, print schemas.",
+    rich_markup_mode=None,
+)
+lab.command()(deferred(compare.compare))
+lab.command()(deferred(compare.reproduce))
+lab.command()(deferred(attack.attack))
+lab.command()(deferred(epsilon.epsilon))
+lab.command()(deferred(matrix.matrix))
+lab.command()(deferred(lecture.walkthrough))
+lab.command()(deferred(schema.schema))

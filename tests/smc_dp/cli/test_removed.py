@@ -1,0 +1,51 @@
+"""Removed commands and options: each is refused in one line that names a command that exists."""
+
+from __future__ import annotations
+
+import pytest
+import typer.main
+
+from smc_dp.cli import removed
+from smc_dp.cli.main import app, main
+
+GONE = [*((name,) for name in removed.COMMANDS), *removed.OPTIONS]
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return the one line on standard error of a call that is refused."""
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    return err
+
+
+@pytest.mark.parametrize("words", GONE, ids=" ".join)
+def test_what_was_removed_is_refused_with_what_to_use(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    instead = removed.COMMANDS[words[0]] if len(words) == 1 else removed.OPTIONS[words[0], words[1]]
+    line = refused(capsys, *words, "--json")
+    assert line.startswith(f"error: {words[-1]}: ")
+    assert line.endswith(f"use {instead}\n")
+
+
+@pytest.mark.parametrize("instead", sorted({*removed.COMMANDS.values(), *removed.OPTIONS.values()}))
+def test_what_to_use_exists(instead: str) -> None:
+    """The words after `smc-dp` lead to a command of today, and its options are among those of that command."""
+    group: object = typer.main.get_command(app)
+    program, *words = instead.split()
+    assert program == "smc-dp"
+    while words and words[0] in getattr(group, "commands", {}):
+        group = group.commands[words.pop(0)]  # type: ignore[attr-defined]
+    known = {option for parameter in getattr(group, "params", ()) for option in parameter.opts}
+    assert not hasattr(group, "commands")
+    assert {word for word in words if word.startswith("-")} <= known
+
+
+def test_no_command_of_today_is_refused() -> None:
+    today = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+    assert not today & set(removed.COMMANDS)
+
+
+def test_an_option_with_its_value_joined_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "lab matrix" in refused(capsys, "audit", "--matrix=linear")
