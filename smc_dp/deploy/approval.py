@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from protocols.crypto.identity import Signer, verify
 from smc_dp.data.federation import plain_name
@@ -15,10 +15,26 @@ from smc_dp.files.documents import Document, validated
 from smc_dp.files.kinds import DigestText
 from smc_dp.run.approvals import RANDOM_BYTES, canonical, joint_nonce, to_sign
 
-if TYPE_CHECKING:
-    from smc_dp.deploy.study import JointStudy
-
 _MOST_BYTES = 4096
+
+
+class ApprovedStudy(Protocol):
+    """What an approval needs of a study: its digest, its participants in the order of the session, and their keys."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the study, in hexadecimal digits."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all participants."""
+        ...
+
+    @property
+    def identities(self) -> Mapping[str, bytes]:
+        """Public identity key of each participant."""
+        ...
 
 
 class Approval(Document):
@@ -30,7 +46,7 @@ class Approval(Document):
     signature: SignatureText
 
     @classmethod
-    def made(cls, study: JointStudy, name: str, signer: Signer, random: bytes) -> Approval:
+    def made(cls, study: ApprovedStudy, name: str, signer: Signer, random: bytes) -> Approval:
         """The approval of this participant; InputError for a key that is not the one pinned for it."""
         if name not in study.identities:
             raise InputError(f"study: {plain_name(name)} does not take part in it, wanted {', '.join(study.names)}")
@@ -61,7 +77,7 @@ class Approval(Document):
         """Canonical JSON: one line."""
         return canonical(self.model_dump())
 
-    def check(self, study: JointStudy) -> None:
+    def check(self, study: ApprovedStudy) -> None:
         """Raises InputError unless its participant of the study signed exactly this study."""
         pinned = study.identities.get(self.name)
         if pinned is None:

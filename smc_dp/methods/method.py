@@ -39,6 +39,11 @@ TRUSTED = (
     "anyone who sees the release, but not the one who computed it: in this form a trusted aggregator holds what the "
     "parties send"
 )
+FOR_ANY_CLASSES = ("newton", "wsum", "wsum_ar", "gd", "soft_ss", "avg_clip")
+"""Names of the methods that a protocol computes for three or more classes as well, the recommended one first.
+
+They are written here and not computed, because the registry imports every method, and every method imports this file.
+"""
 SEEDED = "All randomness comes from a seed: whoever guesses it has the noise."
 
 
@@ -261,11 +266,8 @@ def two_classes(federation: Federation | Public, method: Method) -> None:
 def only_two(classes: int, method: Method) -> None:
     """The same by the number of classes, before there are any rows."""
     if classes != 2:
-        from smc_dp.methods.registry import for_any_classes  # which imports every method, and they import this
-
-        others = ", ".join(for_any_classes())
-        instead = f", for more there are {others}" if others else ""
-        raise InputError(f"classes: {method.name} is for two classes, got {classes}{instead}")
+        others = ", ".join(FOR_ANY_CLASSES)
+        raise InputError(f"classes: {method.name} is for two classes, got {classes}, for more there are {others}")
 
 
 def check_sizes(federation: Federation) -> None:

@@ -51,12 +51,6 @@ _CLASSES: tuple[type[Method], ...] = (
 METHODS = MappingProxyType({method.name: method for method in _CLASSES})
 
 
-def for_any_classes() -> tuple[str, ...]:
-    """The names of the methods that a run learns by a protocol for three or more classes as well, `newton` first."""
-    found = (name for name, method in METHODS.items() if not getattr(method, "binary", True))
-    return tuple(sorted(found, key=Newton.name.__ne__))
-
-
 def find(name: str) -> type[Method]:
     """The method of that name; InputError with all names if there is none."""
     if name not in METHODS:
