@@ -25,7 +25,6 @@ from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.audit.run.stated import stated
 from smc_dp.cli.main import main
-from smc_dp.data.federation import Public
 from smc_dp.data.sources import Prepared
 from smc_dp.methods.method import FOR_ANY_CLASSES
 from smc_dp.methods.registry import METHODS
