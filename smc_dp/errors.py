@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _SHOWN = 40
+_LONGEST_NAME = 64
 
 
 class InputError(ValueError):
@@ -34,3 +35,9 @@ def shown(value: object) -> str:
 def one_line(message: str) -> str:
     """The message on one line, and with nothing in it that a terminal would obey."""
     return "".join(c if c.isprintable() else " " for c in " ".join(message.split()))
+
+
+def plain_name(name: object) -> str:
+    """Return a name for use in a message: on one line, printable, cut after 64 characters."""
+    text = "".join(c if c.isprintable() else " " for c in str(name))
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 3] + "..."

@@ -58,7 +58,7 @@ def accuracy(prospect: Prospect, rows: list[Rows], test: Rows, seed: str) -> flo
     """Of one release."""
     rng, form = Stream.insecure_from_seed(seed), prospect.form
     parts = [form.part(own, rng.fork(f"part {j}")) for j, own in enumerate(rows)]
-    return form.model(ideal(form.functionality, parts, rng).value).accuracy(test)
+    return form.model(ideal(form.functionality, parts, rng)).accuracy(test)
 
 
 def main() -> None:

@@ -78,7 +78,8 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("protocols.curator", "protocols.linear", "protocols.pathak2010", "protocols.runtime"),
         "protocols.secure_sum",
     ),
-    "smc_dp.ledger": ("smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.privacy"),
+    "smc_dp.ledger": ("smc_dp.errors", "smc_dp.files", "smc_dp.privacy"),
+    "smc_dp.ledger.dataset": ("smc_dp.data",),
     "smc_dp.methods": (
         *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.learning"),
         *("smc_dp.privacy", "smc_dp.unit_ball", "protocols.arithmetic.rng"),

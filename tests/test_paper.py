@@ -461,7 +461,7 @@ def test_an_error_of_the_experiment_is_that_of_a_release():
     public = data.federation.public
     parts = [method.part(rows, public, target, stream()) for rows in data.federation.parties]
     noise = method.law(target, min(public.sizes or ()), public).sample(stream())
-    value = ideal(method.functionality(public, target), [replace(part, noise=tuple(noise)) for part in parts]).value
+    value = ideal(method.functionality(public, target), [replace(part, noise=tuple(noise)) for part in parts])
     released = method.finish(value, public, target)
     assert data.test is not None
     trained = method.train(data.federation)

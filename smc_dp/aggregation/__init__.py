@@ -1,7 +1,8 @@
 """The seam between learning and protocols: what is computed of the parties' parts, in the clear or by a protocol.
 
 A method says which `Functionality` it needs. `ideal` computes it in one place; `secure` has a protocol compute it among
-parties who show each other nothing. Both return an `Outcome`, and what is above the seam cannot tell them apart.
+parties who show each other nothing. Both give the same value; `secure` returns it in an `Outcome`, with what the
+protocol left behind.
 """
 
 from smc_dp.aggregation.by_protocol import NoResultError as NoResultError

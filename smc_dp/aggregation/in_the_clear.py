@@ -7,10 +7,12 @@ from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.aggregation.functionality import Functionality
-from smc_dp.aggregation.outcome import Outcome
 
 
-def ideal(functionality: Functionality, parts: Sequence[Any], rng: Stream | None = None) -> Outcome:
-    """The functionality of these parts; coins from `rng`, else the system's. Raises ValueError if they do not fit."""
+def ideal(functionality: Functionality, parts: Sequence[Any], rng: Stream | None = None) -> Any:
+    """Return the value of the functionality of these parts; randomness from `rng`, else the system's.
+
+    Raises ValueError if the parts do not fit together.
+    """
     functionality.check(parts)
-    return Outcome(functionality.compute(parts, Stream.from_system() if rng is None else rng))
+    return functionality.compute(parts, Stream.from_system() if rng is None else rng)

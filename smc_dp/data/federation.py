@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from smc_dp.arrays import Array
-from smc_dp.errors import InputError, shown
+from smc_dp.errors import InputError, plain_name, shown
 from smc_dp.unit_ball import first_outside
 
 MOST_CLASSES = 1000
-_LONGEST_NAME = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,9 +195,3 @@ def check_features(X: Array, width: tuple[int, ...] | None, whose: str) -> None:
             f"{whose}: row {i + 1}: wanted a Euclidean norm of at most 1, got {float(np.linalg.norm(X[i])):.6g}: "
             "clip the rows to a public bound first"
         )
-
-
-def plain_name(name: object) -> str:
-    """A name as it may stand in a message: on one line, printable, cut after 64 characters."""
-    text = "".join(c if c.isprintable() else " " for c in str(name))
-    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 3] + "..."

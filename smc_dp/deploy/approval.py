@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Protocol
 
 from protocols.crypto.identity import Signer, verify
-from smc_dp.data.federation import plain_name
 from smc_dp.deploy.fields import SignatureText, SiteName
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, plain_name
 from smc_dp.files import reading
 from smc_dp.files.documents import Document, validated
 from smc_dp.files.kinds import DigestText

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation
 from smc_dp.errors import InputError, shown
+from smc_dp.ledger.dataset import as_read
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import account_of
 from smc_dp.ledger.ledger import Ledger
@@ -72,7 +74,8 @@ def charged(
     with Ledger.open(_file(path)) as ledger:
         guarantee = Guarantee.of(stated, _exact(stated, target))
         run = Stream.from_system().bytes(_RUN_BYTES).hex()
-        charge = Charge(ledger, guarantee, ledger.reserve(ledger.dataset(data.pooled()), mechanism, guarantee, run))
+        name = ledger.dataset(partial(as_read, held=data.pooled()))
+        charge = Charge(ledger, guarantee, ledger.reserve(name, mechanism, guarantee, run))
         try:
             yield charge
         finally:

@@ -10,19 +10,16 @@ import logging
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
-from smc_dp.data.federation import Rows
-from smc_dp.data.table import Table
 from smc_dp.errors import InputError
 from smc_dp.files.writing import sync
 from smc_dp.ledger import storage
-from smc_dp.ledger.dataset import as_read
 from smc_dp.ledger.entry import COLUMNS, Entry
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import Account, History, Limit, Standing
@@ -78,10 +75,10 @@ class Ledger:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def dataset(self, held: Table | Rows) -> str:
-        """What this ledger calls a data set, a table as it was read or rows: see `smc_dp.ledger.dataset`."""
+    def dataset(self, fingerprint: Callable[[bytes], str]) -> str:
+        """Return the name of a data set in this ledger: its fingerprint under the ledger's secret key."""
         with self._transaction("BEGIN") as (key, _):
-            return as_read(key, held)
+            return fingerprint(key)
 
     def history(self) -> History:
         """All entries, after a check of the whole chain."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from smc_dp.data.federation import plain_name
+from smc_dp.errors import plain_name
 from smc_dp.ledger.history import Account, History, Standing
 from smc_dp.ledger.numbers import at_least, at_most
 

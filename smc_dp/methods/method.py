@@ -229,7 +229,7 @@ def released(
     `functionality`: the method's own, where what it does before it draws noise has been done already.
     """
     check_target(target, method)
-    value = ideal(functionality or method.functionality(public, target), parts, rng).value
+    value = ideal(functionality or method.functionality(public, target), parts, rng)
     release = method.finish(value, public, target)
     if rng.insecure and release.privacy.kind != "none":
         return replace(release, privacy=nothing(release.privacy.unit, release.privacy.adjacency, SEEDED))

@@ -15,9 +15,8 @@ from pathlib import Path
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import PUBLIC_BYTES, SEED_BYTES, Identity
 from protocols.curator import CURATOR_NAME
-from smc_dp.data.federation import plain_name
 from smc_dp.data.partition import check_letters, check_names
-from smc_dp.errors import InputError, shown
+from smc_dp.errors import InputError, plain_name, shown
 from smc_dp.files import reading
 from smc_dp.files.writing import write_file
 

@@ -32,8 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from protocols.errors import ProtocolError
-from smc_dp.data.federation import plain_name
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, plain_name
 from smc_dp.files import reading
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import Account, History, Limit, OverBudgetError, Standing, account_of

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from smc_dp.errors import InputError
 from smc_dp.files import reading
+from smc_dp.ledger.dataset import as_read
 from smc_dp.ledger.entry import Entry
 from smc_dp.ledger.history import History, Standing, account_of
 from smc_dp.ledger.ledger import Ledger
@@ -52,7 +54,8 @@ class OwnLedger:
             ended = known and history.outcome(known.number)
             if known and ended and ended.state == "void":
                 raise InputError(f"ledger {self.path}: entry {known.number} is void: this session was given up")
-            return ledger.reserve(ledger.dataset(held), agreement.mechanism, price_of(agreement), key)
+            name = ledger.dataset(partial(as_read, held=held))
+            return ledger.reserve(name, agreement.mechanism, price_of(agreement), key)
 
     def void(self, session_id: bytes, given_up: GivenUp) -> None:
         """The session came to nothing, and cost nothing; nor does it where it was not charged.

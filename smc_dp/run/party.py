@@ -14,10 +14,10 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime.process import Home
 from protocols.runtime.session import Session
 from smc_dp import aggregation
-from smc_dp.data.federation import Rows, plain_name
+from smc_dp.data.federation import Rows
 from smc_dp.data.preprocess import check_two_classes
 from smc_dp.data.table import Table
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, plain_name
 from smc_dp.methods.method import AskedBetween, SecureMethod
 from smc_dp.run.agreement import Agreement
 

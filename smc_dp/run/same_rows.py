@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import unquote
 
-from smc_dp.data.federation import Rows, plain_name
+from smc_dp.data.federation import Rows
 from smc_dp.data.table import Table
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, plain_name
 from smc_dp.files import reading
 from smc_dp.files.writing import sync, write_file
 from smc_dp.ledger.dataset import as_read

@@ -353,4 +353,4 @@ def _without_noise(federation: Federation, agreement: Agreement, rng: Stream) ->
     target = replace(agreement.target, epsilon=None)
     form = agreement.terms.form(agreement.method, agreement.public, target)
     parts = [form.part(rows, rng.fork(f"part {j}")) for j, rows in enumerate(federation.parties)]
-    return form.model(aggregation.ideal(form.functionality, parts, rng).value)
+    return form.model(aggregation.ideal(form.functionality, parts, rng))

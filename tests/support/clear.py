@@ -36,7 +36,7 @@ def in_the_clear(
     """In place of `aggregation.secure`."""
     session = taking_part.session
     bits = session.parameters.ring_bits
-    value = ideal(functionality, parts, rng).value
+    value = ideal(functionality, parts, rng)
     shares, record = shared(value, session.names, bits, rng), Transcript(session, setting.marks, setting.topology)
     for name, share in shares.items():
         record.post(published(taking_part, name, share))

@@ -94,7 +94,7 @@ def _sums(
     for wanted in (replace(target, epsilon=None), target):
         form: GradientSums = method.shared(federation.public, wanted, among, AnnouncedRows(LARGEST_N))
         own = Contributor(pooled, _of_all(form.noise, among.parties), form.steps, rng if wanted.epsilon else None)
-        found.append(form.model(ideal(form.functionality, [own], rng).value))
+        found.append(form.model(ideal(form.functionality, [own], rng)))
     return found[0], found[1]
 
 

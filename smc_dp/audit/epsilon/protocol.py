@@ -10,7 +10,8 @@ from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_printed
 from protocols.pathak2010.parameters import Parameters
-from smc_dp.aggregation import Contribution, Outcome, Participants, ideal, participants, secure
+from smc_dp.aggregation import Contribution, Participants, ideal, participants, secure
+from smc_dp.aggregation.functionality import Vector
 from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import twice
@@ -62,7 +63,7 @@ def case(target: Target, twin: TwinName | None = None, *, clear: bool = False) -
         if clear:
             return _opened(ideal(functionality, parts, rng)) - known
         own = rng.spawn()
-        return _opened(secure(functionality, parts, _session(printed, len(sizes), own), rng=own)) - known
+        return _opened(secure(functionality, parts, _session(printed, len(sizes), own), rng=own).value) - known
 
     how = "the protocol as printed" if printed else "the whole protocol"
     return Case(
@@ -92,6 +93,6 @@ def _session(printed: bool, parties: int, rng: Stream) -> Participants:
     return participants(as_printed.PROGRAM if printed else pathak2010.PROGRAM, parameters, rng)
 
 
-def _opened(outcome: Outcome) -> Array:
-    """The released sum; floats hold what is needed of it."""
-    return np.array([float(outcome.value[0])])
+def _opened(value: Vector) -> Array:
+    """Return the released sum; floats hold what is needed of it."""
+    return np.array([float(value[0])])

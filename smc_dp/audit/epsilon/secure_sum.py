@@ -119,7 +119,7 @@ def _broken(law: ShareLaw, twin: TwinName) -> ShareLaw:
 
 def in_the_clear(form: SharedWeightedSum, parts: Entered, rng: Stream) -> Vector:
     """The ideal functionality of what the honest parties add."""
-    return tuple(ideal(form.functionality, parts[:-COLLUDERS], rng).value)
+    return tuple(ideal(form.functionality, parts[:-COLLUDERS], rng))
 
 
 def by_protocol(deviation: Deviation | None) -> Callable[[SharedWeightedSum, Entered, Stream], Vector]:

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from smc_dp.audit.run.audited import AuditedRun
-from smc_dp.data.federation import plain_name
-from smc_dp.errors import InputError
+from smc_dp.errors import InputError, plain_name
 from smc_dp.ledger import export
 from smc_dp.ledger.entry import Entry
 from smc_dp.ledger.guarantee import Guarantee

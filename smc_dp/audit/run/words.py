@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 from smc_dp.audit.run.budget_words import OF_LEDGERS, alike
 from smc_dp.audit.run.check import CheckOutcome, Status
-from smc_dp.data.federation import plain_name
-from smc_dp.errors import one_line
+from smc_dp.errors import one_line, plain_name
 
 if TYPE_CHECKING:
     from smc_dp.audit.run.report import AuditReport

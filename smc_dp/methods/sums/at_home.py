@@ -106,7 +106,7 @@ class AtHome:
         """Everybody's part, what the secure sum computes of them, and the model that anybody makes of that."""
         form, own = self.form(target), rng.spawn()  # a fork of `rng` would be the same in every release
         parts = [self._part(form, j, own.fork(f"party {j}")) for j in range(self.among.parties)]
-        model = form.model(ideal(form.functionality, parts, own.fork("sum")).value)
+        model = form.model(ideal(form.functionality, parts, own.fork("sum")))
         return Release(model, self.statement(form, rng))
 
     def statement(self, form: SumForm, rng: Stream | None = None) -> PrivacyStatement:

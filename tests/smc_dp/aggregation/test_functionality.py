@@ -51,7 +51,7 @@ class TheFirstOfTheSmallest(SumWithSmallestNoise):
 
 def whose(functionality: Functionality, draws: int = 3000) -> Counter[int]:
     rng = stream("ties")
-    return Counter((ideal(functionality, TIED, rng).value[0].bit_length() - 1) // 8 for _ in range(draws))
+    return Counter((ideal(functionality, TIED, rng)[0].bit_length() - 1) // 8 for _ in range(draws))
 
 
 def is_uniform(found: Counter[int]) -> bool:
@@ -68,7 +68,7 @@ def test_ties_among_the_smallest_are_broken_uniformly() -> None:
 @pytest.mark.parametrize("times", [1, 3])
 def test_the_noise_of_the_smallest_is_added_so_many_times(times: int) -> None:
     parts = [Contribution(7, (1, -2), (1000, 1000)), Contribution(2, (10, 20), (-5, 6))]
-    assert ideal(SumWithSmallestNoise(times), parts, stream()).value == (11 - 5 * times, 18 + 6 * times)
+    assert ideal(SumWithSmallestNoise(times), parts, stream()) == (11 - 5 * times, 18 + 6 * times)
 
 
 GOOD = Contribution(3, (1, 2), (0, 0))
@@ -146,22 +146,22 @@ def test_the_noise_of_a_sum_is_drawn_last_once_and_nothing_else_is_drawn() -> No
     assert order_of(NoiseFirst) != ["part", "part", "noise"]
     one, other = stream(), stream()
     drawn = LAW.sample(other)
-    assert ideal(Sum(LAW), [(1, 2), (30, 40)], one).value == (31 + drawn[0], 42 + drawn[1])
+    assert ideal(Sum(LAW), [(1, 2), (30, 40)], one) == (31 + drawn[0], 42 + drawn[1])
     assert one.bytes(16) == other.bytes(16)
     alone, untouched = stream(), stream()
-    assert ideal(Sum(), [(1, 2)], alone).value == (1, 2)
+    assert ideal(Sum(), [(1, 2)], alone) == (1, 2)
     assert alone.bytes(16) == untouched.bytes(16)
 
 
 def test_a_sum_of_sums_has_the_noise_of_the_sum() -> None:
     """Why an experiment may keep the total of all parts: it is released with the same numbers."""
     parts = [(5, -1), (7, 7), (-2, 0)]
-    assert ideal(Sum(LAW), parts, stream()).value == ideal(Sum(LAW), [added(parts)], stream()).value
+    assert ideal(Sum(LAW), parts, stream()) == ideal(Sum(LAW), [added(parts)], stream())
 
 
 def test_what_each_publishes_and_what_one_computes() -> None:
-    assert ideal(EachPublishes(), ["a", "b"], stream()).value == ("a", "b")
-    assert ideal(Trusted(lambda parts, rng: (len(parts), rng.bytes(4))), "abc", stream()).value == (
+    assert ideal(EachPublishes(), ["a", "b"], stream()) == ("a", "b")
+    assert ideal(Trusted(lambda parts, rng: (len(parts), rng.bytes(4))), "abc", stream()) == (
         3,
         stream().bytes(4),
     )
@@ -200,15 +200,15 @@ def directly(rounds: int) -> Array:
 
 @pytest.mark.parametrize("rounds", [1, 2, 7])
 def test_rounds_of_sums_are_gradient_descent(rounds: int) -> None:
-    values = ideal(Rounds((Sum(),) * rounds), [gradients(X) for X in DATA], stream()).value
+    values = ideal(Rounds((Sum(),) * rounds), [gradients(X) for X in DATA], stream())
     assert len(values) == rounds
     assert point(values) == pytest.approx(directly(rounds), abs=1e-9)
     # The twin: answers that do not look at the rounds before are right in the first one only.
-    blind = ideal(Rounds((Sum(),) * rounds), [gradients(X, looking=False) for X in DATA], stream()).value
+    blind = ideal(Rounds((Sum(),) * rounds), [gradients(X, looking=False) for X in DATA], stream())
     assert (point(blind) == pytest.approx(directly(rounds), abs=1e-9)) == (rounds == 1)
 
 
 def test_many_rounds_of_sums_come_to_the_mean() -> None:
-    values = ideal(Rounds((Sum(),) * 80), [gradients(X) for X in DATA], stream()).value
+    values = ideal(Rounds((Sum(),) * 80), [gradients(X) for X in DATA], stream())
     assert point(values) == pytest.approx(np.concatenate(DATA).mean(axis=0), abs=1e-9)
     assert np.linalg.norm(point(values[:1]) - point(values)) > 0.1

@@ -207,7 +207,7 @@ def test_where_nobody_is_trusted_it_is_the_sum_of_the_parts(family: type[Federat
         public = Public(3, X.shape[1], 2, sizes, auxiliary)
         form, rng = made_of.shared(public, target, Among(3, 0, 1), announced), Stream.insecure_from_seed(seed).spawn()
         parts = [form.part(rows, rng.fork(f"party {j}")) for j, rows in enumerate(parties)]
-        return form.model(ideal(form.functionality, parts).value).scores(X)
+        return form.model(ideal(form.functionality, parts)).scores(X)
 
     np.testing.assert_array_equal(estimator.model_.scores(X), scores(5))
     assert not np.allclose(estimator.model_.scores(X), scores(6), rtol=1e-3)

@@ -27,6 +27,7 @@ from smc_dp.data.federation import Rows
 from smc_dp.errors import InputError
 from smc_dp.ledger import export
 from smc_dp.ledger.composition import CURVE
+from smc_dp.ledger.dataset import as_read
 from smc_dp.ledger.entry import COLUMNS, Entry
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import Account, BrokenLedgerError, History, Limit, OverBudgetError
@@ -517,21 +518,26 @@ def examples(rows: list[list[float]], labels: list[int]) -> Rows:
     return Rows(np.array(rows), (np.array(labels) + 1) // 2)
 
 
+def named(ledger: Ledger, rows: Rows) -> str:
+    """Return the name of these rows in this ledger."""
+    return ledger.dataset(lambda key: as_read(key, rows))
+
+
 def test_a_data_set_has_one_name_in_one_ledger_only(tmp_path: Path) -> None:
     rows = examples([[0.0, 0.5], [0.25, 0.0], [0.0, 0.5]], [1, -1, 1])
     with Ledger.create(tmp_path / "x", Fraction(1)) as x, Ledger.create(tmp_path / "y", Fraction(1)) as y:
-        name = x.dataset(rows)
-        assert name == x.dataset(examples([[0.25, -0.0], [0.0, 0.5], [0.0, 0.5]], [-1, 1, 1]))  # in another order
+        name = named(x, rows)
+        assert name == named(x, examples([[0.25, -0.0], [0.0, 0.5], [0.0, 0.5]], [-1, 1, 1]))  # in another order
         others = [
             examples([[0.0, 0.5], [0.25, 0.0]], [1, -1]),
             examples([[0.0, 0.5], [0.25, 0.0], [0.0, 0.5]], [1, 1, 1]),
             examples([[0.0, 0.5], [0.25, 2**-52], [0.0, 0.5]], [1, -1, 1]),
             examples([[0.0], [0.5], [0.25]], [1, -1, 1]),
         ]
-        assert len({name, *map(x.dataset, others)}) == 5
-        assert y.dataset(rows) != name
+        assert len({name, *(named(x, other) for other in others)}) == 5
+        assert named(y, rows) != name
     with Ledger.open(tmp_path / "x") as x:
-        assert x.dataset(rows) == name
+        assert named(x, rows) == name
 
 
 def test_an_export_shows_everything_but_the_key(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -188,7 +188,7 @@ def test_what_voids_the_theorem_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 
 def ideal_of(method: CentralObjective, public: Public, target: Target) -> Callable[[Federation], Array]:
     """What somebody who is trusted makes of these parties' rows."""
-    return lambda federation: ideal(method.functionality(public, target), federation.parties, stream(1)).value
+    return lambda federation: ideal(method.functionality(public, target), federation.parties, stream(1))
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def in_parts(method: Method, federation: Federation, target: Target) -> Release:
     """What comes of parts that every party makes on its own, from the system's generator."""
     public, rng = federation.public, Stream.from_system()
     parts = [method.part(rows, public, target, rng) for rows in federation.parties]
-    return method.finish(ideal(method.functionality(public, target), parts, rng).value, public, target)
+    return method.finish(ideal(method.functionality(public, target), parts, rng), public, target)
 
 
 def numbers(model: ReleasedModel, probe: Array) -> Array:
@@ -352,7 +352,7 @@ def test_an_average_by_sizes_needs_them_to_be_public(method: Method) -> None:
             method.statement(unknown, Target(Fraction(1)))
         return
     parts = [method.part(rows, unknown, target, Stream.from_system()) for rows in federation.parties]
-    value = ideal(method.functionality(unknown, target), parts, Stream.from_system()).value
+    value = ideal(method.functionality(unknown, target), parts, Stream.from_system())
     with pytest.raises(InputError, match=f"sizes: {method.name} needs the number of rows of each party, got none"):
         method.finish(value, unknown, target)
     assert math.isfinite(method.finish(value, federation.public, target).model.accuracy(federation.parties[0]))

@@ -37,7 +37,7 @@ def outcome() -> Outcome:
         Contribution(4, (3, 1 << 41, 0, -(1 << 39)), (0, 0, 0, 0)),
     ]
     rng = Stream.insecure_from_seed(1)
-    value = ideal(SumWithSmallestNoise(), parts, rng).value
+    value = ideal(SumWithSmallestNoise(), parts, rng)
     shares = shared(value, ("north", "south", "charlie"), 64, rng)
     return Outcome(
         value, Execution(shares, 1 << 64, ("north", "south"), (), None, Transcript(agreed().session(rng).session))

@@ -23,6 +23,7 @@ from smc_dp.data.table import Table
 from smc_dp.data.tables import read_table
 from smc_dp.errors import InputError
 from smc_dp.ledger import storage
+from smc_dp.ledger.dataset import as_read
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import OverBudgetError
 from smc_dp.ledger.ledger import Ledger
@@ -82,7 +83,7 @@ def test_whatever_is_asked_again_is_found_done(own: OwnLedger, how: str) -> None
         entry = ledger.history().entries[1]
         assert entry.run == run_key(SESSION, RELEASED)
         assert (entry.mechanism, entry.epsilon) == ("pathak2010", Fraction(2, 5))
-        assert entry.dataset == ledger.dataset(ROWS)
+        assert entry.dataset == ledger.dataset(partial(as_read, held=ROWS))
     own.reserve(OTHER, AGREED, ROWS)
     assert states(own) == ["reserved", *WRITTEN[how], "reserved"]
 
@@ -105,7 +106,9 @@ def test_a_session_has_one_end(own: OwnLedger, how: str) -> None:
         with pytest.raises(InputError, match="entry 2 is void: this session was given up"):
             own.reserve(SESSION, AGREED, ROWS)
         with Ledger.open(own.path) as ledger:  # twin: the ledger alone charges it anew, and the session would go on
-            ledger.reserve(ledger.dataset(ROWS), AGREED.protocol, price(own), run_key(SESSION, RELEASED))
+            ledger.reserve(
+                ledger.dataset(partial(as_read, held=ROWS)), AGREED.protocol, price(own), run_key(SESSION, RELEASED)
+            )
         assert states(own) == [*before, "reserved"]
     else:
         assert own.reserve(SESSION, AGREED, ROWS) == 2

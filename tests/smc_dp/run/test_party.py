@@ -153,7 +153,7 @@ def test_a_float_sigmoid_gets_tiny_margins_wrong():
 def ideal_run(data: sources.Prepared, target: Target, seed: int) -> float:
     rng, method, public = stream(seed), PathakMean(0.1), data.federation.public
     parts = [method.part(rows, public, target, rng.fork(name)) for name, rows in data.federation.by_name.items()]
-    value = ideal(method.functionality(public, target), parts, rng.fork("ideal")).value
+    value = ideal(method.functionality(public, target), parts, rng.fork("ideal"))
     assert data.test is not None
     return method.finish(value, public, target).model.accuracy(data.test)
 

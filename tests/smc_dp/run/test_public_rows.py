@@ -83,10 +83,10 @@ def test_the_weights_are_those_of_the_form_in_the_clear_on_the_same_coins(tmp_pa
     report = run_protocol(DATA, method=METHOD, target=TARGET, out=tmp_path / "run", insecure_seed=SEED)
     agreed, root = report.agreement, Stream.insecure_from_seed(SEED)
     parts = [OwnPart(who, rows, agreed, root.fork(f"party {who}")).part for who, rows in DATA.by_name.items()]
-    weights = agreed.weights(ideal(agreed.functionality, parts).value)
+    weights = agreed.weights(ideal(agreed.functionality, parts))
     assert checked(report.run_dir).release.weights == weights
     other = OwnPart(HOSPITALS[0], DATA.parties[0], agreed, root.fork("other coins")).part
-    assert agreed.weights(ideal(agreed.functionality, [other, *parts[1:]]).value) != weights  # twin
+    assert agreed.weights(ideal(agreed.functionality, [other, *parts[1:]])) != weights  # twin
 
 
 # What is done to the folder -> what the one line of `predict` says.

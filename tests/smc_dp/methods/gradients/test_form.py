@@ -77,11 +77,11 @@ def by_protocol(made: GradientSums, given: list[Listening], **vanish: int) -> ag
 )
 def test_by_protocol_is_the_ideal_functionality_on_the_same_coins(method: str, among: Among, classes: int) -> None:
     made = form(METHODS[method], among, classes)
-    clear, found = ideal(made.functionality, parts(made)).value, by_protocol(made, parts(made))
+    clear, found = ideal(made.functionality, parts(made)), by_protocol(made, parts(made))
     assert found.value == clear
     assert [len(S) for S in clear] == [sum(length for length, _ in blocks) for blocks in made.sums]
     np.testing.assert_array_equal(made.model(found.value).W, made.model(clear).W)
-    assert ideal(made.functionality, parts(made, "others")).value != clear
+    assert ideal(made.functionality, parts(made, "others")) != clear
 
 
 @pytest.mark.parametrize("letters", [5, 6, 11])

@@ -90,7 +90,7 @@ def test_by_a_secure_sum_it_is_as_good_as_in_the_clear(method: Any) -> None:
         assert (
             (form.statement.epsilon, form.statement.delta) == (stated.epsilon, stated.delta) == (float(epsilon), 1e-5)
         )
-        sums = [ideal(form.functionality, [form.entered(one, rng) for one in entered]).value for _ in range(draws)]
+        sums = [ideal(form.functionality, [form.entered(one, rng) for one in entered]) for _ in range(draws)]
         secure = float(np.mean([form.model(value).accuracy(test) for value in sums]))
         scores[epsilon] = accuracy(trained, clear, test), secure
     in_the_clear, secure = scores[Fraction(1)]

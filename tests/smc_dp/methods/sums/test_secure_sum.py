@@ -56,7 +56,7 @@ def test_parts_without_their_noise_give_the_model_of_the_method_in_the_clear(met
         assert part.numbers == (*vector, *([len(one)] if released else []))
         assert any(part.noise[:3])
         assert part.noise[3:] == ((0,) if released else ())
-    value = ideal(made.functionality, [silent(part) for part in parts]).value
+    value = ideal(made.functionality, [silent(part) for part in parts])
     divisor = 94 if released else 5 * MOST
     wanted = np.array(GRID.decode([sum(column) for column in zip(*clear, strict=True)], divisor))
     W = made.model(value).W

@@ -87,9 +87,9 @@ def test_by_the_protocol_it_is_the_ideal_sum_of_those_who_took_part(method: Any,
         assert isinstance(made, SumForm)
         for vanish, inside in ({}, parts), ({"P2": Letters(7)}, parts), ({"P4": Letters(6)}, parts[:3] + parts[4:]):
             secure = by_protocol(made, parts, vanish)
-            assert secure.value == ideal(made.functionality, inside).value
+            assert secure.value == ideal(made.functionality, inside)
             twin = [*inside[1:], replace(inside[0], numbers=tuple(x + 1 for x in inside[0].numbers))]
-            assert secure.value != ideal(made.functionality, twin).value
+            assert secure.value != ideal(made.functionality, twin)
             if isinstance(made, NoisySum):
                 assert secure.value[-1] == len(inside) == made.counted(secure.value)
 
@@ -115,15 +115,15 @@ def test_without_noise_it_is_the_model_of_the_method_in_the_clear(method: Any) -
         parts = parts_of(made, (30, 20, 44, 7), rng, classes)  # one of five has vanished
         assert not any(any(part.noise) for part in parts)
         assert made.statement.kind == "none"
-        found = weights(made.model(ideal(made.functionality, parts).value))
+        found = weights(made.model(ideal(made.functionality, parts)))
         clear = clear_model(method, Target(None), (30, 20, 44, 7), classes)
         rounded = 2.0**-23 * np.abs(clear).max() if method.name == "soft_ss" else 1e-9  # to 24 bits
         assert np.abs(found - clear).max() < rounded
         # twins: the divisor of all five, a party too few
         other = parts_of(made, (30, 20, 44), rng, classes)
-        assert np.abs(weights(made.model(ideal(made.functionality, other).value)) - clear).max() > 1e-4
+        assert np.abs(weights(made.model(ideal(made.functionality, other))) - clear).max() > 1e-4
         if method.name != "ofaa":  # the sum over more has the same minimiser
-            value = ideal(made.functionality, parts).value
+            value = ideal(made.functionality, parts)
             assert np.abs(weights(made.model((*value[:-1], value[-1] + 1))) - clear).max() > 1e-5
 
 
