@@ -25,37 +25,41 @@ from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.methods.collaborative.param_laplace import ParamLaplace
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.feature_method import AverageMethod, FeatureMethod
-from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.hamm2016.per_query import Committee, NoisyMax, ReleaseAll, Service
+from smc_dp.methods.hamm2016.per_query import Committee, NoisyMax, Service
 from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote
 from smc_dp.methods.method import Method, Trust, laws
 from smc_dp.methods.model import LinearModel, Release, ReleasedModel
-from smc_dp.methods.nonprivate import Batch, Each, Individual
-from smc_dp.methods.pathak2010.averages import Central, Local
+from smc_dp.methods.nonprivate import Each, Individual
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
-from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
+from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 from smc_dp.unit_ball import into_ball
 
 LAM, TREE = 0.05, DecisionTreeClassifier(max_depth=2, random_state=0)
+
+
+def usual(kind: type[Any]) -> Method:
+    """Return a method with its defaults, and the lambda of these tests if it has one."""
+    return kind(lam=LAM) if "lam" in kind.__dataclass_fields__ else kind()
+
+
+VARIANTS: tuple[Method, ...] = (
+    *(PathakMean(LAM, as_printed=True), CentralObjective(), Newton("addremove"), ClippedAverage(LAM, clip=0.5)),
+    *(SoftStatistic(LAM, TREE), Soft(LAM, TREE), NoisyMax(LAM, queries=40), NoisyMax(LAM, TREE, queries=40)),
+    *(AverageMethod(LAM, loss="logistic", site_epsilons=(0.5,) * 3), FeatureMethod(LAM, scale="unit")),
+    *(FeatureMethod(LAM, private_labelled=True), Ofpa(rounds=2, lam=LAM), Individual(LAM, TREE)),
+    *(Ofpa(rounds=3, reading="truncated", epochs=5), Ofaa(rounds=2)),
+    *(Ofaa(rounds=3, reading="truncated", epochs=5), Ofaa(trust="local", repair="trim")),
+)
+SLOW_BY_DEFAULT = ("noisy_max", "ofaa", "ofpa")  # their default numbers of queries or rounds: a variant stands for them
 EVERY: tuple[Method, ...] = (
-    *(PathakMean(LAM), PathakMean(LAM, as_printed=True), Central(LAM), Local(LAM)),
-    *(CentralObjective(LAM), CentralObjective()),
-    *(Newton(), Newton("addremove"), GradientDescent()),
-    *(WeightedSum(LAM), WeightedSumAddRemove(LAM), ClippedAverage(LAM, clip=0.5)),
-    *(SoftStatistic(LAM), SoftStatistic(LAM, TREE), Average(LAM)),
-    *(Vote(LAM), Soft(LAM), Soft(LAM, TREE), SoftAuxiliary(LAM), ReleaseAll(LAM)),
-    *(NoisyMax(LAM, queries=40), NoisyMax(LAM, TREE, queries=40)),
-    *(AverageMethod(LAM), AverageMethod(LAM, loss="logistic", site_epsilons=(0.5,) * 3), FeatureMethod(LAM)),
-    *(FeatureMethod(LAM, scale="unit"), FeatureMethod(LAM, private_labelled=True)),
-    *(Ofpa(rounds=2, lam=LAM), Ofpa(rounds=3, reading="truncated", epochs=5), ParamLaplace(LAM)),
-    *(Ofaa(rounds=2), Ofaa(rounds=3, reading="truncated", epochs=5), Ofaa(trust="local", repair="trim")),
-    *(Batch(LAM), Individual(LAM), Individual(LAM, TREE)),
+    *(usual(kind) for name, kind in METHODS.items() if name not in SLOW_BY_DEFAULT),
+    *VARIANTS,
 )
 BY_NAME = [pytest.param(method, id=f"{method.name}-{i}") for i, method in enumerate(EVERY)]
 OUTPUTS: dict[type[Any], tuple[str, ...]] = {
@@ -119,6 +123,7 @@ def agree(method: Method, calibration: Calibration) -> bool:
 
 def test_all_methods_are_here() -> None:
     assert {method.name for method in EVERY} == set(METHODS)
+    assert {method.name for method in VARIANTS} >= set(SLOW_BY_DEFAULT)
 
 
 @pytest.mark.parametrize("method", BY_NAME)
