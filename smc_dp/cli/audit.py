@@ -99,9 +99,10 @@ def _show(found: AuditReport, *, as_json: bool) -> None:
 
 
 def _write(path: Path, found: AuditReport) -> None:
+    from smc_dp.audit.run.page import audit_page
     from smc_dp.pages.rendering import write_page
 
-    write_page(path, found.page(), f"--report: {path}")
+    write_page(path, audit_page(found), f"--report: {path}")
     print(f"Report: {path}", file=sys.stderr)
 
 

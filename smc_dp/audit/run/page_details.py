@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from smc_dp.audit.run import words
+from smc_dp.audit.run.audited import AuditedRun
 from smc_dp.audit.run.budget_words import HEADINGS, OF_LEDGERS, row
+from smc_dp.audit.run.budgets import PartyBudget
+from smc_dp.audit.run.check import Finding
+from smc_dp.audit.run.report import AuditReport
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Section
 from smc_dp.pages.shortening import cut
-
-if TYPE_CHECKING:
-    from smc_dp.audit.run.audited import AuditedRun
-    from smc_dp.audit.run.budgets import PartyBudget
-    from smc_dp.audit.run.report import AuditReport, Finding
 
 # A page has to fit into its 2 MB, whatever a stranger wrote.
 _DETAIL = 3000  # characters

@@ -40,7 +40,7 @@ def report(charged: Folders) -> AuditReport:
 
 
 def text(report: AuditReport) -> str:
-    return ShownPage(html(report.page())).text
+    return ShownPage(html(page.audit_page(report))).text
 
 
 def reported(folders: Folders, target: Path, *arguments: str) -> tuple[int, str]:
@@ -49,7 +49,7 @@ def reported(folders: Folders, target: Path, *arguments: str) -> tuple[int, str]
 
 
 def test_the_first_sheet_says_what_everybody_asks(report: AuditReport) -> None:
-    made = report.page()
+    made = page.audit_page(report)
     assert tuple(section.heading for section in made.sections[: len(FIRST)]) == FIRST
     assert [section.new_sheet for section in made.sections][: len(FIRST) + 1] == [False] * len(FIRST) + [True]
     found = text(report)
@@ -134,7 +134,8 @@ def test_what_strangers_wrote_stays_text_and_does_not_fill_the_page(report: Audi
     names = tuple(f"{HOSTILE}{i}" for i in range(3000))
     audited = replace(report.audited, release=hostile, participants=names, parties=names, viewed=names)
     long = replace(report.findings[0], outcome=replace(report.findings[0].outcome, detail=HOSTILE * 10**5))
-    found = html(replace(report, run=HOSTILE, findings=(long, *report.findings[1:]), audited=audited).page())
+    wide = replace(report, run=HOSTILE, findings=(long, *report.findings[1:]), audited=audited)
+    found = html(page.audit_page(wide))
     assert len(found.encode()) < MOST_BYTES
     read = ShownPage(found)
     assert HOSTILE[:40] in read.text
