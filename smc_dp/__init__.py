@@ -24,6 +24,7 @@ import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from smc_dp.audit.run.audited_prediction import predict
     from smc_dp.audit.run.checks import audit_run
     from smc_dp.data.federation import Federation, Rows
     from smc_dp.dossier.dossier import write_dossier
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from smc_dp.plans.plan import plan
     from smc_dp.privacy.statement import PrivacyStatement
     from smc_dp.privacy.target import Target
-    from smc_dp.run.prediction import predict
     from smc_dp.run.protocol import run_protocol
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # who wants to hear of it, says so
@@ -109,7 +109,7 @@ def __getattr__(name: str) -> object:
 
         return plan
     if name == "predict":
-        from smc_dp.run.prediction import predict
+        from smc_dp.audit.run.audited_prediction import predict
 
         return predict
     if name == "audit_run":

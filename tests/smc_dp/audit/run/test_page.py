@@ -168,31 +168,21 @@ def test_the_command_prints_writes_and_keeps_what_is_there(charged: Folders, tmp
         ("dangling", "exists already"),
     ],
 )
-@pytest.mark.parametrize("option", ["--report", "--receipt"])
 def test_nothing_is_audited_for_a_file_that_cannot_be_a_new_one_beside_the_run(
-    option: str, where: str, why: str, charged: Folders, tmp_path: Path
+    where: str, why: str, charged: Folders, tmp_path: Path
 ) -> None:
     """What lies in a run folder is taken for a part of the run."""
-    run, key = tmp_path / "run", tmp_path / "auditor.key"
+    run = tmp_path / "run"
     shutil.copytree(charged.run, run)
     (run / "page.html").unlink()
     (tmp_path / "link").symlink_to(run)
     (tmp_path / "dangling").symlink_to("nowhere at all")
-    key.write_text("0" * 64 + "\n")
     before = sorted(run.iterdir())
-    more = ("--key", str(key)) if option == "--receipt" else ()
-    found = audit(str(run), option, str(tmp_path / where), *more)
+    found = audit(str(run), "--report", str(tmp_path / where))
     assert (found.code, found.out, found.err.count("\n")) == (2, "", 1)
-    assert found.err.startswith(f"error: {option}: ")
+    assert found.err.startswith("error: --report: ")
     assert why in found.err
     assert sorted(run.iterdir()) == before
-
-
-def test_report_and_receipt_are_two_files(charged: Folders, tmp_path: Path) -> None:
-    target = str(tmp_path / "one")
-    found = audit(str(charged.run), "--report", target, "--receipt", target, "--key", "auditor.key")
-    assert (found.code, found.out) == (2, "")
-    assert "is the file of --report too" in found.err
 
 
 def test_the_page_says_the_day_it_is_given(charged: Folders) -> None:
