@@ -48,8 +48,8 @@ def audit(
     the next one. Exit code 0: no check failed; 1: one
     did, and the first offending message is named, or one took too long; 2: the input cannot be read.
 
-    --json prints the same, with the SHA-256 of each file that was read. To sign an audit, sign what --json prints with
-    `ssh-keygen -Y sign`.
+    --report writes a page to sign, with the facts for a data-protection assessment. --json prints the same, with the
+    SHA-256 of each file that was read. To sign an audit, sign what --json prints with `ssh-keygen -Y sign`.
 
     \b
     Examples:

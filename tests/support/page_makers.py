@@ -22,7 +22,6 @@ from smc_dp.attacks.report import AttackReport
 from smc_dp.audit.run import checks
 from smc_dp.audit.run.page import audit_page
 from smc_dp.cli.main import main
-from smc_dp.dossier.dossier import ANNEX, SHEET, write_dossier
 from smc_dp.lecture import making
 from smc_dp.pages.blocks import Page
 from smc_dp.pages.rendering import html
@@ -91,19 +90,10 @@ def report(run: Folders, folder: Path, *, views: bool = True) -> Path:
         return written(folder, audit_page(audit_run(run.run, views=run.views if views else None, **given)))
 
 
-def dossier(name: str, run: Folders, folder: Path) -> Path:
-    """One of the pages for a committee and a controller."""
-    with patch.object(checks, "CHECKS", OF_THE_RUN):
-        write_dossier(run.run, out=folder / "dossier")
-    return folder / "dossier" / name
-
-
 GIVEN = {"identities": "identities.json", "ledgers": "ledgers"}
 OF_A_RUN: Mapping[str, Callable[[Folders, Path], Path]] = {
     "report": report,
     "page of a run": run_page,
-    "annex": partial(dossier, ANNEX),
-    "sheet": partial(dossier, SHEET),
 }
 
 

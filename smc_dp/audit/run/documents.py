@@ -6,6 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
+from smc_dp.audit.run.assessment import AssessmentFact, FactStatus
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Finding, Group, Status
 from smc_dp.files.documents import Document
@@ -99,10 +100,26 @@ class BudgetDocument(Document):
         )
 
 
+class FactDocument(Document):
+    """A fact for a data-protection assessment: the file and key it was read from, and the checks that hold it."""
+
+    topic: str
+    fact: str
+    source: str
+    checks: list[str]
+    status: FactStatus
+
+    @classmethod
+    def of(cls, fact: AssessmentFact) -> Self:
+        """Return the document of a fact."""
+        return cls(topic=fact.topic, fact=fact.fact, source=fact.source, checks=list(fact.checks), status=fact.status)
+
+
 class AuditDocument(Document):
     """All that an audit by this `version` found on this `date` (UTC) of the run folder `run`, whose session has this
     id. `passed`: no check failed, and none was given up; those that were are `unfinished`. `first_fault` is the failed
-    check with the earliest line. `budgets` is null where no ledgers were given.
+    check with the earliest line. `budgets` is null where no ledgers were given. `assessment`: facts for a
+    data-protection assessment, those first that nobody may overlook.
     """
 
     run: str
@@ -116,3 +133,4 @@ class AuditDocument(Document):
     findings: list[FindingDocument]
     files: list[FileDigest]
     budgets: list[BudgetDocument] | None
+    assessment: list[FactDocument]

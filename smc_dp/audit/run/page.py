@@ -67,7 +67,7 @@ def _released(report: AuditReport) -> Iterator[PageBlock]:
 
 
 def _parties(audited: AuditedRun) -> str:
-    gone = "; letters of some did not come, and their rows may not be in it" if audited.absences else ""
+    gone = "; letters of some did not come, and their rows may not be in it" if audited.missing else ""
     return f"{len(audited.parties)}: {some(audited.parties, _FEW, _SHORT)}{gone}"
 
 

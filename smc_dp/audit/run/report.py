@@ -10,10 +10,18 @@ from typing import Any
 from protocols.errors import ProtocolError
 from smc_dp import __version__
 from smc_dp.audit.run import levels
+from smc_dp.audit.run.assessment import AssessmentFact, assess
 from smc_dp.audit.run.audited import AuditedRun
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Check, CheckOutcome, Finding, failed, not_possible, unfinished
-from smc_dp.audit.run.documents import AuditDocument, BudgetDocument, FileDigest, FindingDocument, LevelDocument
+from smc_dp.audit.run.documents import (
+    AuditDocument,
+    BudgetDocument,
+    FactDocument,
+    FileDigest,
+    FindingDocument,
+    LevelDocument,
+)
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.levels import Assurance
 from smc_dp.audit.run.work import MORE_TIME, Allowance, TakesTooLongError
@@ -68,6 +76,11 @@ class AuditReport:
         return levels.assurance(self.findings, self.audited)
 
     @property
+    def assessment(self) -> tuple[AssessmentFact, ...]:
+        """The facts for a data-protection assessment, those first that nobody may overlook."""
+        return assess(self.audited, self.findings, self.budgets)
+
+    @property
     def document(self) -> AuditDocument:
         """As it is printed."""
         first = self.first_fault
@@ -83,6 +96,7 @@ class AuditReport:
             findings=[FindingDocument.of(f) for f in self.findings],
             files=[FileDigest(file=name, sha256=digest) for name, digest in self.audited.read.items()],
             budgets=None if self.budgets is None else [BudgetDocument.of(found) for found in self.budgets],
+            assessment=[FactDocument.of(fact) for fact in self.assessment],
         )
 
     def as_dict(self) -> dict[str, Any]:
