@@ -239,7 +239,7 @@ def _not_claimed(known: _Known) -> Sequence[str]:
 def _noise(known: _Known) -> str:
     settings = known.settings
     scale = "the proof" if settings["calibration"] == "proven" else "the paper"
-    return f"The noise has the distribution {settings['noise']}, at the scale of {scale}. No record shows how it was drawn."
+    return f"The noise has the distribution {settings['noise']}, at the scale of {scale}. No record shows the draws."
 
 
 def _tolerance(known: _Known) -> str | None:
