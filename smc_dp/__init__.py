@@ -1,11 +1,10 @@
 """Differentially private learning by several parties, over the protocols of `protocols`.
 
-Eighteen names and the version are here; each is imported when it is first used.
+Seventeen names and the version are here; each is imported when it is first used.
 
 * `run_protocol`: everybody's rows in, through the protocol, a run folder and a report out; `predict`: new rows
   classified with a run folder; `audit_run`: what somebody finds who was not there; `forecast`: what a run will cost;
   `plan`: what to expect of one, and what to do.
-* `write_dossier`: the facts of an audited run for an impact assessment, an ethics committee and a public registry.
 * `SecureSumClassifier`, `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`,
   `CollaborativeClassifier`: scikit-learn estimators, one for each family of methods (`smc_dp.estimators`).
 * `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
@@ -24,9 +23,9 @@ import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from smc_dp.audit.run.audited_prediction import predict
     from smc_dp.audit.run.checks import audit_run
     from smc_dp.data.federation import Federation, Rows
-    from smc_dp.dossier.dossier import write_dossier
     from smc_dp.errors import InputError
     from smc_dp.estimators import (
         AveragingClassifier,
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from smc_dp.plans.plan import plan
     from smc_dp.privacy.statement import PrivacyStatement
     from smc_dp.privacy.target import Target
-    from smc_dp.run.prediction import predict
     from smc_dp.run.protocol import run_protocol
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # who wants to hear of it, says so
@@ -67,7 +65,6 @@ __all__ = [
     "plan",
     "predict",
     "run_protocol",
-    "write_dossier",
 ]
 
 
@@ -109,17 +106,13 @@ def __getattr__(name: str) -> object:
 
         return plan
     if name == "predict":
-        from smc_dp.run.prediction import predict
+        from smc_dp.audit.run.audited_prediction import predict
 
         return predict
     if name == "audit_run":
         from smc_dp.audit.run.checks import audit_run
 
         return audit_run
-    if name == "write_dossier":
-        from smc_dp.dossier.dossier import write_dossier
-
-        return write_dossier
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -21,7 +21,6 @@ from smc_dp.deploy.terms import OwnTerms
 from smc_dp.errors import InputError, shown
 from smc_dp.files.documents import Document
 from smc_dp.run.documents import ReleaseFile, SharesFile
-from smc_dp.run.receipt import Receipt
 
 SCHEMAS: Mapping[str, type[Document]] = MappingProxyType(
     {
@@ -33,7 +32,6 @@ SCHEMAS: Mapping[str, type[Document]] = MappingProxyType(
         "release": ReleaseFile,
         "shares": SharesFile,
         "audit": AuditDocument,
-        "receipt": Receipt,
     }
 )
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -106,7 +106,7 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("protocols.runtime", "protocols.secure_sum"),
     ),
     "smc_dp.audit.run": (
-        *("smc_dp.__version__", "smc_dp.audit.code", "smc_dp.data", "smc_dp.errors", "smc_dp.files"),
+        *("smc_dp.__version__", "smc_dp.arrays", "smc_dp.audit.code", "smc_dp.data", "smc_dp.errors", "smc_dp.files"),
         *("smc_dp.learning", "smc_dp.ledger", "smc_dp.pages", "smc_dp.privacy", "smc_dp.run", "protocols.curator"),
         *AUDITOR,
     ),
@@ -152,25 +152,20 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("protocols.crypto.identity", "protocols.curator", "protocols.errors", "protocols.programs"),
         "protocols.runtime",
     ),
-    # What an audited run shows, for people who file it: above audits and pages.
-    "smc_dp.dossier": (
-        *("smc_dp.__version__", "smc_dp.audit.run", "smc_dp.errors", "smc_dp.files", "smc_dp.ledger", "smc_dp.methods"),
-        *("smc_dp.pages", "smc_dp.privacy", "smc_dp.run", "protocols.curator"),
-    ),
     # A list of types from all over, above all of their rooms.
     "smc_dp.schemas": (
         *("smc_dp.audit.run", "smc_dp.data", "smc_dp.deploy", "smc_dp.errors", "smc_dp.files", "smc_dp.run"),
     ),
     "smc_dp.cli": (
         *("smc_dp.attacks", "smc_dp.audit", "smc_dp.bench", "smc_dp.compare", "smc_dp.data", "smc_dp.deploy"),
-        *("smc_dp.dossier", "smc_dp.errors", "smc_dp.schemas"),
+        *("smc_dp.errors", "smc_dp.schemas"),
         *("smc_dp.files", "smc_dp.ledger", "smc_dp.methods", "smc_dp.privacy", "smc_dp.reproduce", "smc_dp.run"),
         *("smc_dp.forecasts", "smc_dp.lecture", "smc_dp.notices", "smc_dp.pages", "smc_dp.plans"),
         *("protocols.arithmetic.rng", "protocols.crypto.identity", "protocols.errors", "protocols.programs"),
     ),
     "smc_dp.audit": (),
     "smc_dp": (
-        *("smc_dp.audit.run", "smc_dp.data", "smc_dp.dossier", "smc_dp.errors", "smc_dp.estimators", "smc_dp.methods"),
+        *("smc_dp.audit.run", "smc_dp.data", "smc_dp.errors", "smc_dp.estimators", "smc_dp.methods"),
         *("smc_dp.forecasts", "smc_dp.notices", "smc_dp.plans", "smc_dp.privacy", "smc_dp.run"),
     ),
 }

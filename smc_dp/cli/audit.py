@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from smc_dp.cli import receipts, screen
+from smc_dp.cli import screen
 from smc_dp.cli.options import AsJson, check_beside, positive, quoted_in_options
 
 if TYPE_CHECKING:
@@ -39,12 +39,6 @@ def audit(
         str | None,
         typer.Option(metavar="NUMBER", help="Processor time that the checks of the run may use [default: 40]."),
     ] = None,
-    receipt: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A new file: what was found, signed; only if the audit passes.")
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option(metavar="NAME.key", help="With --receipt: the auditor's secret identity key.")
-    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Check a run: its record, its release, its privacy statement, and with views what its participants did and saw.
@@ -54,9 +48,8 @@ def audit(
     the next one. Exit code 0: no check failed; 1: one
     did, and the first offending message is named, or one took too long; 2: the input cannot be read.
 
-    With --receipt and --key (`smc-dp identities new auditor` makes one) the result of an audit that passed is signed,
-    with the digests of all files: `smc-dp predict --receipt FILE --auditor auditor.pub` asks for it. An audit that did
-    not pass gets none.
+    --report writes a page to sign, with the facts for a data-protection assessment. --json prints the same, with the
+    SHA-256 of each file that was read. To sign an audit, sign what --json prints with `ssh-keygen -Y sign`.
 
     \b
     Examples:
@@ -65,13 +58,11 @@ def audit(
       smc-dp run --out runs/second --record-views views
       smc-dp audit runs/second --views views
       smc-dp audit runs/second --views views --ledgers ledgers --report report.html
-      smc-dp audit runs/first --receipt receipt.json --key auditor.key
     """
     from smc_dp.audit.run.checks import audit_run
     from smc_dp.audit.run.work import SECONDS
 
-    check_beside(run_folder, {"--report": report, "--receipt": receipt})
-    auditor = receipts.auditor(receipt, key)
+    check_beside(run_folder, {"--report": report})
     allowed = SECONDS if seconds is None else float(positive("--seconds", seconds))
     with screen.status() as hear:
         found = audit_run(
@@ -86,8 +77,6 @@ def audit(
     _show(found, as_json=as_json)
     if report is not None:
         _write(report, found)
-    if receipt is not None and auditor is not None:
-        receipts.write(receipt, found, auditor)
     return 0 if found.passed else 1
 
 
@@ -99,9 +88,10 @@ def _show(found: AuditReport, *, as_json: bool) -> None:
 
 
 def _write(path: Path, found: AuditReport) -> None:
+    from smc_dp.audit.run.page import audit_page
     from smc_dp.pages.rendering import write_page
 
-    write_page(path, found.page(), f"--report: {path}")
+    write_page(path, audit_page(found), f"--report: {path}")
     print(f"Report: {path}", file=sys.stderr)
 
 

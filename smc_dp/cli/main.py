@@ -25,7 +25,6 @@ from smc_dp.cli import (
     bounds,
     completion,
     data,
-    dossier,
     forecast,
     identities,
     lab,
@@ -98,7 +97,6 @@ app.command()(deferred(plan.plan))
 app.command()(deferred(forecast.forecast))
 app.command()(deferred(bench.bench))
 app.command()(deferred(audit.audit))
-app.command()(deferred(dossier.dossier))
 app.add_typer(bounds.bounds, name="bounds")
 app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(identities.identities, name="identities")

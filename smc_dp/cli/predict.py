@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from smc_dp.cli.options import AsJson, refuse
+from smc_dp.cli import screen
+from smc_dp.cli.options import AsJson, choice, positive, refuse
 from smc_dp.errors import one_line
 
 
@@ -22,12 +24,19 @@ def predict(
     id_column: Annotated[
         str | None, typer.Option("--id", metavar="COLUMN", help="What rows are called in it [default: their number].")
     ] = None,
-    receipt: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="An auditor's receipt for this release; goes with --auditor.")
-    ] = None,
-    auditor: Annotated[
+    level: Annotated[
         str | None,
-        typer.Option(metavar="PUBLIC", help="Whose receipt: NAME.pub, or its key. Without a receipt nothing is said."),
+        typer.Option(metavar="1|2|3", help="Audit the run first, and predict only if it reaches this level."),
+    ] = None,
+    identities: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --level: public identity keys, known from elsewhere.")
+    ] = None,
+    views: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="With --level: views (*.view) of all participants, for level 3.")
+    ] = None,
+    seconds: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="With --level: processor time that the audit may use [default: 40]."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -38,8 +47,9 @@ def predict(
     states: classes, bounds, parameters, privacy. Without a record that is not
     known, and a line on standard error says so. Whose identities signed, `smc-dp audit` says.
 
-    With --auditor, a release is used only with a receipt (`smc-dp audit --receipt`) that this auditor signed for
-    exactly these files; how far the audit went is a line on standard error, and with --json a key.
+    With --level, the folder is read once, audited as `smc-dp audit` does it, and used only if no check fails and the
+    audit reaches this level of assurance: 1, the record is whole; 2, it is authentic (needs --identities); 3, every
+    message was replayed (needs --views of all participants). If not, one line says what is missing.
 
     Standard output has one line for each row and nothing else. If the file has the column of classes, the accuracy is
     a line on standard error (with --json a key of its own). A score is above 0 for the second class; of
@@ -52,16 +62,22 @@ def predict(
       smc-dp predict runs/first --data new.csv --out predictions.csv --id patient
       smc-dp predict runs/first --data new.csv | sort | uniq -c
       smc-dp predict runs/first --data new.parquet --json --id patient
-      smc-dp predict runs/first --data new.csv --receipt receipt.json --auditor auditor.pub
+      smc-dp predict runs/first --data new.csv --level 2 --identities identities.json
     """
-    from smc_dp.run import prediction
+    from smc_dp.audit.run.audited_prediction import predict as predict_with
 
     if out is None and not as_json:
         refuse({"--id": id_column}, "goes with --out or --json, and neither was given")
     refuse({"--out": out if as_json else None}, "does not go with --json")
-    found = prediction.predict(run_folder, data, id_column, receipt=receipt, auditor=auditor)
-    if found.receipt:
-        print(f"audited {found.receipt.words}", file=sys.stderr)
+    wanted = None if level is None else int(choice("--level", level, ("1", "2", "3")))
+    allowed = None if seconds is None else float(positive("--seconds", seconds))
+    with nullcontext() if wanted is None else screen.status() as hear:
+        found = predict_with(
+            run_folder, data, id_column, level=wanted, identities=identities, views=views, seconds=allowed,
+            progress=hear,
+        )  # fmt: skip
+    if found.level is not None:
+        print(f"audited: the run reaches level {found.level} of 3", file=sys.stderr)
     if found.unaudited:
         print(f"not audited: {one_line(found.unaudited)}", file=sys.stderr)
     for reason in found.insecure:
@@ -69,7 +85,7 @@ def predict(
     if as_json:
         more: dict[str, object] = {"classes": found.classes} if len(found.classes) > 2 else {}
         more |= {} if id_column is None else {"ids": found.ids}
-        more |= {} if found.receipt is None else {"receipt": found.receipt.model_dump()}
+        more |= {} if found.level is None else {"level": found.level}
         print(json.dumps({"predictions": found.labels, "scores": found.scores, "accuracy": found.accuracy, **more}))
         return
     if out is None:

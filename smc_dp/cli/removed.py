@@ -12,6 +12,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "attack": "smc-dp lab attack",
         "audit-epsilon": "smc-dp lab epsilon",
         "compare": "smc-dp lab compare",
+        "dossier": "smc-dp audit RUN --report FILE.html",
         "lecture": "smc-dp lab walkthrough",
         "reproduce": "smc-dp lab reproduce",
         "schema": "smc-dp lab schema",
@@ -19,9 +20,15 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 )
 """Removed command -> what to use instead."""
 
+_SIGNED_AUDIT = "smc-dp audit --json and ssh-keygen -Y sign, see smc_dp/audit/README.md"
+
 OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
+        ("audit", "--key"): _SIGNED_AUDIT,
         ("audit", "--matrix"): "smc-dp lab matrix PROTOCOL",
+        ("audit", "--receipt"): _SIGNED_AUDIT,
+        ("predict", "--auditor"): "smc-dp predict --level N",
+        ("predict", "--receipt"): "smc-dp predict --level N",
     }
 )
 """Command and its removed option -> what to use instead."""

@@ -7,10 +7,8 @@ the conversation was the protocol's, an audit says.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from protocols.errors import DecodeError
@@ -38,6 +36,7 @@ from smc_dp.run.folder import (
     study,
 )
 from smc_dp.run.line_zero import read_head, read_session
+from smc_dp.run.run_files import RunPlace, has_file
 
 _LONGEST_LINE = 1 << 27  # bytes: twice the longest envelope
 _MOST_PUBLIC = 128  # lines for everybody of each participant: more than the stages of a run of 100 sums
@@ -60,7 +59,7 @@ class PublishedRecord:
     published: Mapping[str, Envelope]
 
 
-def checked(folder: Path) -> Checked:
+def checked(folder: RunPlace) -> Checked:
     """The release in a folder, held against whatever lies beside it.
 
     Raises InputError, naming the field, for what is malformed and for what contradicts the record. Without a record
@@ -68,7 +67,7 @@ def checked(folder: Path) -> Checked:
     """
     document = read_document(folder)
     wanted = [name for name in (SHARES, TRANSCRIPT) if name in document.digests.named]
-    missing = [name for name in wanted if not os.path.lexists(folder / name)]
+    missing = [name for name in wanted if not has_file(folder, name)]
     unaudited = f"{folder} has no {' and no '.join(missing)}" if missing else None
     if missing == [TRANSCRIPT] and SHARES in wanted:
         return Checked(read(folder), unaudited)
@@ -84,14 +83,14 @@ def checked(folder: Path) -> Checked:
 
 
 def _beside_record(
-    folder: Path, document: ReleaseFile, rows: AuxiliaryRows | None, no_shares: bool
+    folder: RunPlace, document: ReleaseFile, rows: AuxiliaryRows | None, no_shares: bool
 ) -> PublishedRelease:
     """The release, once it has been seen to be what the record says; of the record's own shares if there are no others.
 
     Raises InputError when it is not.
     """
     record = read_record(beside(folder, document, TRANSCRIPT))
-    if os.path.lexists(folder / TIMINGS):
+    if has_file(folder, TIMINGS):
         beside(folder, document, TIMINGS)
     found, published, said = stated(document, rows), None, study(folder, document)
     if found.agreement.publishes_shares:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ from smc_dp.methods.model import Weights
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import SIMULATED, ReleaseFile, SharesFile
+from smc_dp.run.run_files import RunFiles, RunPlace, has_file, path_of, read_run_file
 from smc_dp.run.sent import OnTheWire
 
 SHARES, RELEASE, TRANSCRIPT, TIMINGS = "shares.json", "release.json", "transcript.jsonl", "timings.json"
@@ -124,7 +124,7 @@ def write_views(folder: Path, execution: Execution) -> None:
     write_folder(folder, {f"{number}.view": [view] for number, view in enumerate(views, start=1)}, 0o700)
 
 
-def read(folder: Path) -> PublishedRelease:
+def read(folder: RunPlace) -> PublishedRelease:
     """The release in a run folder, its weights recomputed from the shares.
 
     Raises InputError when anything is missing, malformed, unknown, out of range, or when shares, weights
@@ -212,18 +212,23 @@ def _said_of_columns(bounds: Bounds) -> dict[str, dict[str, Any]]:
     }
 
 
-def read_document(folder: Path) -> ReleaseFile:
+def read_document(folder: RunPlace) -> ReleaseFile:
     """What release.json holds; InputError, with every fault, when there is none."""
-    found = reading.parse_object(content_of(folder, RELEASE), str(folder / RELEASE))
+    found = reading.parse_object(content_of(folder, RELEASE), str(path_of(folder, RELEASE)))
     return validated(ReleaseFile, found, f"run folder {folder}: {RELEASE}")
 
 
-def content_of(folder: Path, name: str) -> bytes:
+def content_of(folder: RunPlace, name: str) -> bytes:
     """One of the files of a run folder, as it lies there; InputError where it cannot be read, or is too large."""
-    return reading.read_file(folder / name, _MOST_BYTES[name])
+    return read_run_file(folder, name, _MOST_BYTES[name])
 
 
-def beside(folder: Path, document: ReleaseFile, name: str) -> bytes:
+def read_files(folder: Path) -> RunFiles:
+    """Return all files of a run folder, each read once; raise InputError for one that cannot be read."""
+    return RunFiles(folder, {name: content_of(folder, name) for name in FILES if has_file(folder, name)})
+
+
+def beside(folder: RunPlace, document: ReleaseFile, name: str) -> bytes:
     """The file of this name beside a release, if it has the digest that the release states; InputError otherwise."""
     content = content_of(folder, name)
     if document.digests.named.get(name) != hashlib.sha256(content).hexdigest():
@@ -231,27 +236,27 @@ def beside(folder: Path, document: ReleaseFile, name: str) -> bytes:
     return content
 
 
-def shares(folder: Path, document: ReleaseFile) -> SharesFile:
+def shares(folder: RunPlace, document: ReleaseFile) -> SharesFile:
     """The shares beside a release; InputError where they are missing, changed or malformed."""
     return validated(SharesFile, reading.parse_object(beside(folder, document, SHARES), SHARES), SHARES)
 
 
-def auxiliary(folder: Path, document: ReleaseFile) -> AuxiliaryRows | None:
+def auxiliary(folder: RunPlace, document: ReleaseFile) -> AuxiliaryRows | None:
     """The public rows beside a release that states some; InputError where they are missing, changed or malformed."""
     if AUXILIARY not in document.digests.named:
         return None
     return AuxiliaryRows.read(beside(folder, document, AUXILIARY), AUXILIARY)
 
 
-def study(folder: Path, document: ReleaseFile) -> bytes | None:
+def study(folder: RunPlace, document: ReleaseFile) -> bytes | None:
     """The study beside a release that states one; InputError where it is missing or changed."""
     return beside(folder, document, STUDY) if STUDY in document.digests.named else None
 
 
-def _checked(folder: Path, document: ReleaseFile) -> PublishedRelease:
+def _checked(folder: RunPlace, document: ReleaseFile) -> PublishedRelease:
     found = shares(folder, document)
     for name in (TRANSCRIPT, TIMINGS):  # one at a time: a transcript may be large
-        if os.path.lexists(folder / name):
+        if has_file(folder, name):
             beside(folder, document, name)
     return opened(document, found, auxiliary(folder, document))
 

@@ -118,13 +118,6 @@ def pinned_curator(text: str) -> dict[str, bytes]:
     return {name: key}
 
 
-def pinned_auditor(text: str) -> bytes:
-    """An auditor's public key: the key, or the file of name and key that the auditor handed over."""
-    if len(text) == 2 * PUBLIC_BYTES and not Path(text).exists():
-        return reading.hexadecimal("auditor", text, PUBLIC_BYTES)
-    return read_public(Path(text))[1]
-
-
 def load(folder: Path) -> dict[str, Identity]:
     """All identities by name, in the order of the public file.
 

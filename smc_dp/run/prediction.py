@@ -25,7 +25,7 @@ from smc_dp.errors import InputError, shown
 from smc_dp.files.writing import write_file
 from smc_dp.methods.model import classify, scores
 from smc_dp.run.checked import checked
-from smc_dp.run.receipt import Receipt, wanted
+from smc_dp.run.run_files import RunPlace
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Predictions:
     `classes`, the largest wins. A row that the bounds leave out has the label "" and the score None, and no say in the
     accuracy. ids: what each row is called, its number in the file or the text in the column that was named.
     `insecure` holds the reasons why the run protects nobody, if any; `unaudited` says what was missing to hold the
-    release against its record, None where nothing was; `receipt` is that of the auditor, where one was asked for.
+    release against its record, None where nothing was; `level` is the level of assurance that was asked for, and
+    reached.
     """
 
     labels: tuple[str, ...]
@@ -47,7 +48,7 @@ class Predictions:
     ids: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
     tested: int = 0
-    receipt: Receipt | None = None
+    level: int | None = None
 
     def write(self, out: str | PathLike[str], called: str = "row") -> None:
         """A new CSV file with a line for each row: what it is `called`, its class, a score (of three or more classes
@@ -73,64 +74,12 @@ class Predictions:
             raise InputError(f"out: {out}: cannot be written: {error.strerror}") from None
 
 
-def predict(
-    run_folder: str | PathLike[str],
-    rows: str | PathLike[str] | Array,
-    id_column: str | None = None,
-    *,
-    receipt: str | PathLike[str] | None = None,
-    auditor: str | PathLike[str] | None = None,
-) -> Predictions:
-    """Add the published shares of a run, where there are any, and classify rows.
+def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: str | None = None) -> Predictions:
+    """Classify the rows of a file or of an array with the release of a run, which is held against its record first.
 
-    Whose identities signed the release, `audit_run` says.
-
-    Parameters
-    ----------
-    run_folder : path
-        The folder that a run has written.
-    rows : path or ndarray of shape (n, d)
-        A CSV or Parquet file, or rows as `smc_dp.data.preprocess.encode` makes them.
-    id_column : str, default=None
-        The column of the file that says what its rows are called; None numbers them.
-    receipt : path, default=None
-        The file with an auditor's receipt for this release; goes with `auditor`.
-    auditor : str or path, default=None
-        The auditor's public key, as 64 hexadecimal digits or in the file that the auditor handed over: nothing is
-        predicted without a receipt that this key signed, for exactly these files.
-
-    Returns
-    -------
-    Predictions
-        A class and scores for each row, and the accuracy where the rows have classes.
-
-    Raises
-    ------
-    InputError
-        When the folder holds no release, when one of its files contradicts another (the shares do not add up to the
-        weights, they or the published sum were not signed in the record; classes, bounds or the privacy statement are
-        others), when an auditor is named and the receipt is not there or not that of this auditor for these files, or
-        when rows do not fit.
-
-    References
-    ----------
-    * M. Pathak, S. Rane and B. Raj. Multiparty differential privacy via aggregation of locally trained classifiers.
-      NIPS 2010, section 3.3 (the testing phase).
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from smc_dp import predict, run_protocol
-    >>> from smc_dp.data.sources import dataset
-    >>> data, run = dataset("breast_cancer"), tempfile.mkdtemp() + "/run"
-    >>> report = run_protocol(data.federation, method="newton", bounds=data.bounds, out=run)
-    >>> found = predict(run, data.test.X)
-    >>> len(found.labels), set(found.labels) <= {"benign", "malignant"}
-    (114, True)
-
+    Raises InputError for what is no release or contradicts its record, and for rows that do not fit.
     """
-    held = wanted(Path(run_folder), receipt, auditor)
-    found = checked(Path(run_folder))
+    found = checked(place)
     published = found.release
     bounds, known = published.bounds, None
     if isinstance(rows, np.ndarray):
@@ -150,9 +99,7 @@ def predict(
     of_rows: list[Any] = scores(published.weights, found_rows.X).tolist()
     several = len(bounds.classes) > 2
     each = _placed([tuple(score) if several else score for score in of_rows], found_rows, len(ids), None)
-    return Predictions(
-        labels, accuracy, published.insecure, found.unaudited, each, ids, bounds.classes, len(right), held
-    )
+    return Predictions(labels, accuracy, published.insecure, found.unaudited, each, ids, bounds.classes, len(right))
 
 
 def _encoded(table: Table, bounds: Bounds) -> tuple[Encoded, NDArray[np.int64] | None]:

@@ -16,7 +16,7 @@ from smc_dp.estimators import expected_failed_checks
 ORDER = ("Parameters", "Attributes", "Returns", "Raises", "Warns", "References", "Examples")
 NAMES = sorted(set(smc_dp.__all__) - {"__version__", "METHODS"})
 METHODS = ("fit", "fit_parties", "predict", "predict_proba", "decision_function", "set_params")
-SLOW = {"audit_run", "write_dossier"}
+SLOW = {"audit_run"}
 # The values stand in the docstring as a person writes them.
 WRITTEN = {"mappingproxy({})": "{}"}
 

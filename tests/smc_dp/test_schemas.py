@@ -36,7 +36,6 @@ from smc_dp.files.documents import Document, validated
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
-from smc_dp.run import identities
 from smc_dp.run.agreement import PLAIN, Agreement
 from smc_dp.run.folder import RELEASE, SHARES
 from smc_dp.run.protocol import run_protocol
@@ -71,7 +70,7 @@ center = false
 PLAIN_BOUNDS = "[columns]\na = [0, 1]\n[label]\nclasses = [0, 1, 2]\n"
 OTHERS: tuple[Any, ...] = (None, True, 7, -0.5, "x", [], ["x"], {}, {"x": 1})
 """Values of every kind: whatever stands somewhere, one of them is of another kind."""
-NAMES = ("study", "approval", "terms", "bounds", "file", "release", "shares", "audit", "receipt")
+NAMES = ("study", "approval", "terms", "bounds", "file", "release", "shares", "audit")
 
 
 @pytest.fixture(scope="module")
@@ -93,15 +92,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         ],
         "shares": [json.loads((run / SHARES).read_text())],
         "audit": [json.loads(audit(str(run), "--json").out)],
-        "receipt": [receipt(run)],
     }
-
-
-def receipt(run: Path) -> Any:
-    """That of an audit."""
-    key, *_ = identities.create_one(run.parent, "auditor", Stream.insecure_from_seed(1))
-    assert audit(str(run), "--receipt", str(run.parent / "receipt"), "--key", str(key)).code == 0
-    return json.loads((run.parent / "receipt").read_text())
 
 
 def unusual(folder: Path) -> Path:

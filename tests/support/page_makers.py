@@ -20,8 +20,8 @@ from smc_dp.attacks.attack import LEAST_TRIALS
 from smc_dp.attacks.page import page as attacks_page
 from smc_dp.attacks.report import AttackReport
 from smc_dp.audit.run import checks
+from smc_dp.audit.run.page import audit_page
 from smc_dp.cli.main import main
-from smc_dp.dossier.dossier import ANNEX, SHEET, write_dossier
 from smc_dp.lecture import making
 from smc_dp.pages.blocks import Page
 from smc_dp.pages.rendering import html
@@ -87,22 +87,13 @@ def report(run: Folders, folder: Path, *, views: bool = True) -> Path:
     beside = run.run.parent
     given = {name: beside / place for name, place in GIVEN.items() if (beside / place).exists()}
     with patch.object(checks, "CHECKS", OF_THE_RUN):
-        return written(folder, audit_run(run.run, views=run.views if views else None, **given).page())
-
-
-def dossier(name: str, run: Folders, folder: Path) -> Path:
-    """One of the pages for a committee and a controller."""
-    with patch.object(checks, "CHECKS", OF_THE_RUN):
-        write_dossier(run.run, out=folder / "dossier")
-    return folder / "dossier" / name
+        return written(folder, audit_page(audit_run(run.run, views=run.views if views else None, **given)))
 
 
 GIVEN = {"identities": "identities.json", "ledgers": "ledgers"}
 OF_A_RUN: Mapping[str, Callable[[Folders, Path], Path]] = {
     "report": report,
     "page of a run": run_page,
-    "annex": partial(dossier, ANNEX),
-    "sheet": partial(dossier, SHEET),
 }
 
 
@@ -114,14 +105,14 @@ def of_charged(make: Callable[[Folders, Path], Path], folder: Path) -> Path:
 def whole_report(folder: Path) -> Path:
     """By every check, of a run with marks, whose page has most to say."""
     made = toy_run(folder, key_bits=256)
-    return written(folder, audit_run(made.run, views=made.views).page())
+    return written(folder, audit_page(audit_run(made.run, views=made.views)))
 
 
 def highest_report(folder: Path) -> Path:
     """Of a run whose page says most where all is well: every level with its words, and the budgets of five parties."""
     made = charged_run(folder, (12, 8, 20, 9, 11), 30)
     known = {"identities": folder / "identities.json", "views": made.views, "ledgers": folder / "ledgers"}
-    return written(folder, audit_run(made.run, **known).page())
+    return written(folder, audit_page(audit_run(made.run, **known)))
 
 
 # To watch.

@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from protocols.errors import ProtocolError
+from protocols.runtime.envelope import Envelope
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import InputError
+from smc_dp.files import reading
 from smc_dp.privacy.statement import PrivacyStatement
-from smc_dp.run.folder import TIMINGS, PublishedRelease
+from smc_dp.run.folder import STUDY, TIMINGS, PublishedRelease
+from smc_dp.run.line_zero import APPROVALS
 
 _UNREADABLE = (ProtocolError, InputError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+@dataclass(frozen=True)
+class SentCount:
+    """Messages that one participant sent: sealed to one reader, signed for everybody, and the bytes of all of them."""
+
+    sealed: int
+    public: int
+    size: int
+
+
+@dataclass(frozen=True)
+class ApprovedStudy:
+    """Study of which all participants approved by signature, with the SHA-256 of its file."""
+
+    title: str
+    purpose: str
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -23,8 +44,10 @@ class AuditedRun:
     `session`: the id, in hexadecimal digits. `participants`: all of them; `parties`: those with rows. `files`: the
     SHA-256 of each file of the run folder that was read; `handed_over`: the same of identities and views, each under
     the name of its kind. `viewed`: whose views were given. `identities`: the keys that line 0 states; `pinned`: those
-    known from elsewhere, None where none were given. `absences`: letters that were given up. `release`: what the run
-    released, None where what stands there cannot be read as a release.
+    known from elsewhere, None where none were given. `sent`: what each participant sent. `missing`: those whose
+    messages did not come. `release`: what the run released, None where what stands there cannot be read as a release.
+    `study`: what all approved of, None where there is nothing that can be read; `simulated`: whether the record has no
+    approvals, because one process played all participants.
     """
 
     session: str
@@ -36,9 +59,11 @@ class AuditedRun:
     viewed: tuple[str, ...]
     identities: Mapping[str, str]
     pinned: Mapping[str, str] | None
-    messages: int
-    absences: int
+    sent: Mapping[str, SentCount]
+    missing: tuple[str, ...]
     release: PublishedRelease | None
+    study: ApprovedStudy | None
+    simulated: bool
 
     @classmethod
     def of(cls, evidence: Evidence, *, opened: bool = True) -> AuditedRun:
@@ -54,9 +79,11 @@ class AuditedRun:
             viewed=tuple(name for name in session.names if name in evidence.views),
             identities=_in_digits(session.identities),
             pinned=None if evidence.pinned is None else _in_digits(evidence.pinned),
-            messages=len(evidence.envelopes),
-            absences=len(evidence.absences),
+            sent=_sent(evidence),
+            missing=tuple(sorted({absent.sender for _, absent in evidence.absences.values()})),
             release=_release(evidence) if opened else None,
+            study=_study(evidence),
+            simulated=APPROVALS not in evidence.head and STUDY not in evidence.files,
         )
 
     @property
@@ -70,6 +97,30 @@ class AuditedRun:
     def read(self) -> dict[str, str]:
         """The SHA-256 of everything that was read, by name."""
         return {**self.files, **self.handed_over}
+
+
+def _sent(evidence: Evidence) -> dict[str, SentCount]:
+    found: dict[str, list[Envelope]] = {name: [] for name in evidence.session.names}
+    for envelope in evidence.envelopes.values():
+        found.setdefault(envelope.sender, []).append(envelope)
+    return {name: _count(sent) for name, sent in found.items()}
+
+
+def _count(sent: Sequence[Envelope]) -> SentCount:
+    public = sum(envelope.is_public for envelope in sent)
+    return SentCount(len(sent) - public, public, sum(envelope.size for envelope in sent))
+
+
+def _study(evidence: Evidence) -> ApprovedStudy | None:
+    """Return the approved study, None also where it cannot be read: the check of approvals says so."""
+    content = evidence.files.get(STUDY)
+    if APPROVALS not in evidence.head or content is None:
+        return None
+    with suppress(InputError):
+        stated = reading.parse_object(content, STUDY)
+        title, purpose = (reading.text(name, stated.get(name)) for name in ("title", "purpose"))
+        return ApprovedStudy(title, purpose, hashlib.sha256(content).hexdigest())
+    return None
 
 
 def _in_digits(keys: Mapping[str, bytes]) -> dict[str, str]:

@@ -13,7 +13,8 @@ Status: TypeAlias = Literal["passed", "failed", "not possible"]
 Group: TypeAlias = Literal["conformity", "privacy", "hygiene", "replay", "statements", "leakage"]
 Work: TypeAlias = Literal["lines", "little", "much"]
 Takes: TypeAlias = Literal["folder", "identities", "views"]
-_OF_VIEWS_AND_CODE = ("hygiene", "replay", "statements", "leakage")
+OF_VIEWS_AND_CODE = ("hygiene", "replay", "statements", "leakage")
+"""Groups whose checks ask of views, or of the protocol's code."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +93,17 @@ class Check:
     @property
     def needs(self) -> Takes:
         """What has to be handed over for the check to say all that it can."""
-        return "views" if self.group in _OF_VIEWS_AND_CODE else self.takes
+        return "views" if self.group in OF_VIEWS_AND_CODE else self.takes
 
     @property
     def is_costly(self) -> bool:
         """Whether the protocol's code is run, on views or to learn from it."""
-        return self.work == "much" or self.group in _OF_VIEWS_AND_CODE
+        return self.work == "much" or self.group in OF_VIEWS_AND_CODE
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A check and its outcome."""
+
+    check: Check
+    outcome: CheckOutcome

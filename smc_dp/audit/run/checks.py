@@ -16,6 +16,7 @@ from smc_dp.audit.run.kept import Kept, cache_folder
 from smc_dp.audit.run.report import AuditReport, audit_evidence, today
 from smc_dp.audit.run.work import MORE_TIME, SECONDS, Allowance, TakesTooLongError
 from smc_dp.errors import InputError
+from smc_dp.run.run_files import RunFiles
 
 CHECKS: tuple[Check, ...] = (
     *conformity.CHECKS,
@@ -28,7 +29,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def audit_run(
-    run_folder: str | PathLike[str],
+    run_folder: str | PathLike[str] | RunFiles,
     *,
     identities: str | PathLike[str] | None = None,
     views: str | PathLike[str] | None = None,
@@ -42,8 +43,8 @@ def audit_run(
 
     Parameters
     ----------
-    run_folder : path
-        The folder that a run has written.
+    run_folder : path or RunFiles
+        The folder that a run has written, or what was read of it.
     identities : path, default=None
         A file of public keys that are known from elsewhere.
     views : path, default=None
@@ -82,11 +83,12 @@ def audit_run(
 
     """
     day, allowance = today() if on is None else on, Allowance(seconds)
+    place = run_folder if isinstance(run_folder, RunFiles) else Path(run_folder)
     known, seen = (None if path is None else Path(path) for path in (identities, views))
     if progress:
         progress("reading")
     try:
-        evidence = allowance.spend(lambda: load(Path(run_folder), known, seen))
+        evidence = allowance.spend(lambda: load(place, known, seen))
     except TakesTooLongError:
         raise InputError(f"{run_folder}: cannot be read in {seconds / 2:g} s of processor time; {MORE_TIME}") from None
     found = audit_evidence(replace(evidence, kept=Kept(cache_folder(), fresh)), CHECKS, progress, allowance, on=day)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field
 
-from smc_dp.audit.run.check import Group, Status
+from smc_dp.audit.run.assessment import AssessmentFact, FactStatus
+from smc_dp.audit.run.budgets import PartyBudget
+from smc_dp.audit.run.check import Finding, Group, Status
 from smc_dp.files.documents import Document
 from smc_dp.files.kinds import DigestText
 from smc_dp.run.documents import DayText
@@ -25,6 +27,22 @@ class FindingDocument(Document):
     line: int | None
     party: str | None
     pinned: bool | None
+
+    @classmethod
+    def of(cls, finding: Finding) -> Self:
+        """Return the document of a finding; only a culprit whose identity is known from elsewhere is named."""
+        check, outcome = finding.check, finding.outcome
+        culprit = outcome.culprit
+        return cls(
+            group=check.group,
+            check=check.name,
+            asks=check.asks,
+            status=outcome.status,
+            detail=outcome.detail,
+            line=outcome.line,
+            party=culprit.name if culprit is not None and culprit.pinned else None,
+            pinned=None if culprit is None else culprit.pinned,
+        )
 
 
 class FileDigest(Document):
@@ -63,11 +81,45 @@ class BudgetDocument(Document):
     left_after: str | None
     doubts: list[str]
 
+    @classmethod
+    def of(cls, found: PartyBudget) -> Self:
+        """Return the document of what a party's ledger says."""
+        charged = found.charged
+        before, after = (charged.before.as_dict(), charged.after.as_dict()) if charged else ({}, {})
+        return cls(
+            party=found.party,
+            head=found.head,
+            entry=charged.entry if charged else None,
+            outcome=charged.outcome if charged else None,
+            limit=before.get("limit"),
+            spent_before=before.get("spent"),
+            spent_after=after.get("spent"),
+            left_before=before.get("left"),
+            left_after=after.get("left"),
+            doubts=list(charged.doubts) if charged else [],
+        )
+
+
+class FactDocument(Document):
+    """A fact for a data-protection assessment: the file and key it was read from, and the checks that hold it."""
+
+    topic: str
+    fact: str
+    source: str
+    checks: list[str]
+    status: FactStatus
+
+    @classmethod
+    def of(cls, fact: AssessmentFact) -> Self:
+        """Return the document of a fact."""
+        return cls(topic=fact.topic, fact=fact.fact, source=fact.source, checks=list(fact.checks), status=fact.status)
+
 
 class AuditDocument(Document):
     """All that an audit by this `version` found on this `date` (UTC) of the run folder `run`, whose session has this
     id. `passed`: no check failed, and none was given up; those that were are `unfinished`. `first_fault` is the failed
-    check with the earliest line. `budgets` is null where no ledgers were given.
+    check with the earliest line. `budgets` is null where no ledgers were given. `assessment`: facts for a
+    data-protection assessment, those first that nobody may overlook.
     """
 
     run: str
@@ -81,3 +133,4 @@ class AuditDocument(Document):
     findings: list[FindingDocument]
     files: list[FileDigest]
     budgets: list[BudgetDocument] | None
+    assessment: list[FactDocument]

@@ -43,6 +43,7 @@ from smc_dp.run.folder import (
 )
 from smc_dp.run.identities import identities_in
 from smc_dp.run.line_zero import read_head, read_session
+from smc_dp.run.run_files import RunPlace, has_file, path_of, read_run_file
 
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
 MAX_BYTES = 1 << 28  # of the record
@@ -66,7 +67,7 @@ class Evidence:
     `handed_over`: the SHA-256 of each file beside the folder, under the name of its kind.
     """
 
-    folder: Path
+    folder: RunPlace
     files: Mapping[str, bytes]
     release: Mapping[str, Any]
     shares: Mapping[str, Any] | None
@@ -90,9 +91,9 @@ class Evidence:
     @cached_property
     def timings(self) -> bytes | None:
         """What the run cost, where a file says it; raises InputError for one that cannot be read."""
-        if not os.path.lexists(self.folder / TIMINGS):
+        if not has_file(self.folder, TIMINGS):
             return None
-        return reading.read_file(self.folder / TIMINGS, MAX_JSON_BYTES)
+        return read_run_file(self.folder, TIMINGS, MAX_JSON_BYTES)
 
     @cached_property
     def digests(self) -> Mapping[str, str]:
@@ -125,23 +126,23 @@ class Evidence:
         return validated(kind, self.release.get(name), name)
 
 
-def load(folder: Path, identities: Path | None = None, views: Path | None = None) -> Evidence:
+def load(folder: RunPlace, identities: Path | None = None, views: Path | None = None) -> Evidence:
     """Read it all; raises InputError for what cannot be read, naming the file."""
-    files = {RELEASE: reading.read_file(folder / RELEASE, MAX_JSON_BYTES)}
-    release, shares = reading.parse_object(files[RELEASE], str(folder / RELEASE)), None
-    if os.path.lexists(folder / SHARES) or SHARES in _stated(release):
-        files[SHARES] = reading.read_file(folder / SHARES, MAX_JSON_BYTES)
-        shares = reading.parse_object(files[SHARES], str(folder / SHARES))
+    files = {RELEASE: read_run_file(folder, RELEASE, MAX_JSON_BYTES)}
+    release, shares = reading.parse_object(files[RELEASE], str(path_of(folder, RELEASE))), None
+    if has_file(folder, SHARES) or SHARES in _stated(release):
+        files[SHARES] = read_run_file(folder, SHARES, MAX_JSON_BYTES)
+        shares = reading.parse_object(files[SHARES], str(path_of(folder, SHARES)))
     rows = None
     if AUXILIARY in _stated(release):
-        files[AUXILIARY] = reading.read_file(folder / AUXILIARY, MAX_JSON_BYTES)
-        rows = AuxiliaryRows.read(files[AUXILIARY], str(folder / AUXILIARY))
+        files[AUXILIARY] = read_run_file(folder, AUXILIARY, MAX_JSON_BYTES)
+        rows = AuxiliaryRows.read(files[AUXILIARY], str(path_of(folder, AUXILIARY)))
     if STUDY in _stated(release):
-        files[STUDY] = reading.read_file(folder / STUDY, MAX_JSON_BYTES)
-    if os.path.lexists(folder / PAGE):
-        files[PAGE] = reading.read_file(folder / PAGE, MAX_JSON_BYTES)
-    files[TRANSCRIPT] = reading.read_file(folder / TRANSCRIPT, MAX_BYTES)
-    where = str(folder / TRANSCRIPT)
+        files[STUDY] = read_run_file(folder, STUDY, MAX_JSON_BYTES)
+    if has_file(folder, PAGE):
+        files[PAGE] = read_run_file(folder, PAGE, MAX_JSON_BYTES)
+    files[TRANSCRIPT] = read_run_file(folder, TRANSCRIPT, MAX_BYTES)
+    where = str(path_of(folder, TRANSCRIPT))
     lines, head = _read(files[TRANSCRIPT], where)
     if views is not None and len(lines) > _MAX_REPLAYED:
         raise InputError(f"{views}: views are replayed beside records of up to {_MAX_REPLAYED} lines only")

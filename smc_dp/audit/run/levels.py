@@ -11,24 +11,22 @@ no level away: the check itself says so of its outcome. The third level is a typ
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
 
 from protocols.errors import LocalError
 from smc_dp.audit.run import conformity, hygiene, leakage, privacy, replay, statements
-from smc_dp.audit.run.check import Check
+from smc_dp.audit.run.audited import AuditedRun
+from smc_dp.audit.run.check import OF_VIEWS_AND_CODE, Check, Finding, Takes
 from smc_dp.errors import one_line, shown
 from smc_dp.pages.shortening import some
-from smc_dp.run.receipt import LEVELS
-
-if TYPE_CHECKING:
-    from smc_dp.audit.run.report import AuditReport, Finding
 
 LevelNumber: TypeAlias = Literal[1, 2, 3]
 NUMBERS: tuple[LevelNumber, ...] = (1, 2, 3)
-NONE, *_REACHED = LEVELS
-NAMES: dict[LevelNumber, str] = dict(zip(NUMBERS, _REACHED, strict=True))
+NONE = "none of three levels"
+NAMES: dict[LevelNumber, str] = {1: "the record is whole", 2: "it is authentic", 3: "every message was replayed"}
 IDENTITIES = "a file of participants' public identity keys that are known from elsewhere (`identities`)"
 _WORDS: dict[LevelNumber, str] = {
     1: "Nothing in the run folder contradicts the protocol, the other files or the stated guarantee. Whoever made the "
@@ -120,83 +118,64 @@ class Assurance:
         return next((rung for rung in self.rungs if not rung.reached), None)
 
 
-def reached(report: AuditReport) -> Assurance:
-    """What an audit came to."""
+def assurance(findings: Sequence[Finding], audited: AuditedRun) -> Assurance:
+    """Return the three levels with what keeps each of them away."""
     rungs: list[Rung] = []
     for number in NUMBERS:
-        missing = tuple(_missing(report, number))
-        below = all(rung.reached for rung in rungs)
-        level = _level(report, number) if below and not missing else None
-        rungs.append(Rung(number, level, missing, tuple(_unasked(report, number))))
+        missing = (*_not_handed_over(number, audited), *_not_held(number, findings, audited))
+        is_reached = not missing and all(rung.reached for rung in rungs)
+        reached = AssuranceLevel(number, _views(number, audited)) if is_reached else None
+        unasked = (f for f in findings if f.outcome.by_nature and _levels(f.check).undone == number)
+        rungs.append(Rung(number, reached, missing, tuple(map(_unasked, unasked))))
     return Assurance(tuple(rungs))
 
 
-def _level(report: AuditReport, number: LevelNumber) -> AssuranceLevel:
-    everybody = EverybodysViews(report.audited.participants, report.audited.viewed) if number == NUMBERS[-1] else None
-    return AssuranceLevel(number, everybody)
+class _Levels(NamedTuple):
+    """The level that a check keeps away when it fails or is given up, and when it could not be made."""
+
+    failed: LevelNumber
+    undone: LevelNumber
 
 
-def _missing(report: AuditReport, number: LevelNumber) -> Iterator[str]:
-    """What keeps this level away, what was not handed over first."""
-    audited = report.audited
+_BY_NEED: Mapping[Takes, _Levels] = MappingProxyType(
+    {"folder": _Levels(1, 1), "identities": _Levels(2, 2), "views": _Levels(1, 3)}
+)
+
+
+def _levels(check: Check) -> _Levels:
+    return _Levels(3, 3) if check.group in OF_VIEWS_AND_CODE else _BY_NEED[check.takes]
+
+
+def _unasked(finding: Finding) -> str:
+    return f"{finding.check.name} ({one_line(finding.outcome.detail)})"
+
+
+def _views(number: LevelNumber, audited: AuditedRun) -> EverybodysViews | None:
+    return EverybodysViews(audited.participants, audited.viewed) if number == NUMBERS[-1] else None
+
+
+def _not_handed_over(number: LevelNumber, audited: AuditedRun) -> Iterator[str]:
     if number == 2 and audited.pinned is None:
         yield IDENTITIES
     if number == 3 and (absent := [name for name in audited.participants if name not in audited.viewed]):
         yield f"{'the view' if len(absent) == 1 else 'the views'} of {some(list(map(shown, absent)), _NAMED)} (`views`)"
-    made = {finding.check.name for finding in report.findings}
-    if unmade := [check.name for check in _due(number) if check.name not in made]:
+
+
+def _not_held(number: LevelNumber, findings: Sequence[Finding], audited: AuditedRun) -> Iterator[str]:
+    """Yield the checks of a level that were not made, then those whose outcome keeps the level away."""
+    due = (check for group in _GROUPS for check in group.CHECKS if _levels(check).undone == number)
+    made = {finding.check.name for finding in findings}
+    if unmade := [check.name for check in due if check.name not in made]:
         yield f"checks that were not made: {', '.join(unmade)}"
-    for finding in report.findings:
-        if _kept_away(finding) == number and not _for_want(report, finding):
-            yield f"{finding.check.name}, which {_said(finding)}"
-
-
-def _kept_away(finding: Finding) -> LevelNumber | None:
-    """The level that this outcome keeps away: a failed check its own, one that could not be made that of what it
-    takes.
-    """
-    outcome = finding.outcome
-    if outcome.holds or outcome.by_nature:
-        return None
-    return _own(finding.check) if outcome.status == "failed" or not outcome.finished else _with_all(finding.check)
-
-
-def _own(check: Check) -> LevelNumber:
-    """Of conformity and privacy, the first; whose identities these are, the second."""
-    if check.needs == "identities":
-        return 2
-    return 1 if check.group in ("conformity", "privacy") else 3
-
-
-def _with_all(check: Check) -> LevelNumber:
-    return 3 if check.needs == "views" else _own(check)
-
-
-def _due(number: LevelNumber) -> Iterator[Check]:
-    """The checks of the program without which there is no such level."""
-    return (check for group in _GROUPS for check in group.CHECKS if _with_all(check) == number)
-
-
-def _for_want(report: AuditReport, finding: Finding) -> bool:
-    """Whether a check was not made because of what was not handed over, which is said once for all of them."""
-    if finding.outcome.status == "failed" or not finding.outcome.finished:
-        return False
-    wanting = {"identities": report.audited.pinned is None, "views": not _all_viewed(report), "folder": False}
-    return wanting[finding.check.needs]
-
-
-def _all_viewed(report: AuditReport) -> bool:
-    return set(report.audited.participants) <= set(report.audited.viewed)
-
-
-def _said(finding: Finding) -> str:
-    outcome = finding.outcome
-    if not outcome.finished:
-        return "was not finished"
-    return "failed" if outcome.status == "failed" else f"was not possible: {one_line(outcome.detail)}"
-
-
-def _unasked(report: AuditReport, number: LevelNumber) -> Iterator[str]:
-    for finding in report.findings:
-        if finding.outcome.by_nature and _with_all(finding.check) == number:
-            yield f"{finding.check.name} ({one_line(finding.outcome.detail)})"
+    # What was not handed over is said once, and not again by each check that needs it.
+    wanting = {
+        "folder": False,
+        "identities": audited.pinned is None,
+        "views": not set(audited.participants) <= set(audited.viewed),
+    }
+    for check, outcome in ((f.check, f.outcome) for f in findings if not (f.outcome.holds or f.outcome.by_nature)):
+        if outcome.status == "failed" or not outcome.finished:
+            if _levels(check).failed == number:
+                yield f"{check.name}, which {'failed' if outcome.finished else 'was not finished'}"
+        elif _levels(check).undone == number and not wanting[check.needs]:
+            yield f"{check.name}, which was not possible: {one_line(outcome.detail)}"

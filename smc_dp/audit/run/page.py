@@ -7,22 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from smc_dp.audit.run import page_details, words
+from smc_dp.audit.run.audited import AuditedRun
 from smc_dp.audit.run.budget_words import alike
+from smc_dp.audit.run.budgets import PartyBudget
+from smc_dp.audit.run.levels import Assurance, Rung
+from smc_dp.audit.run.report import AuditReport
 from smc_dp.pages.blocks import Banner, Blanks, Bullets, FactList, Page, PageBlock, Prose, Section, Verbatim
 from smc_dp.pages.shortening import cut, some
-from smc_dp.run.folder import RELEASE
-
-if TYPE_CHECKING:
-    from smc_dp.audit.run.audited import AuditedRun
-    from smc_dp.audit.run.budgets import PartyBudget
-    from smc_dp.audit.run.levels import Assurance, Rung
-    from smc_dp.audit.run.report import AuditReport
-    from smc_dp.run.folder import PublishedRelease
+from smc_dp.run.folder import RELEASE, PublishedRelease
 
 _SHORT, _VERDICT, _LONG = 60, 200, 280  # characters of a name, of what failed, of a sentence on the first sheet
 _FEW = 6  # names in a row
@@ -32,8 +28,8 @@ NO_LEDGERS = "Nothing is known of anybody's budget: no ledgers, and no exports o
 NO_STATEMENT = "What stands in release.json as the statement of privacy cannot be read as one."
 
 
-def page(report: AuditReport) -> Page:
-    """The page of this report."""
+def audit_page(report: AuditReport) -> Page:
+    """Return the page of an audit, to file and to sign."""
     audited = report.audited
     return Page(
         title=f"Audit of the run {cut(PurePath(report.run).name, _SHORT)}",
@@ -71,7 +67,7 @@ def _released(report: AuditReport) -> Iterator[PageBlock]:
 
 
 def _parties(audited: AuditedRun) -> str:
-    gone = "; letters of some did not come, and their rows may not be in it" if audited.absences else ""
+    gone = "; letters of some did not come, and their rows may not be in it" if audited.missing else ""
     return f"{len(audited.parties)}: {some(audited.parties, _FEW, _SHORT)}{gone}"
 
 
@@ -164,4 +160,4 @@ def _made(report: AuditReport) -> Iterator[str]:
     kinds = {name.partition("/")[0] for name in report.audited.handed_over}
     beside = [kind for kind in ("identities", "views") if kind in kinds] + ["ledgers"] * (report.budgets is not None)
     given += [f"{kind}={kind.upper()}" for kind in beside]
-    yield f"Made in Python as audit_run({', '.join(given)}).page(), where capitals stand for what was handed over."
+    yield f"Made in Python as audit_page(audit_run({', '.join(given)})), where capitals stand for what was handed over."

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from smc_dp.audit.run import words
+from smc_dp.audit.run.assessment import AssessmentFact
+from smc_dp.audit.run.audited import AuditedRun
 from smc_dp.audit.run.budget_words import HEADINGS, OF_LEDGERS, row
+from smc_dp.audit.run.budgets import PartyBudget
+from smc_dp.audit.run.check import Finding
+from smc_dp.audit.run.report import AuditReport
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Section
 from smc_dp.pages.shortening import cut
-
-if TYPE_CHECKING:
-    from smc_dp.audit.run.audited import AuditedRun
-    from smc_dp.audit.run.budgets import PartyBudget
-    from smc_dp.audit.run.report import AuditReport, Finding
 
 # A page has to fit into its 2 MB, whatever a stranger wrote.
 _DETAIL = 3000  # characters
@@ -25,6 +24,7 @@ _NAMED = 40  # sentences in a list
 def sections(report: AuditReport) -> Iterator[Section]:
     """One after the other, on new sheets."""
     yield Section("What the guarantee does not cover", tuple(_caveats(report.audited)), new_sheet=True)
+    yield Section("Facts for a data-protection assessment", tuple(_assessment(report.assessment)), new_sheet=True)
     yield Section("Every check", tuple(_checks(report.findings)), new_sheet=True)
     yield Section("Who took part", tuple(_participants(report.audited)))
     if report.budgets is not None:
@@ -40,6 +40,18 @@ def _caveats(audited: AuditedRun) -> Iterator[PageBlock]:
         yield Prose("Of the statement of privacy:")
         yield Bullets(tuple(cut(text, _DETAIL) for text in stated.caveats[:_NAMED]))
     yield Prose("Several releases of the same rows add up: what each costs, a ledger keeps.")
+
+
+def _assessment(facts: Sequence[AssessmentFact]) -> Iterator[PageBlock]:
+    rows = tuple((f.topic, cut(f.fact, _DETAIL), f.source, _held(f)) for f in facts[:_MOST])
+    yield PageTable("Facts, each with its source and its check", ("topic", "fact", "source", "check"), rows)
+    yield Prose(
+        "A checked fact agrees with the other files of this run. Controller, legal basis and recipients are in no file."
+    )
+
+
+def _held(fact: AssessmentFact) -> str:
+    return f"{fact.status}: {', '.join(fact.checks)}" if fact.checks else fact.status
 
 
 def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:

@@ -10,40 +10,22 @@ from typing import Any
 from protocols.errors import ProtocolError
 from smc_dp import __version__
 from smc_dp.audit.run import levels
+from smc_dp.audit.run.assessment import AssessmentFact, assess
 from smc_dp.audit.run.audited import AuditedRun
 from smc_dp.audit.run.budgets import PartyBudget
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, unfinished
-from smc_dp.audit.run.documents import AuditDocument, BudgetDocument, FileDigest, FindingDocument, LevelDocument
+from smc_dp.audit.run.check import Check, CheckOutcome, Finding, failed, not_possible, unfinished
+from smc_dp.audit.run.documents import (
+    AuditDocument,
+    BudgetDocument,
+    FactDocument,
+    FileDigest,
+    FindingDocument,
+    LevelDocument,
+)
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.levels import Assurance
-from smc_dp.audit.run.page import page
 from smc_dp.audit.run.work import MORE_TIME, Allowance, TakesTooLongError
 from smc_dp.errors import InputError
-from smc_dp.pages.blocks import Page
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A check and its outcome."""
-
-    check: Check
-    outcome: CheckOutcome
-
-    @property
-    def document(self) -> FindingDocument:
-        """As it is printed. `party` is a name only where the identity is known from elsewhere."""
-        check, outcome = self.check, self.outcome
-        culprit = outcome.culprit
-        return FindingDocument(
-            group=check.group,
-            check=check.name,
-            asks=check.asks,
-            status=outcome.status,
-            detail=outcome.detail,
-            line=outcome.line,
-            party=culprit.name if culprit is not None and culprit.pinned else None,
-            pinned=None if culprit is None else culprit.pinned,
-        )
 
 
 @dataclass(frozen=True)
@@ -91,7 +73,12 @@ class AuditReport:
     @property
     def assurance(self) -> Assurance:
         """The three levels, and what is missing for each."""
-        return levels.reached(self)
+        return levels.assurance(self.findings, self.audited)
+
+    @property
+    def assessment(self) -> tuple[AssessmentFact, ...]:
+        """The facts for a data-protection assessment, those first that nobody may overlook."""
+        return assess(self.audited, self.findings, self.budgets)
 
     @property
     def document(self) -> AuditDocument:
@@ -104,16 +91,13 @@ class AuditReport:
             session=self.audited.session,
             level=_level(self),
             passed=self.passed,
-            first_fault=first.document if first else None,
+            first_fault=FindingDocument.of(first) if first else None,
             unfinished=list(self.unfinished),
-            findings=[f.document for f in self.findings],
+            findings=[FindingDocument.of(f) for f in self.findings],
             files=[FileDigest(file=name, sha256=digest) for name, digest in self.audited.read.items()],
-            budgets=None if self.budgets is None else [_budget(found) for found in self.budgets],
+            budgets=None if self.budgets is None else [BudgetDocument.of(found) for found in self.budgets],
+            assessment=[FactDocument.of(fact) for fact in self.assessment],
         )
-
-    def page(self) -> Page:
-        """A page to file and to sign: the first sheet for everybody, every check and digest after it."""
-        return page(self)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -128,23 +112,6 @@ def _level(report: AuditReport) -> LevelDocument:
         missing=list(found.next.missing) if found.next else [],
         views=list(audited.viewed),
         identities=audited.pinned is not None,
-    )
-
-
-def _budget(found: PartyBudget) -> BudgetDocument:
-    charged = found.charged
-    before, after = (charged.before.as_dict(), charged.after.as_dict()) if charged else ({}, {})
-    return BudgetDocument(
-        party=found.party,
-        head=found.head,
-        entry=charged.entry if charged else None,
-        outcome=charged.outcome if charged else None,
-        limit=before.get("limit"),
-        spent_before=before.get("spent"),
-        spent_after=after.get("spent"),
-        left_before=before.get("left"),
-        left_after=after.get("left"),
-        doubts=list(charged.doubts) if charged else [],
     )
 
 

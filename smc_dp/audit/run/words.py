@@ -5,14 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from smc_dp.audit.run.budget_words import OF_LEDGERS, alike
 from smc_dp.audit.run.check import CheckOutcome, Status
+from smc_dp.audit.run.report import AuditReport
 from smc_dp.errors import one_line, plain_name
-
-if TYPE_CHECKING:
-    from smc_dp.audit.run.report import AuditReport
 
 NO_PROOF = "An audit can refute what a run claims; it proves none of it."
 _HANGING = 18  # columns of name and outcome, beside the longest name

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from smc_dp.cli.compare import compare
-from smc_dp.cli.epsilon import audit_epsilon
+from smc_dp.cli.epsilon import epsilon
 from smc_dp.cli.ledger import init
 from smc_dp.cli.main import main
 from smc_dp.cli.options import Invocation, in_options
@@ -46,7 +46,7 @@ def test_parameters_become_options_at_the_start_and_in_backquotes(said: str, pri
         (run, {"insecure_test_keys": "--insecure-test-keys", "limit": "--budget", "party": "--party"}),
         (run, {"data_dir": "--data-dir or SMC_DP_DATA", "folder": "--data-dir or SMC_DP_DATA"}),
         (compare, {"calibrations": "--calibrations", "calibration": "--calibration", "lam": "--lambda"}),
-        (audit_epsilon, {"method": "METHOD", "through_protocol": "--protocol", "twin": "--twin"}),
+        (epsilon, {"method": "METHOD", "through_protocol": "--protocol", "twin": "--twin"}),
         (init, {"limit": "--budget", "delta": "--delta", "file": "FILE"}),
     ],
 )

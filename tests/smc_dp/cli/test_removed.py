@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import typer.main
 
 from smc_dp.cli import removed
 from smc_dp.cli.main import app, main
 
+ROOT = Path(__file__).parents[3]
 GONE = [*((name,) for name in removed.COMMANDS), *removed.OPTIONS]
 
 
@@ -31,9 +34,13 @@ def test_what_was_removed_is_refused_with_what_to_use(
 
 @pytest.mark.parametrize("instead", sorted({*removed.COMMANDS.values(), *removed.OPTIONS.values()}))
 def test_what_to_use_exists(instead: str) -> None:
-    """The words after `smc-dp` lead to a command of today, and its options are among those of that command."""
+    """The words after `smc-dp` lead to a command of today, its options are among those of that command, and a page
+    that is named exists.
+    """
     group: object = typer.main.get_command(app)
-    program, *words = instead.split()
+    call, _, page = instead.partition(", see ")
+    program, *words = call.partition(" and ")[0].split()
+    assert (ROOT / page).exists()
     assert program == "smc-dp"
     while words and words[0] in getattr(group, "commands", {}):
         group = group.commands[words.pop(0)]  # type: ignore[attr-defined]

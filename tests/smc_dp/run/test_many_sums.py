@@ -9,9 +9,9 @@ import numpy as np
 from support.audited import hospitals, sum_agreement
 
 from protocols.arithmetic.rng import Stream
+from smc_dp import predict
 from smc_dp.methods.gradients.gradient_descent import MOST_SUMS, GradientDescent
 from smc_dp.privacy.target import Target
-from smc_dp.run.prediction import predict
 from smc_dp.run.simulation import simulate_run
 
 

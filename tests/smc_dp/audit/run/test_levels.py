@@ -16,10 +16,10 @@ from support.mutants import OF_THE_CODE, OF_THE_RUN, audit
 
 from protocols.errors import LocalError
 from smc_dp.audit.run import checks, levels, words
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed, unfinished
+from smc_dp.audit.run.check import CheckOutcome, Finding, failed, not_possible, nothing_to_ask, passed, unfinished
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.levels import AssuranceLevel, EverybodysViews
-from smc_dp.audit.run.report import AuditReport, Finding, audit_evidence
+from smc_dp.audit.run.report import AuditReport, audit_evidence
 
 OF_CODE = tuple(Finding(check, passed("it is so")) for check in checks.CHECKS if check.name in OF_THE_CODE)
 

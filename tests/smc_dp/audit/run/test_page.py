@@ -40,7 +40,7 @@ def report(charged: Folders) -> AuditReport:
 
 
 def text(report: AuditReport) -> str:
-    return ShownPage(html(report.page())).text
+    return ShownPage(html(page.audit_page(report))).text
 
 
 def reported(folders: Folders, target: Path, *arguments: str) -> tuple[int, str]:
@@ -49,7 +49,7 @@ def reported(folders: Folders, target: Path, *arguments: str) -> tuple[int, str]
 
 
 def test_the_first_sheet_says_what_everybody_asks(report: AuditReport) -> None:
-    made = report.page()
+    made = page.audit_page(report)
     assert tuple(section.heading for section in made.sections[: len(FIRST)]) == FIRST
     assert [section.new_sheet for section in made.sections][: len(FIRST) + 1] == [False] * len(FIRST) + [True]
     found = text(report)
@@ -109,10 +109,10 @@ def test_whose_machines_it_ran_on_and_that_somebody_vanished_stands_on_the_first
         (failed("none"), "Run whether all participants approved of it is not known"),
     ):
         found = [replace(f, outcome=outcome) if f.check.name == "approvals" else f for f in report.findings]
-        other = text(replace(report, findings=tuple(found)))
+        other = text(replace(report, findings=tuple(found), audited=replace(report.audited, simulated=False)))
         assert said in other
         assert "a simulation: one process" not in other  # the twin
-    gone = text(replace(report, audited=replace(report.audited, absences=1)))
+    gone = text(replace(report, audited=replace(report.audited, missing=("north-0",))))
     assert "letters of some did not come, and their rows may not be in it" in gone
     assert "As the release states it: Suppose one record" in simulated
 
@@ -134,7 +134,8 @@ def test_what_strangers_wrote_stays_text_and_does_not_fill_the_page(report: Audi
     names = tuple(f"{HOSTILE}{i}" for i in range(3000))
     audited = replace(report.audited, release=hostile, participants=names, parties=names, viewed=names)
     long = replace(report.findings[0], outcome=replace(report.findings[0].outcome, detail=HOSTILE * 10**5))
-    found = html(replace(report, run=HOSTILE, findings=(long, *report.findings[1:]), audited=audited).page())
+    wide = replace(report, run=HOSTILE, findings=(long, *report.findings[1:]), audited=audited)
+    found = html(page.audit_page(wide))
     assert len(found.encode()) < MOST_BYTES
     read = ShownPage(found)
     assert HOSTILE[:40] in read.text
@@ -167,31 +168,21 @@ def test_the_command_prints_writes_and_keeps_what_is_there(charged: Folders, tmp
         ("dangling", "exists already"),
     ],
 )
-@pytest.mark.parametrize("option", ["--report", "--receipt"])
 def test_nothing_is_audited_for_a_file_that_cannot_be_a_new_one_beside_the_run(
-    option: str, where: str, why: str, charged: Folders, tmp_path: Path
+    where: str, why: str, charged: Folders, tmp_path: Path
 ) -> None:
     """What lies in a run folder is taken for a part of the run."""
-    run, key = tmp_path / "run", tmp_path / "auditor.key"
+    run = tmp_path / "run"
     shutil.copytree(charged.run, run)
     (run / "page.html").unlink()
     (tmp_path / "link").symlink_to(run)
     (tmp_path / "dangling").symlink_to("nowhere at all")
-    key.write_text("0" * 64 + "\n")
     before = sorted(run.iterdir())
-    more = ("--key", str(key)) if option == "--receipt" else ()
-    found = audit(str(run), option, str(tmp_path / where), *more)
+    found = audit(str(run), "--report", str(tmp_path / where))
     assert (found.code, found.out, found.err.count("\n")) == (2, "", 1)
-    assert found.err.startswith(f"error: {option}: ")
+    assert found.err.startswith("error: --report: ")
     assert why in found.err
     assert sorted(run.iterdir()) == before
-
-
-def test_report_and_receipt_are_two_files(charged: Folders, tmp_path: Path) -> None:
-    target = str(tmp_path / "one")
-    found = audit(str(charged.run), "--report", target, "--receipt", target, "--key", "auditor.key")
-    assert (found.code, found.out) == (2, "")
-    assert "is the file of --report too" in found.err
 
 
 def test_the_page_says_the_day_it_is_given(charged: Folders) -> None:

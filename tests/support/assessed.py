@@ -1,8 +1,8 @@
-"""Small honest runs of many kinds, each unlike another in some fact, and what a dossier says of each."""
+"""Small honest runs of many kinds, each unlike another in some fact of its assessment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -11,20 +11,17 @@ from unittest.mock import patch
 
 import numpy as np
 
-from protocols.arithmetic.rng import Stream
-from smc_dp import run_protocol
+from smc_dp import audit_run, run_protocol
 from smc_dp.audit.run import checks
+from smc_dp.audit.run.check import Check
+from smc_dp.audit.run.report import AuditReport
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import CategoricalColumn, NumericColumn
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.sources import Prepared
-from smc_dp.dossier.dossier import Dossier, dossier_of
-from smc_dp.dossier.facts import ApprovedStudy, RunFacts
-from smc_dp.dossier.reading import read_facts
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.privacy.target import Target
-from smc_dp.run.identities import PUBLIC_FILE, create, of_run
-from support.audited import hospitals, sum_agreement
+from support.audited import charged_run, hospitals, sum_agreement
 from support.deployed import deployed
 from support.mutants import OF_THE_RUN
 
@@ -40,11 +37,12 @@ class Audited:
     identities: Path | None = None
     views: Path | None = None
 
-    @property
-    def dossier(self) -> Dossier:
-        """By all checks of the run; those of the code have tests of their own."""
-        with patch.object(checks, "CHECKS", OF_THE_RUN):
-            return dossier_of(read_facts(self.run, self.identities, self.views, None, 40.0))
+    ledgers: Path | None = None
+
+    def report(self, of: Sequence[Check] = OF_THE_RUN) -> AuditReport:
+        """Audit the run by these checks; those of the code have tests of their own."""
+        with patch.object(checks, "CHECKS", tuple(of)):
+            return audit_run(self.run, identities=self.identities, views=self.views, ledgers=self.ledgers)
 
 
 def _simulated(data: Prepared = DATA, method: Any = "newton", **options: Any) -> Callable[[Path], Audited]:
@@ -56,11 +54,10 @@ def _simulated(data: Prepared = DATA, method: Any = "newton", **options: Any) ->
 
 
 def _known(folder: Path) -> Audited:
-    """By long-term identities that the auditor knows, and with everybody's views."""
-    create(folder / "keys", DATA.federation.names, Stream.insecure_from_seed("keys"))
-    known = of_run(folder / "keys", (*DATA.federation.names, "charlie"))
-    _simulated(identities=known, views=folder / "views")(folder)
-    return Audited(folder / "run", folder / "keys" / PUBLIC_FILE, folder / "views")
+    """By identities that the auditor knows, with everybody's views, and ledgers."""
+    folder.mkdir()
+    made = charged_run(folder)
+    return Audited(made.run, folder / "identities.json", made.views, folder / "ledgers")
 
 
 def _by_sites(folder: Path) -> Audited:
@@ -109,44 +106,3 @@ HONEST: Mapping[str, Callable[[Path], Audited]] = {
     "as the paper prints the noise": _simulated(method="prr_mean", target=Target(1, "paper"), protocol="linear"),
     "linear": _simulated(method="prr_mean", protocol="linear"),
 }
-
-
-def honest(folder: Path, names: Iterable[str] = tuple(HONEST)) -> dict[str, Dossier]:
-    """What is said of runs of these kinds."""
-    return {name: HONEST[name](folder / name.replace(" ", "-")).dossier for name in names}
-
-
-# Texts of strangers.
-
-HOSTILE = (
-    "<script>alert(1)</script>",
-    "a: b # c",
-    "'\"; - {x: [1, &a *a !!python/object]}",
-    "| >\n---\n...\n%YAML 1.1",
-    "https://evil.example/x [y](javascript:z) ![i](data:,)",
-    "$\\frac{1}{2}$ \\\\x `code` **bold** __x__ ~~no~~",
-    "&amp; &#60; \u2028 \u0085 \ufeff \u202e Käse ß 日本 \U0001f600",
-    "see www.evil.example or WWW.evil.example/x",
-    "yes",
-    "1e-05",
-    "",
-    " - ",
-)
-
-
-def with_hostile_names(facts: RunFacts) -> RunFacts:
-    return replace(
-        facts,
-        parties=HOSTILE,
-        columns=HOSTILE,
-        classes=HOSTILE,
-        label=HOSTILE[0],
-        left_out_for=HOSTILE,
-        vanished=HOSTILE,
-        study=ApprovedStudy(HOSTILE[4], HOSTILE[5], "0" * 64),
-    )
-
-
-def literal_of(name: str) -> str:
-    """The name as a reader sees it: on one line, nothing in it that cannot be printed."""
-    return "".join(c if c.isprintable() else " " for c in " ".join(name.split()))

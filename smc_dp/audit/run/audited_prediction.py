@@ -1,0 +1,114 @@
+"""Predictions with a release, on request only if an audit of the very same bytes reaches a level of assurance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+
+from smc_dp.arrays import Array
+from smc_dp.audit.run.work import MORE_TIME, SECONDS
+from smc_dp.errors import InputError, shown
+from smc_dp.run.folder import read_files
+from smc_dp.run.prediction import Predictions, predict_rows
+from smc_dp.run.run_files import RunFiles
+
+
+def predict(
+    run_folder: str | PathLike[str],
+    rows: str | PathLike[str] | Array,
+    id_column: str | None = None,
+    *,
+    level: int | None = None,
+    identities: str | PathLike[str] | None = None,
+    views: str | PathLike[str] | None = None,
+    seconds: float | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Predictions:
+    """Add the published shares of a run, where there are any, and classify rows.
+
+    Parameters
+    ----------
+    run_folder : path
+        The folder that a run has written.
+    rows : path or ndarray of shape (n, d)
+        A CSV or Parquet file, or rows as `smc_dp.data.preprocess.encode` makes them.
+    id_column : str, default=None
+        The column of the file that says what its rows are called; None numbers them.
+    level : {1, 2, 3}, default=None
+        The level of assurance that an audit of the run must reach before anything is predicted; None audits nothing.
+        The folder is read once, and audit and prediction work on the same bytes.
+    identities : path, default=None
+        With `level`: a file of public keys that are known from elsewhere, as `audit_run` takes it.
+    views : path, default=None
+        With `level`: a folder of what participants did and saw, as `audit_run` takes it.
+    seconds : float, default=None
+        With `level`: the processor time that the audit may use; None allows 40.
+    progress : callable, default=None
+        Hears the name of each check of the audit.
+
+    Returns
+    -------
+    Predictions
+        A class and scores for each row, and the accuracy where the rows have classes.
+
+    Raises
+    ------
+    InputError
+        When the folder holds no release, when one of its files contradicts another (the shares do not add up to the
+        weights, they or the published sum were not signed in the record; classes, bounds or the privacy statement are
+        others), when the audit does not reach the level, or when rows do not fit.
+
+    References
+    ----------
+    * M. Pathak, S. Rane and B. Raj. Multiparty differential privacy via aggregation of locally trained classifiers.
+      NIPS 2010, section 3.3 (the testing phase).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from smc_dp import predict, run_protocol
+    >>> from smc_dp.data.sources import dataset
+    >>> data, run = dataset("breast_cancer"), tempfile.mkdtemp() + "/run"
+    >>> report = run_protocol(data.federation, method="newton", bounds=data.bounds, out=run)
+    >>> found = predict(run, data.test.X)
+    >>> len(found.labels), set(found.labels) <= {"benign", "malignant"}
+    (114, True)
+
+    """
+    if level is None:
+        for name, value in {"identities": identities, "views": views, "seconds": seconds}.items():
+            if value is not None:
+                raise InputError(f"{name}: goes with `level`, and none was given")
+        return predict_rows(Path(run_folder), rows, id_column)
+    files = read_files(Path(run_folder))
+    _check_level(files, level, identities, views, SECONDS if seconds is None else seconds, progress)
+    return replace(predict_rows(files, rows, id_column), level=level)
+
+
+def _check_level(
+    files: RunFiles,
+    wanted: int,
+    identities: str | PathLike[str] | None,
+    views: str | PathLike[str] | None,
+    seconds: float,
+    progress: Callable[[str], None] | None,
+) -> None:
+    """Raise InputError, which says what is missing, unless an audit passes and reaches the wanted level."""
+    # Without a level nothing is audited, and the checks, which import every protocol's code, are not loaded.
+    from smc_dp.audit.run import words
+    from smc_dp.audit.run.checks import audit_run
+    from smc_dp.audit.run.levels import NUMBERS
+
+    if wanted not in NUMBERS:
+        raise InputError(f"level: wanted one of {', '.join(map(str, NUMBERS))}, got {shown(wanted)}")
+    found = audit_run(files, identities=identities, views=views, seconds=seconds, progress=progress)
+    reached = found.assurance.level
+    if not found.passed:
+        more = f" {MORE_TIME}." if found.unfinished else ""
+        raise InputError(f"level: the audit of {files} did not pass: {words.verdict(found)}{more}")
+    if reached is None or reached.number < wanted:
+        number = reached.number if reached else 0
+        missing, *_ = words.assured(found)
+        raise InputError(f"level: wanted level {wanted} of 3, the audit of {files} reached {number}. {missing}")

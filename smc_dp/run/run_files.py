@@ -1,0 +1,53 @@
+"""Files of a run folder: read from the disk on each request, or held in memory since they were read once."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from smc_dp.errors import InputError
+from smc_dp.files import reading
+
+
+@dataclass(frozen=True, repr=False)
+class RunFiles:
+    """Bytes of the files of a run folder by name, as they were when they were read.
+
+    Several readers of these bytes, such as an audit and a prediction, see the same run whatever happens to the folder.
+    """
+
+    folder: Path
+    contents: Mapping[str, bytes]
+
+    def __str__(self) -> str:
+        return str(self.folder)
+
+
+RunPlace: TypeAlias = Path | RunFiles
+"""A run folder, or what was read of it."""
+
+
+def path_of(place: RunPlace, name: str) -> Path:
+    """Return the path of a file of a run, for messages."""
+    return (place.folder if isinstance(place, RunFiles) else place) / name
+
+
+def has_file(place: RunPlace, name: str) -> bool:
+    """Return whether a run has a file of this name."""
+    return name in place.contents if isinstance(place, RunFiles) else os.path.lexists(place / name)
+
+
+def read_run_file(place: RunPlace, name: str, limit: int) -> bytes:
+    """Return a file of a run; raise InputError if it is missing, no plain file, or longer than `limit` bytes."""
+    if not isinstance(place, RunFiles):
+        return reading.read_file(place / name, limit)
+    if name not in place.contents:
+        raise InputError(f"{path_of(place, name)}: cannot be read: {os.strerror(errno.ENOENT)}")
+    content = place.contents[name]
+    if len(content) > limit:
+        raise InputError(f"{path_of(place, name)}: is larger than {limit:,} bytes")
+    return content
