@@ -45,9 +45,6 @@ TABLE: dict[str, tuple[str, ...]] = {
         (f"protocols.{room}.sentences" for room in ("comparison", "linear", "secure_sum")),
         ("protocols.runtime.quoted",),
     ),
-    "protocols.pathak2010.searching": (
-        *("ROLE", "protocols.comparison.garbled", "protocols.curator", "protocols.runtime.claims"),
-    ),
     "protocols.linear": ("ROLE", "protocols.curator", "protocols.comparison.garbled", "protocols.pathak2010.values"),
     "protocols.linear.ideal": ("ROLE", "protocols.comparison.garbled", "protocols.curator", "protocols.runtime.claims"),
     "protocols.linear.boundary": ("ROLE", "protocols.curator", "protocols.runtime.claims"),
@@ -96,7 +93,8 @@ TABLE: dict[str, tuple[str, ...]] = {
     # The settings of each protocol: the only place in `run` that knows one by its name.
     "smc_dp.run.terms": (
         *("smc_dp.aggregation", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.methods", "smc_dp.privacy"),
-        *("protocols.arithmetic.rng", "protocols.errors", "protocols.programs", "protocols.secure_sum.parameters"),
+        *("protocols.arithmetic.rng", "protocols.errors", "protocols.pathak2010.parameters", "protocols.programs"),
+        "protocols.secure_sum.parameters",
     ),
     "smc_dp.audit.code": (*AUDITOR, "smc_dp.__version__", "smc_dp.pages", "protocols.comparison"),
     "smc_dp.audit.epsilon": (
@@ -189,7 +187,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "protocols.arithmetic.words": ("numpy",),
     "protocols.crypto": ("cryptography", "phe"),
     **{f"protocols.crypto.{name}": ("cryptography", "numpy") for name in ("garbling", "half_gates", "masking")},
-    **{f"protocols.crypto.{name}": ("numpy",) for name in ("circuit", "garbled_place")},
+    "protocols.crypto.circuit": ("numpy",),
     "protocols.crypto.oblivious": ("cryptography", "nacl", "numpy"),
     "protocols.runtime": ("cbor2",),
 }
@@ -205,7 +203,7 @@ NEVER_IN_ROLES = {
 ROLE_FILES = {
     "protocols.comparison.roles",
     "protocols.comparison.signs",
-    *(f"protocols.pathak2010.{name}" for name in ("garbled", "setup", "stage1", "stage2", "stage3")),
+    *(f"protocols.pathak2010.{name}" for name in ("setup", "stage1", "stage2", "stage3")),
     *(f"protocols.linear.{name}" for name in ("setup", "submission", "selection", "publication")),
     *(f"protocols.secure_sum.{name}" for name in ("setup", "seating", "steps", "sums", "complete", "publishing")),
 }
