@@ -447,6 +447,28 @@ def test_the_rooms_of_smc_dp_stand_on_floors() -> None:
     assert circle({**whole, "smc_dp.data": ("smc_dp.methods",)}) != []  # the broken twin
 
 
+# One engine runs parties in process.
+
+ALL_ACTORS = {"protocols.runtime.actor", "protocols.runtime.actor.actors", "protocols.runtime.actor.overdue"}
+
+
+def engines(sources: Mapping[str, str]) -> list[str]:
+    """Return the modules that make all actors of a session, or tell them that nobody can move."""
+    return sorted(
+        module
+        for module, source in sources.items()
+        if ALL_ACTORS & {name for _, name in imports(ast.parse(source), module)}
+    )
+
+
+def test_exactly_one_in_process_engine_ships() -> None:
+    shipped = {module_of(path): path.read_text(encoding="utf-8") for path in files()}
+    second = (ROOT / "tests" / "support" / "asyncio_actors.py").read_text(encoding="utf-8")
+    assert engines(shipped) == ["protocols.runtime.simulate"]
+    # The mutant: the engine of the tests is shipped too.
+    assert engines(shipped | {"protocols.runtime.x": second}) == ["protocols.runtime.simulate", "protocols.runtime.x"]
+
+
 # What stands beside the rules: the list of packages, and every protocol under them.
 
 CORE = ("arithmetic", "crypto", "runtime")  # the rooms of `protocols` that are no protocols

@@ -226,6 +226,8 @@ def run(
 ) -> None:
     """Train together and write a run folder.
 
+    Parties run as in-process actors that exchange encrypted messages over a simulated channel.
+
     prr_mean: all participants must follow the protocol: one party that breaks its rules removes all noise. The party
     with the fewest records knows the noise; of two parties, it obtains the other's model exactly.
 

@@ -14,7 +14,6 @@ from support.toy import dgk_key, paillier_key
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
-from protocols.crypto import oblivious
 from protocols.errors import ReplayError
 from protocols.pathak2010 import PROGRAM, Parameters, as_printed
 from protocols.pathak2010.values import Announced, CuratorKeys, Halves, PartyInput, PartyKeys
