@@ -1,9 +1,9 @@
 """Parties as in-process actors that exchange sealed envelopes over a simulated channel.
 
-Three hospitals and Charlie, an actor each, compute the noisy sum of the curator protocol with keys of 2048 bits. You
-will see the first envelope of each kind as the channel carries it: its header, and the beginning of its sealed body.
-At the end the script checks that the published shares add up to the sum that the ideal functionality gives, and that
-an actor refuses an envelope of which the channel changed one bit.
+Three hospitals and Charlie, an actor each, compute the noisy sum of the curator protocol with keys of 2048 bits.
+You will see the first envelope of each kind as the channel carries it: its header, and the beginning of its sealed
+body. At the end the script checks that the published shares add up to the sum that the ideal functionality gives, and
+that an actor refuses an envelope of which the channel changed one bit.
 
     python in_process_actors.py
 """

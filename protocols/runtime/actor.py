@@ -3,8 +3,9 @@
 Theory of operation. An actor runs in process: it never does input or output, has no clock and starts nothing by itself.
 A driver hands it envelopes (`deliver`) and says who is absent (`miss`), lets it run (`advance`), and carries away the
 envelopes that it gets back. `awaited` names those without whom it cannot go on; when they have had time enough is for
-the driver to say. In the end a role is `done`, with a result; or `stopped`, because somebody is absent whom it needs; or `gone`,
-which only a driver can know. What a role has published is handed out by `release`, and not before it is done.
+the driver to say. In the end a role is `done`, with a result; or `stopped`, because somebody is absent whom it needs;
+or `gone`, which only a driver can know. What a role has published is handed out by `release`, and not before it is
+done.
 
 Greetings are public. They are not delivered: `board` holds those that have been posted, by sender, and an actor looks
 there when it needs one. It starts when all with whom it shares a link have greeted.
