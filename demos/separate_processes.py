@@ -20,9 +20,9 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.pathak2010 import PROGRAM, Parameters, PartyInput
 from protocols.pathak2010.ideal import functionality
+from protocols.runtime.actor import Actor
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.process import Process
 from protocols.runtime.replay import resume, save
 from protocols.runtime.session import PUBLIC_NAME, Session
 
@@ -58,27 +58,27 @@ def site(name: str, folder: Path) -> None:
     agreed, own, number = session(folder), folder / name, folder / name / "number"
     me, seed = Identity((own / "identity").read_bytes()), Stream((own / "seed").read_bytes(), insecure=False)
     board: dict[str, Envelope] = {}
-    process = Process(agreed, name, me, seed, (P, *([INPUTS[name]] if name in INPUTS else [])), board)
+    actor = Actor(agreed, name, me, seed, (P, *([INPUTS[name]] if name in INPUTS else [])), board)
     if number.exists():
         state, outbox = cbor2.loads((own / f"state {int(number.read_text())}").read_bytes())
         send(folder, [Envelope.decode(envelope) for envelope in outbox])
-        process = resume(agreed, state, me, int(number.read_text()), board)
+        actor = resume(agreed, state, me, int(number.read_text()), board)
     while True:
         board.update({n: hello[0] for n in NAMES if (hello := mail(folder, PUBLIC_NAME, n, 0)[:1])})
-        at = process.channel.counters.received
+        at = actor.channel.counters.received
         new = [e for sender in NAMES for e in mail(folder, name, sender, at.get(sender, 0))]
         for envelope in new:
-            process.deliver(envelope)
-        out = process.advance() + (process.release() if process.done else [])
+            actor.deliver(envelope)
+        out = actor.advance() + (actor.release() if actor.done else [])
         if not (new or out):
-            if process.done:  # it had been killed after its last commit
+            if actor.done:  # it had been killed after its last commit
                 return
             time.sleep(0.02)
             continue
-        state = save(process)
-        write(own / f"state {process.counter}", cbor2.dumps([state, [envelope.encode() for envelope in out]]))
-        write(number, str(process.counter).encode())  # from here on, only this state may go on
-        (own / f"state {process.counter - 1}").unlink(missing_ok=True)  # with what a finished stage has forgotten
+        state = save(actor)
+        write(own / f"state {actor.counter}", cbor2.dumps([state, [envelope.encode() for envelope in out]]))
+        write(number, str(actor.counter).encode())  # from here on, only this state may go on
+        (own / f"state {actor.counter - 1}").unlink(missing_ok=True)  # with what a finished stage has forgotten
         send(folder, out)
 
 

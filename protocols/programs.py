@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from protocols import comparison, linear, pathak2010, secure_sum
@@ -86,12 +86,6 @@ PROTOCOLS = MappingProxyType(
         )
     }
 )
-
-_GARBLED = replace(pathak2010.PROGRAM, name="pathak2010-garbled")
-LOOKED_AT = MappingProxyType(
-    {**PROTOCOLS, _GARBLED.name: Protocol(_GARBLED, ideal.GARBLED, ideal.CLAIM, LIMITS, sentences=_PAPER)},
-)
-"""All of whose coalitions there is a matrix: beside the protocols the other way in which one of them runs."""
 
 
 def find(name: str, version: int) -> Protocol:

@@ -6,7 +6,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -44,9 +44,6 @@ TABLE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         (f"protocols.{room}.sentences" for room in ("comparison", "linear", "secure_sum")),
         ("protocols.runtime.quoted",),
-    ),
-    "protocols.pathak2010.searching": (
-        *("ROLE", "protocols.comparison.garbled", "protocols.curator", "protocols.runtime.claims"),
     ),
     "protocols.linear": ("ROLE", "protocols.curator", "protocols.comparison.garbled", "protocols.pathak2010.values"),
     "protocols.linear.ideal": ("ROLE", "protocols.comparison.garbled", "protocols.curator", "protocols.runtime.claims"),
@@ -97,7 +94,8 @@ TABLE: dict[str, tuple[str, ...]] = {
     # The settings of each protocol: the only place in `run` that knows one by its name.
     "smc_dp.run.terms": (
         *("smc_dp.aggregation", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.methods", "smc_dp.privacy"),
-        *("protocols.arithmetic.rng", "protocols.errors", "protocols.programs", "protocols.secure_sum.parameters"),
+        *("protocols.arithmetic.rng", "protocols.errors", "protocols.pathak2010.parameters", "protocols.programs"),
+        "protocols.secure_sum.parameters",
     ),
     "smc_dp.audit.code": (*AUDITOR, "smc_dp.__version__", "smc_dp.pages", "protocols.comparison"),
     "smc_dp.audit.epsilon": (
@@ -185,7 +183,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "protocols.arithmetic.words": ("numpy",),
     "protocols.crypto": ("cryptography", "phe"),
     **{f"protocols.crypto.{name}": ("cryptography", "numpy") for name in ("garbling", "half_gates", "masking")},
-    **{f"protocols.crypto.{name}": ("numpy",) for name in ("circuit", "garbled_place")},
+    "protocols.crypto.circuit": ("numpy",),
     "protocols.crypto.oblivious": ("cryptography", "nacl", "numpy"),
     "protocols.runtime": ("cbor2",),
 }
@@ -201,7 +199,7 @@ NEVER_IN_ROLES = {
 ROLE_FILES = {
     "protocols.comparison.roles",
     "protocols.comparison.signs",
-    *(f"protocols.pathak2010.{name}" for name in ("garbled", "setup", "stage1", "stage2", "stage3")),
+    *(f"protocols.pathak2010.{name}" for name in ("setup", "stage1", "stage2", "stage3")),
     *(f"protocols.linear.{name}" for name in ("setup", "submission", "selection", "publication")),
     *(f"protocols.secure_sum.{name}" for name in ("setup", "seating", "steps", "sums", "complete", "publishing")),
 }
@@ -443,6 +441,28 @@ def test_the_rooms_of_smc_dp_stand_on_floors() -> None:
     whole = {room: tuple(b for a in allowed for b in rows if fits(b, a)) for room, allowed in rows.items()}
     assert circle(whole) == []
     assert circle({**whole, "smc_dp.data": ("smc_dp.methods",)}) != []  # the broken twin
+
+
+# One engine runs parties in process.
+
+ALL_ACTORS = {"protocols.runtime.actor", "protocols.runtime.actor.actors", "protocols.runtime.actor.overdue"}
+
+
+def engines(sources: Mapping[str, str]) -> list[str]:
+    """Return the modules that make all actors of a session, or tell them that nobody can move."""
+    return sorted(
+        module
+        for module, source in sources.items()
+        if ALL_ACTORS & {name for _, name in imports(ast.parse(source), module)}
+    )
+
+
+def test_exactly_one_in_process_engine_ships() -> None:
+    shipped = {module_of(path): path.read_text(encoding="utf-8") for path in files()}
+    second = (ROOT / "tests" / "support" / "asyncio_actors.py").read_text(encoding="utf-8")
+    assert engines(shipped) == ["protocols.runtime.simulate"]
+    # The mutant: the engine of the tests is shipped too.
+    assert engines(shipped | {"protocols.runtime.x": second}) == ["protocols.runtime.simulate", "protocols.runtime.x"]
 
 
 # What stands beside the rules: the list of packages, and every protocol under them.

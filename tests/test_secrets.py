@@ -12,8 +12,8 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto import dgk, paillier
 from protocols.crypto.identity import Identity
 from protocols.runtime import replay
+from protocols.runtime.actor import actors
 from protocols.runtime.mailbox import Mail
-from protocols.runtime.process import processes
 from protocols.runtime.simulate import Setting
 from smc_dp.aggregation import Contribution
 from smc_dp.data.federation import Rows
@@ -33,7 +33,7 @@ def test_values_of_a_run() -> None:
     shown = [*t.inputs, run, *run.views.values(), *run.transcript.envelopes, first, *run.published.values()]
     shown += [
         *run.recorded.values(),
-        *processes(*t.setup, {}).values(),
+        *actors(*t.setup, {}).values(),
         Mail("P1", 1, "Half", "stage1", 2, b"%d" % CANARY),
     ]
     for value in shown:

@@ -1,4 +1,4 @@
-"""What the gates compute: sums, and of K numbers the place of the smallest, bit by bit.
+"""What the gates compute: of K numbers the place of the smallest, bit by bit.
 
 A wire here is what a side of the gates has of it, so this is read once and runs for both, and no bit is ever looked at.
 Arrays hold a number's bits in their first axis, the lowest one first, and the numbers in the second. Neighbours meet,
@@ -28,15 +28,6 @@ def ands(K: int, width: int) -> int:
         found += K // 2 * known
         K -= K // 2
     return found
-
-
-def added(ands: Ands, x: Wires, y: Wires) -> Wires:
-    """x + y mod 2**width, number by number: the carry becomes that of x where both bits are equal, and else stays."""
-    differ, carries = x ^ y, [np.zeros_like(x[0])]
-    for bit, where in zip(x[:-1], ands(differ[:-1]), strict=True):
-        carries.append(bit ^ where(bit ^ carries[-1]))
-    total: Wires = differ ^ np.stack(carries)
-    return total
 
 
 def smallest(ands: Ands, numbers: Wires) -> Wires:

@@ -11,7 +11,7 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.crypto import dgk, paillier
 from protocols.curator import parties_and_curator
 from protocols.pathak2010 import setup, stage1, stage2, stage3
-from protocols.pathak2010.messages import GARBLED, KINDS
+from protocols.pathak2010.messages import KINDS
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import RECORDS, Announced, PartyInput
 from protocols.runtime.endpoint import Endpoint
@@ -41,7 +41,7 @@ PROGRAM = Program(
     "pathak2010",
     2,
     {PARTY: party, CURATOR: curator},
-    (*KINDS, *GARBLED),
+    KINDS,
     (
         *RECORDS,
         Permutation,

@@ -22,7 +22,6 @@ from protocols.curator import parties_and_curator
 from protocols.pathak2010 import ideal, setup, stage1, stage2, stage3
 from protocols.pathak2010.boundary import released
 from protocols.pathak2010.messages import (
-    GARBLED,
     XI,
     ZETA,
     Blinded,
@@ -322,7 +321,6 @@ PROGRAM = Program(
         *(PaillierKey, ComparisonKey, SharedKey, Commitment, Opening),
         *(PrintedShare, PrintedCuratorShare, PrintedSlot, Blinded, Half, Match, Bits, Differences),
         *(Indicator, PrintedSelected, PrintedMasked, Reshare, Ready, PublishedShare),
-        *GARBLED,
     ),
     (
         *(*RECORDS, PrintedInput, Permutation),

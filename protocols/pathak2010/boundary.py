@@ -183,9 +183,4 @@ NOT_CLAIMED = (
         "Where all pairs are compared, a P_1 that answers one comparison against the rules sees by whether Charlie "
         "refuses something of how the two sizes stand to the others; whose they are, it does not see."
     ),
-    Unclaimed(
-        "Where the search is garbled, a P_1 that breaks the rules decides which place Charlie finds, or learns by "
-        "whether he refuses one bit of its choice about all sizes; a Charlie who sends an inconsistent extension can "
-        "find what tells labels apart, and with it every size. Neither sees whose a size is."
-    ),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from protocols.comparison.garbled import Choices, Extension, OtKey, Tables
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.curator import CURATOR_NAME, EVERYBODY, FIRST, OTHERS, PARTIES, around_the_first
 from protocols.pathak2010 import minimum
@@ -59,15 +58,13 @@ def _turns(p: Parameters) -> Iterator[Turn]:
 def key_turns(p: Parameters) -> Iterator[Turn]:
     """Stage 0."""
     mine = Labour(FIRST, SETUP, {"Paillier key": 1}, keys=True)
-    compared, point = ("transfers offered", OtKey) if p.is_garbled else ("comparison key", ComparisonKey)
-    his = Labour(CURATOR_NAME, SETUP, {"Paillier key": 1, compared: 1}, keys=True)
+    his = Labour(CURATOR_NAME, SETUP, {"Paillier key": 1, "comparison key": 1}, keys=True)
     proofs = (Labour(group, SETUP, {"key proof": 1}) for group in (FIRST, CURATOR_NAME))
     keys = Flow(PaillierKey, SETUP, (FIRST,), CHARLIE), Flow(PaillierKey, SETUP, CHARLIE, PARTIES)
     yield Turn(keys, (mine, his, *proofs))
     checks = tuple(Labour(group, SETUP, {"key check": 1}) for group in EVERYBODY)
-    yield Turn((Flow(SharedKey, SETUP, (FIRST,), (OTHERS,)), Flow(point, SETUP, CHARLIE, (FIRST,))), checks)
-    read = Labour(FIRST, SETUP, {"transfers chosen": int(p.is_garbled)}), Labour(OTHERS, SETUP, {"key assembly": 1})
-    yield Turn((Flow(Commitment, SETUP, PARTIES, PARTIES),), read)
+    yield Turn((Flow(SharedKey, SETUP, (FIRST,), (OTHERS,)), Flow(ComparisonKey, SETUP, CHARLIE, (FIRST,))), checks)
+    yield Turn((Flow(Commitment, SETUP, PARTIES, PARTIES),), (Labour(OTHERS, SETUP, {"key assembly": 1}),))
     yield Turn((Flow(Opening, SETUP, PARTIES, PARTIES),))
 
 
@@ -75,9 +72,6 @@ def comparison_turns(p: Parameters) -> Iterator[Turn]:
     """Steps 1.5 and 1.6: the halves to P_1, and level after level the comparisons."""
     halves: tuple[Flow, ...] = (Flow(Half, STAGE1, (OTHERS,), (FIRST,)),)
     opened = each_of(PARTIES, STAGE1, {"first decryption": 1})
-    if p.is_garbled:
-        yield from _garbled(p, Turn(halves, opened))
-        return
     offer, answer = {"bit": p.compared_bits}, {"difference": p.compared_bits + 1}
     for count in minimum.levels(p.comparison, p.K):
         asked = Flow(Match, STAGE1, CHARLIE, (FIRST,), count), Flow(Bits, STAGE1, CHARLIE, (FIRST,), count, each=offer)
@@ -86,16 +80,6 @@ def comparison_turns(p: Parameters) -> Iterator[Turn]:
         answers = Flow(Differences, STAGE1, (FIRST,), CHARLIE, count, each=answer, then=seen, answers=True)
         yield Turn((answers,))
         halves, opened = (), ()
-
-
-def _garbled(p: Parameters, halves: Turn) -> Iterator[Turn]:
-    """The same by one garbled search."""
-    yield halves
-    yield Turn((Flow(Choices, STAGE1, (FIRST,), CHARLIE),))
-    yield Turn((Flow(Extension, STAGE1, CHARLIE, (FIRST,)),), (Labour(CURATOR_NAME, STAGE1, {"place chosen": 1}),))
-    tables = Flow(Tables, STAGE1, (FIRST,), CHARLIE, p.table_parts)
-    yield Turn((tables,), (Labour(FIRST, STAGE1, {"place garbled": 1}),))
-    yield Turn(labour=(Labour(CURATOR_NAME, STAGE1, {"place evaluated": 1}),))
 
 
 def share_turns(p: Parameters, packs: int) -> Iterator[Turn]:

@@ -5,14 +5,12 @@ Theorem. Let every participant follow the protocol, and let a coalition that is 
 parties without Charlie, look at all that its members see. Then its view can be made, up to a distance of
 
     `distance`: 2**-sigma (blinding, step 1.4) + K (K-1) 2**-(t_b + 1) (equal tie bits of parties with equal sizes)
-    + 2**-sigma (masks, step 3.1) + (2l + 1) 2**-(t/2) (each comparison of l bits, the DGK key's orders of t bits; none
-    where the search is garbled)
+    + 2**-sigma (masks, step 3.1) + (2l + 1) 2**-(t/2) (each comparison of l bits, the DGK key's orders of t bits)
     + K (4 + packs) 2**-64 (full exponents: powers of h_s instead of its whole group)
     + the advantage against short exponents, unless they are full (`SHORT`), in K (4 + packs) ciphertexts
     + the advantage against Paillier (DCR), DGK, the sealed links (X25519, HKDF, ChaCha20-Poly1305), the commitments
     (SHA-256), the hash that makes h (SHAKE-256), and the generators of coins (the operating system's, ChaCha20,
-    HMAC-SHA-256); where the search is garbled, in place of DGK, against square CDH on edwards25519 in the random-oracle
-    model, AES-128 as an ideal permutation (`searching.strength`: less than 128 bits) and ChaCha20 as a generator,
+    HMAC-SHA-256),
 
 from the coalition's own inputs and what `functionality` hands to its members.
 
@@ -33,10 +31,6 @@ just as well.) A Paillier
 ciphertext that returns to the holder of its key (steps 1.4 and 3.1) is perfectly uniform over those of its plaintext
 with Jacobi symbol +1, whatever primes the holder took, so the randomisers tell nothing either. Each party sends a relay
 or a cover of the same length to each other party, so neither Charlie nor a reader of the wire sees an edge of pi_1.
-
-*A garbled search* [N12]: Charlie's labels and hashes tell him the place of the smallest and nothing else, for given his
-labels the gates are uniform up to answers of the permutation and of the oracle, but for those that he reaches; that
-place is uniform behind pi_1. P_1 reads u alone, which hides his bits under keys that it did not choose.
 
 The same argument gives the computational differential privacy (SIM-CDP) of the noise for each such coalition that
 does not contain the party whose noise was selected.
@@ -59,7 +53,7 @@ from protocols.comparison.ideal import simulate_holder
 from protocols.crypto import dgk, paillier
 from protocols.crypto.commitment import OPENING_BYTES
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010 import minimum, searching
+from protocols.pathak2010 import minimum
 from protocols.pathak2010.boundary import NOT_CLAIMED, released
 from protocols.pathak2010.limits import MAX_KEY_BITS
 from protocols.pathak2010.messages import PublishedShare
@@ -84,9 +78,7 @@ SHORT = (
 
 def assumed(p: Parameters) -> str:
     """What the claim rests on beside `distance`."""
-    # A garbled search makes no DGK key.
-    held = ASSUMPTIONS.replace("DGK, ", "") + searching.ASSUMED if p.is_garbled else ASSUMPTIONS
-    return held if p.exponents == "full" else held + SHORT
+    return ASSUMPTIONS if p.exponents == "full" else ASSUMPTIONS + SHORT
 
 
 def smallest(sizes: Sequence[int], ties: Sequence[int]) -> int:
@@ -109,7 +101,7 @@ def distance(p: Parameters) -> Fraction:
     blinding = Fraction(p.K, 1 << (p.blind_bits - p.sizes.bits))
     ties = Fraction(p.K * (p.K - 1), 1 << (p.tie_bits + 1))
     masks = Fraction(p.dimension, 1 << (p.mask_bits - p.ring_bits))
-    bits = 0 if p.is_garbled else minimum.comparisons(p.comparison, p.K) * (2 * p.compared_bits + 1)
+    bits = minimum.comparisons(p.comparison, p.K) * (2 * p.compared_bits + 1)
     powers = Fraction(p.K * (4 + p.packing.packs) * (p.exponents == "full"), 1 << paillier.RANDOMISER_SLACK)
     return blinding + ties + masks + Fraction(bits, 1 << (dgk.order_bits(p.key_bits) // 2)) + powers
 
@@ -118,7 +110,7 @@ def simulate_curator(p: Parameters, rng: Stream) -> Readings:
     """All that Charlie reads, made from the public parameters alone."""
     return {
         "Slot.b": list(p.sizes.random_vector(p.K, rng)),
-        **(searching.simulated(p, rng) if p.is_garbled else _simulated_answers(p, rng)),
+        **_simulated_answers(p, rng),
         "Masked.psi": p.packing.pack([rng.bits(p.mask_bits) for _ in range(p.dimension)]),
         "Reshare.x": list(p.weights.random_vector(p.K * p.dimension, rng)),
     }
@@ -160,9 +152,6 @@ def simulate_parties(
         found["Reshare.x"] += p.weights.random_vector(p.K * p.dimension, rng)
     if 0 in members:
         found["Half.a_tilde"] += [p.sizes.reduce(a) for a in blinded[1:]]
-        if p.is_garbled:
-            found["Extension.u"].append(rng.bits(8 * p.layout()["extension"]))
-            return dict(found)
         for i, j, _ in _contest(p, rng):
             found["Match.left"].append(i)
             found["Match.right"].append(j)
@@ -203,7 +192,6 @@ def masks(p: Parameters) -> tuple[Mask, ...]:
         Mask("Blinded.a", p.blind_bits, p.sizes.bits, p.K),
         Mask("Masked.psi", p.mask_bits, p.ring_bits, p.dimension, p.packing.unpack),
         Mask("Reshare.x", p.ring_bits),
-        *((Mask("Extension.u", 8 * p.layout()["extension"]),) if p.is_garbled else ()),
     )
 
 
@@ -249,8 +237,6 @@ MODEL = Model(
     Hygiene(SIGMA, masks, ("Indicator",), lambda p: (p.sizes.bits, p.tie_bits), agrees, lambda p: p.ring_bits),
     variants=variants,
 )
-GARBLED = replace(MODEL, sample=lambda K: replace(sample(K), comparison="garbled"))
-"""The same for sessions in which the search is garbled."""
 
 # How the claim is tried.
 
@@ -329,9 +315,8 @@ def condensed(p: Parameters, found: Readings) -> Readings:
 CLAIM = Claim(
     simulators={"charlie": simulate_curator, "any set of parties": simulate_parties},
     not_claimed=NOT_CLAIMED,
-    trials=Trials(claimed, simulation, small, worlds, condensed, lengths, besides=searching.besides),
+    trials=Trials(claimed, simulation, small, worlds, condensed, lengths),
     distance=distance,
     assumptions=ASSUMPTIONS,
     assumed=assumed,
-    strength=searching.strength,
 )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from protocols.comparison import garbled
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.crypto.paillier import Ciphertext
 from protocols.runtime.message import (
@@ -150,5 +149,3 @@ KINDS = (
     *(Relay, Slot, Blinded, Half, Match, Bits, Differences),
     *(Indicator, Selected, Masked, Reshare, Ready, PublishedShare),
 )
-GARBLED = garbled.KINDS
-"""What travels in place of `ComparisonKey`, `Match`, `Bits` and `Differences` where the search is garbled."""

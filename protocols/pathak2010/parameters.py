@@ -9,8 +9,8 @@ from typing import Any
 
 from protocols.arithmetic.packing import Packing
 from protocols.arithmetic.ring import Ring, Vector
-from protocols.comparison import garbled, steps
-from protocols.crypto import admission, commitment, garbled_place, oblivious
+from protocols.comparison import steps
+from protocols.crypto import admission, commitment
 from protocols.crypto.paillier import EXPONENTS
 from protocols.errors import LocalError
 
@@ -18,8 +18,12 @@ SIGMA = 64  # statistical security of every mask, in bits
 SIZE_BITS = 32  # L: sizes are below 2**32
 TIE_SECURITY = 40  # two parties draw equal tie bits with probability below 2**-40 in any run
 SEED_BYTES = 32
-BY_PAIRS = ("tournament", "all-pairs")
-COMPARISONS = (*BY_PAIRS, "garbled")
+COMPARISONS = ("tournament", "all-pairs")
+REMOVED_COMPARISON = "garbled"  # earlier versions had it
+REMOVED_REFUSAL = (
+    "comparison: garbled was removed; use tournament, or the protocol linear, which uses the garbled comparison "
+    "(version 0.1.0 audits earlier runs)"
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class Parameters:
             raise LocalError(f"wanted at least two parties with different names, got {', '.join(self.parties)}")
         if self.dimension < 1 or self.ring_bits < 8 or self.ring_bits % 8:
             raise LocalError("dimension must be at least 1 and ring_bits a positive multiple of 8")
+        if self.comparison == REMOVED_COMPARISON:
+            raise LocalError(REMOVED_REFUSAL)
         if self.comparison not in COMPARISONS:
             raise LocalError(f"comparison must be one of {', '.join(COMPARISONS)}, got {self.comparison}")
         if self.exponents not in EXPONENTS:
@@ -142,10 +148,6 @@ class Parameters:
             "proof_points": admission.POINTS,
             "compared_bits": self.compared_bits,
             "differences": self.compared_bits + 1,
-            "point": oblivious.POINT_BYTES,
-            "points": oblivious.KEYS,
-            "extension": oblivious.u_bytes(garbled_place.choice_bits(self.K, self.compared_bits)),
-            "tables part": garbled.part_bytes(self.table_bytes),
         }
 
     def check_length(self, *vectors: Vector) -> None:
@@ -153,26 +155,6 @@ class Parameters:
         for vector in vectors:
             if len(vector) != self.dimension:
                 raise LocalError(f"wanted vectors of {self.dimension} numbers, got one of {len(vector)}")
-
-    @property
-    def is_garbled(self) -> bool:
-        """Whether one garbled circuit finds the smallest, in place of comparisons."""
-        return self.comparison == "garbled"
-
-    @property
-    def compared(self) -> Ring:
-        """Z_(2**(L'-1)): a size with its tie bits fits, so shares of the circuit need no sign."""
-        return Ring(self.compared_bits)
-
-    @property
-    def table_bytes(self) -> int:
-        """The size of the garbled gates."""
-        return garbled_place.table_bytes(self.K, self.compared_bits)
-
-    @property
-    def table_parts(self) -> int:
-        """In how many letters they travel."""
-        return garbled.parts(self.table_bytes)
 
     @property
     def u(self) -> int:

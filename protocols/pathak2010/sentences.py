@@ -1,7 +1,7 @@
 """The paper's own sentences, step by step: section 3.2 word for word, its letters spelled as in the code.
 
 Hats are left out as they are there, a~ has a tilde; `...` between two sentences stands for others. Where the code
-departs, the notes are named. What the paper leaves to a block of its own (comparison, garbled search) the notes say.
+departs, the notes are named. What the paper leaves to a block of its own (the comparison) the notes say.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from protocols.comparison import sentences as comparison
-from protocols.runtime.quoted import Quoted, quoted_notes
+from protocols.runtime.quoted import Quoted
 
 ROOM = "protocols.pathak2010"
 PAPER = "Pathak, Rane and Raj, Multiparty Differential Privacy via Aggregation of Locally Trained Classifiers"
@@ -28,13 +28,6 @@ _SELECTED = _printed(
     "compute a d-dimensional noise vector psi such that, for i = 1, ..., d, psi(i) = prod_j psi_j(i) = prod_j "
     "zeta(v(j)eta_j(i)) = zeta(sum_j v(j)eta_j(i)).",
     "N5",
-)
-_GARBLED = quoted_notes(
-    ROOM,
-    "[N12]",
-    "So Charlie learns j~ and no answer of a comparison, P_1 learns nothing: with it the parties have no hint on "
-    "pi_2, which [N3]'s matches give them",
-    "N12",
 )
 
 SENTENCES: Mapping[str, Quoted] = MappingProxyType(
@@ -118,6 +111,5 @@ SENTENCES: Mapping[str, Quoted] = MappingProxyType(
             "N8",
         ),
         **comparison.SENTENCES,
-        **dict.fromkeys((f"transfer {i}" for i in range(4)), _GARBLED),
     }
 )

@@ -9,10 +9,8 @@ import hashlib
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import roles as comparison
-from protocols.comparison.garbled import OtKey
 from protocols.comparison.messages import DGK, ComparisonKey
-from protocols.crypto import admission, commitment, dgk, oblivious, paillier
-from protocols.errors import DecodeError
+from protocols.crypto import admission, commitment, dgk, paillier
 from protocols.pathak2010.messages import XI, ZETA, Commitment, Opening, PaillierKey, SharedKey
 from protocols.pathak2010.parameters import SEED_BYTES, Parameters
 from protocols.pathak2010.values import CuratorKeys, PartyKeys
@@ -27,22 +25,19 @@ async def party(me: Endpoint, p: Parameters) -> PartyKeys:
         xi = me.once("xi", lambda rng: paillier.generate(p.key_bits, rng, p.exponents))
         me.send(me.curator, _announce(me, xi))
     zeta = _admitted(me, me.curator, await me.receive(me.curator, PaillierKey), p)
-    # 2. xi with its secret key to every party; the comparison key to P_1, or a point of base transfers [N12].
-    compare, choice = None, None
+    # 2. xi with its secret key to every party; the comparison key to P_1.
+    compare = None
     if me.name == first:
         me.broadcast(me.others, SharedKey(xi.p, xi.q))
-        if p.is_garbled:
-            choice = _chosen(me, await me.receive(me.curator, OtKey))
-        else:
-            got = await me.receive(me.curator, ComparisonKey)
-            compare = comparison.admitted(me, me.curator, got, p.key_bits, p.u)
+        got = await me.receive(me.curator, ComparisonKey)
+        compare = comparison.admitted(me, me.curator, got, p.key_bits, p.u)
     else:
         xi = _assembled(me, first, await me.receive(first, SharedKey), p)
     me.admit(XI, xi.public)
     me.admit(ZETA, zeta)
     # 3. pi_1 by commit and open: uniform if one party is honest, unknown to Charlie.
     pi1 = await _toss(me, p, xi.public, zeta)
-    return PartyKeys(xi, zeta, pi1, compare, choice)
+    return PartyKeys(xi, zeta, pi1, compare)
 
 
 async def curator(me: Endpoint, p: Parameters) -> CuratorKeys:
@@ -55,10 +50,6 @@ async def curator(me: Endpoint, p: Parameters) -> CuratorKeys:
     me.admit(XI, xi)
     me.admit(ZETA, zeta.public)
     # 2.
-    if p.is_garbled:
-        offer = me.once("transfers", oblivious.offer)
-        me.send(first, OtKey(offer.A))
-        return CuratorKeys(xi, zeta, None, offer)
     compare = me.once("dgk", lambda rng: dgk.generate(p.key_bits, p.u, rng))
     me.send(first, ComparisonKey(compare.public.n, compare.public.g, compare.public.h))
     me.admit(DGK, compare.public)
@@ -100,13 +91,6 @@ def _admitted(me: Endpoint, holder: str, got: PaillierKey, p: Parameters) -> pai
     if fault:
         me.refuse(holder, f"sent an unusable Paillier key: {fault}")
     return key
-
-
-def _chosen(me: Endpoint, got: OtKey) -> oblivious.Choice:
-    try:
-        return oblivious.choose(me.session_id, got.A, me.rng)
-    except DecodeError as error:
-        me.refuse(me.curator, f"sent an unusable point: {error}")
 
 
 def _assembled(me: Endpoint, holder: str, got: SharedKey, p: Parameters) -> paillier.PrivateKey:

@@ -7,7 +7,7 @@ from protocols.comparison import roles as comparison
 from protocols.comparison import steps
 from protocols.crypto.paillier import Ciphertext, Fresh
 from protocols.errors import LocalError
-from protocols.pathak2010 import garbled, minimum
+from protocols.pathak2010 import minimum
 from protocols.pathak2010.messages import Blinded, Half, Match, Relay, Slot
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import CuratorKeys, Halves, PartyKeys
@@ -53,10 +53,6 @@ async def smallest(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halve
     """Charlie's side of step 6: the place j~ of the smallest size behind both permutations, and nothing of the
     sizes.
     """
-    if p.is_garbled:
-        return await garbled.curator(me, p, keys, halves)
-    if keys.dgk is None:
-        raise LocalError(f"{me.name} compares without a comparison key")
     first, b = me.parties[0], halves.b_tilde
     search = minimum.search(p.comparison, p.K)
     while not search.found:
@@ -77,8 +73,6 @@ async def smallest(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halve
 
 async def compare(me: Endpoint, p: Parameters, keys: PartyKeys, a: list[int]) -> None:
     """P_1's side of step 6, with all blinded halves a~. Learns nothing: each a~ is uniform, and so is each match."""
-    if p.is_garbled:
-        return await garbled.first(me, p, keys, a)
     if keys.dgk is None:
         raise LocalError(f"{me.name} compares without a comparison key")
     for _ in range(minimum.comparisons(p.comparison, p.K)):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Vector
-from protocols.crypto import dgk, oblivious, paillier
+from protocols.crypto import dgk, paillier
 from protocols.errors import LocalError
 from protocols.pathak2010.parameters import SIZE_BITS
 
@@ -27,27 +27,21 @@ class PartyInput:
 
 @dataclass(frozen=True, repr=False)
 class PartyKeys:
-    """xi with its secret key, zeta without, pi_1; and what only P_1 has: Charlie's comparison key, or what it chose in
-    the base transfers where it garbles.
-    """
+    """xi with its secret key, zeta without, pi_1; and Charlie's comparison key, which only P_1 has."""
 
     xi: paillier.PrivateKey
     zeta: paillier.PublicKey
     pi1: Permutation
     dgk: dgk.DgkPublicKey | None
-    choice: oblivious.Choice | None = None
 
 
 @dataclass(frozen=True, repr=False)
 class CuratorKeys:
-    """zeta and the comparison key with their secret keys, xi without; the base transfers in place of a comparison key
-    where the search is garbled.
-    """
+    """zeta and the comparison key with their secret keys, xi without."""
 
     xi: paillier.PublicKey
     zeta: paillier.PrivateKey
-    dgk: dgk.DgkPrivateKey | None
-    offer: oblivious.Offer | None = None
+    dgk: dgk.DgkPrivateKey
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,4 +60,4 @@ class Announced:
     commitments: tuple[bytes, ...]
 
 
-RECORDS = (PartyInput, PartyKeys, CuratorKeys, Halves, Announced, oblivious.Offer, oblivious.Choice)
+RECORDS = (PartyInput, PartyKeys, CuratorKeys, Halves, Announced)

@@ -1,4 +1,4 @@
-"""A role's side of a process: what it sends, makes once, signs and keeps. It is the engine behind the endpoint.
+"""A role's side of an actor: what it sends, makes once, signs and keeps. It is the engine behind the endpoint.
 
 A role that is run again, after a crash or by an auditor, asks for all of it again. What was sent is not sent twice: the
 desk compares digests and stops at the first difference, before anything is sealed twice under one nonce.
@@ -102,13 +102,13 @@ class Desk:
         self._signer, self._observer, self._charge, self._voided = signer, observer, charge, voided
         self._ask = ask
         self._spent: set[str] = set()
-        self._finished = 0  # stages that an earlier process of this role has finished
+        self._finished = 0  # stages that an earlier actor of this role has finished
         self._entered = 0
         self._replaces = False
         self._resent = 0
 
     def restore(self, progress: Progress, keys: dict[str, Key]) -> None:
-        """Continue from what an earlier process of this role left behind."""
+        """Continue from what an earlier actor of this role left behind."""
         self.progress, self.keys, self._finished = progress, dict(keys), len(progress.results)
 
     def emit(self, envelope: Envelope) -> None:
@@ -242,7 +242,7 @@ class Desk:
             self._voided(label)
 
     def ask(self, said: tuple[Any, ...]) -> Any:
-        """Ask the participant's own program; the process keeps the answer among the role's inputs."""
+        """Ask the participant's own program; the actor keeps the answer among the role's inputs."""
         return self._ask(*said)
 
     def doubt(self, sender: str, rule: str) -> None:

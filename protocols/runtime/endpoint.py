@@ -48,7 +48,7 @@ class Greeted(Generic[M]):
 
 
 class Engine(Protocol):
-    """What a driver's process offers to the endpoint."""
+    """What an actor offers to the endpoint."""
 
     def post(self, to: str, message: Message) -> None:
         """Send."""

@@ -1,4 +1,4 @@
-"""A process as bytes and back, so that a participant outlives the machine that it runs on.
+"""An actor as bytes and back, so that a participant outlives the machine that it runs on.
 
 `save` after every `advance`, and commit three things at once: the mail that was taken, the new state, and what is
 to be sent; only then send. `resume` runs the open stage again, compares the digest of every message it makes again with
@@ -26,11 +26,11 @@ from protocols.crypto.identity import Signer
 from protocols.crypto.sealing import LinkKeys
 from protocols.errors import ReplayError
 from protocols.runtime import state as states
+from protocols.runtime.actor import Actor, Greetings, Home
 from protocols.runtime.channel import Counters
 from protocols.runtime.desk import Observer, Progress
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent, Mail, Note
-from protocols.runtime.process import Greetings, Home, Process
 from protocols.runtime.session import FORMAT, Session
 
 
@@ -50,19 +50,19 @@ class Step:
         return self.end == "done"
 
 
-def save(process: Process) -> bytes:
-    """The state of a process, under the next number, which is `process.counter` afterwards."""
-    session, desk, channel, mailbox = process.session, process.desk, process.channel, process.desk.mailbox
+def save(actor: Actor) -> bytes:
+    """Return the state of an actor, under the next number, which is `actor.counter` afterwards."""
+    session, desk, channel, mailbox = actor.session, actor.desk, actor.channel, actor.desk.mailbox
     progress, at = desk.progress, channel.counters
     kept = {
         "program": (FORMAT, session.program.name, session.program.version, session.id),
-        "counter": process.counter + 1,
-        "end": (process.end, process.why),
-        "role": (process.name, desk.seed.key, desk.seed.insecure, process.inputs, process.greeted),
+        "counter": actor.counter + 1,
+        "end": (actor.end, actor.why),
+        "role": (actor.name, desk.seed.key, desk.seed.insecure, actor.inputs, actor.greeted),
         "channel": (channel.secret, at.sent, at.received, at.chain, at.round),
         "left": {peer: (keys.outgoing, keys.incoming) for peer, keys in channel.left.items()},
         "greetings": {name: hello.encode() for name, hello in channel.greetings.items()},
-        "early": [envelope.encode() for envelope in process.early.envelopes],
+        "early": [envelope.encode() for envelope in actor.early.envelopes],
         "keys": desk.keys,
         "progress": tuple(vars(progress).values()),
         "mail": [tuple(vars(mail).values()) for mail in mailbox.log],
@@ -73,7 +73,7 @@ def save(process: Process) -> bytes:
         "notes": [tuple(vars(note).values()) for note in mailbox.notes],
     }
     state = states.dump(kept, (*session.program.records, type(session.parameters)))
-    process.counter += 1
+    actor.counter += 1
     return state
 
 
@@ -88,9 +88,10 @@ def resume(
     charge: Callable[[str], None] | None = None,
     voided: Callable[[str], None] | None = None,
     home: Home | None = None,
-) -> Process:
-    """The process whose state this is; `board` holds the greetings posted by now, `counter` the newest state's number.
+) -> Actor:
+    """Return the actor whose state this is.
 
+    `board` holds the greetings posted by now, `counter` the newest state's number.
     Raises `ReplayError` for a state that is not of this session and number, or no state; `LocalError` for another
     identity than the session pins.
     """
@@ -119,8 +120,8 @@ def begin(
 ) -> Step:
     """The first call: greet the others and go as far as possible."""
     known = {} if board is None else board
-    process = Process(session, name, signer, seed, inputs, known, charge=charge, voided=voided, home=home)
-    return _finish(process, process.advance())
+    actor = Actor(session, name, signer, seed, inputs, known, charge=charge, voided=voided, home=home)
+    return _finish(actor, actor.advance())
 
 
 def step(
@@ -136,26 +137,26 @@ def step(
     home: Home | None = None,
 ) -> Step:
     """Continue with new mail and marks. Raises what `resume` raises, and when state, code and past do not agree."""
-    process = resume(session, state, signer, counter, board, charge=charge, voided=voided, home=home)
-    out = process.advance()  # up to where it stood, so that marks can be held against what it waits for
+    actor = resume(session, state, signer, counter, board, charge=charge, voided=voided, home=home)
+    out = actor.advance()  # up to where it stood, so that marks can be held against what it waits for
     for absent in marks:
-        process.mark(absent)
+        actor.mark(absent)
     for envelope in mail:
-        process.deliver(envelope)
-    return _finish(process, out + process.advance())
+        actor.deliver(envelope)
+    return _finish(actor, out + actor.advance())
 
 
 def release(session: Session, state: bytes, signer: Signer, counter: int, board: Greetings | None = None) -> Step:
     """Publish, once the role is done."""
-    process = resume(session, state, signer, counter, board)
-    out = process.advance()
-    return _finish(process, out + process.release())
+    actor = resume(session, state, signer, counter, board)
+    out = actor.advance()
+    return _finish(actor, out + actor.release())
 
 
-def _finish(process: Process, out: list[Envelope]) -> Step:
-    new = save(process)
-    process.close()
-    return Step(new, process.counter, tuple(out), process.end, process.result)
+def _finish(actor: Actor, out: list[Envelope]) -> Step:
+    new = save(actor)
+    actor.close()
+    return Step(new, actor.counter, tuple(out), actor.end, actor.result)
 
 
 def _restored(
@@ -167,29 +168,29 @@ def _restored(
     charge: Callable[[str], None] | None,
     voided: Callable[[str], None] | None,
     home: Home | None,
-) -> Process:
+) -> Actor:
     name, key, insecure, inputs, greeted = kept["role"]
     greetings = {sender: Envelope.decode(hello) for sender, hello in kept["greetings"].items()}
     seed, known = Stream(key, insecure=insecure), ChainMap(greetings, board)  # type: ignore[arg-type]
-    process = Process(
+    actor = Actor(
         session, name, signer, seed, inputs, known, observer=observer, charge=charge, voided=voided, home=home
     )
-    process.counter, process.greeted = kept["counter"], greeted
+    actor.counter, actor.greeted = kept["counter"], greeted
     for envelope in kept["early"]:
-        process.hold(Envelope.decode(envelope))
+        actor.hold(Envelope.decode(envelope))
     secret, *at = kept["channel"]
     left = {peer: LinkKeys(*keys) for peer, keys in kept["left"].items()}
-    process.channel.restore(secret, Counters(*at), greetings, left)
-    process.desk.restore(Progress(*kept["progress"]), kept["keys"])
-    mailbox = process.desk.mailbox
+    actor.channel.restore(secret, Counters(*at), greetings, left)
+    actor.desk.restore(Progress(*kept["progress"]), kept["keys"])
+    mailbox = actor.desk.mailbox
     mailbox.marks = {Absent(*mark) for mark in kept["marks"]}
     mailbox.away, mailbox.ended = set(kept["away"]), set(kept["ended"])
     mailbox.latest, mailbox.read = kept["read"][0], Counter(kept["read"][1])
     mailbox.notes = {Note(*note): None for note in kept["notes"]}
     for mail in kept["mail"]:
         mailbox.put(Mail(*mail))
-    end, process.why = kept["end"]
+    end, actor.why = kept["end"]
     if end in ("stopped", "gone"):  # a role that is done is run again, for its result
-        process.end = end
-    process.rising = process.end is None
-    return process
+        actor.end = end
+    actor.rising = actor.end is None
+    return actor

@@ -1,4 +1,7 @@
-"""All roles in one process, over channels that really seal, encode, count and record every message.
+"""Run all participants as in-process actors over a simulated channel that carries sealed envelopes.
+
+The envelopes are those of a real network: each message is really sealed, encoded, counted and recorded. The channel
+carries them between actors, relays them where the topology says so, and has a model of the network's delays.
 
 Deterministic for given seeds and vanishings, whatever the schedule; finds a deadlock and names who waits for what; a
 `tamper` hook may rewrite, drop, repeat or misdirect an envelope in flight. A participant can vanish between any two
@@ -17,6 +20,17 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import StallError
+from protocols.runtime.actor import (
+    NOBODY,
+    Actor,
+    End,
+    Greetings,
+    Home,
+    Moved,
+    actors,
+    hold_to_their_word,
+    overdue,
+)
 from protocols.runtime.board import Board
 from protocols.runtime.claims import View
 from protocols.runtime.desk import Observer
@@ -26,24 +40,13 @@ from protocols.runtime.events import Events
 from protocols.runtime.mailbox import Absent, Mail, Note
 from protocols.runtime.message import Message
 from protocols.runtime.network import LINKS, Clock, Tally, Traffic, check_topology, is_relayed
-from protocols.runtime.process import (
-    NOBODY,
-    End,
-    Greetings,
-    Home,
-    Moved,
-    Process,
-    hold_to_their_word,
-    overdue,
-    processes,
-)
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView, view_of
 from protocols.runtime.workers import NotHeldError, Workers, can_work, hired
 
 ToldOfCharge = Callable[[str, str], None] | None
-MakeProcesses = Callable[[Greetings, Observer, ToldOfCharge, ToldOfCharge, Iterable[str]], Mapping[str, Process]]
+MakeActors = Callable[[Greetings, Observer, ToldOfCharge, ToldOfCharge, Iterable[str]], Mapping[str, Actor]]
 """Those of some participants, of the greetings that are posted, and whom to tell what roles do, charge, find void."""
 Tamper = Callable[[int, Envelope], Iterable[tuple[str, Envelope]]]
 
@@ -67,7 +70,7 @@ class Setting:
     still send, or of `Letters` among them. `progress` is told each role's new stage, `released` who is about to
     publish, `charge` (name, label) what a role spends, `voided` which of that has cost nothing. `marks` name what makes
     the run insecure. `views` keeps what each role could read: secret, so only on request. `record` takes the wire
-    record while the run goes on; without it, it stays in memory. `made` makes the processes, for whoever has more to do
+    record while the run goes on; without it, it stays in memory. `made` makes the actors, for whoever has more to do
     with them than to run them. `workers`: in how many processes roles may run, for time on the wall; the record and
     what is told are the same, but that a role may have come further when another aborts.
     """
@@ -84,7 +87,7 @@ class Setting:
     marks: tuple[str, ...] = ()
     views: bool = False
     record: IO[bytes] | None = None
-    made: MakeProcesses | None = None
+    made: MakeActors | None = None
     workers: int = 1
 
     @property
@@ -125,7 +128,9 @@ def simulate(
     setting: Setting | None = None,
     home: Mapping[str, Home] = NOBODY,
 ) -> Run:
-    """Run every role to its end and publish, unless a role was stopped; `home` answers what roles ask, by name.
+    """Run every participant as an actor over the simulated channel to its end, and publish unless one was stopped.
+
+    `home` answers what roles ask, by name.
 
     Raises what any role raises, `StallError` when all wait for each other, and `PeerError` when somebody publishes
     something else than it had told the others.
@@ -156,7 +161,7 @@ class _Everybody:
         object.__setattr__(self, "start", record.tell() if record else 0)
 
     def run_here(self) -> Run:
-        """All roles in this process."""
+        """Run all actors in this process."""
         wire, setting = _Wire(self.session, self.setting), self.setting
         roles = self._made(wire.board.greetings, wire, setting.charge, setting.voided, self.session.names)
         try:
@@ -168,7 +173,7 @@ class _Everybody:
         return _left(wire, roles, {name: self._views(roles[name], *both) for name, both in read.items()})
 
     def run_by_workers(self) -> Run:
-        """The roles in worker processes; raises `NotHeldError` or `StallError` where one does not come to its end."""
+        """Run the actors in worker processes; raise `NotHeldError` or `StallError` if one does not end."""
         setting = self.setting
         views = self._views if setting.views else None
         hiring = Workers(self.session, self._made, setting.workers, views, setting.charge, setting.voided)
@@ -186,13 +191,13 @@ class _Everybody:
 
     def _made(
         self, board: Greetings, observer: Observer, charge: ToldOfCharge, voided: ToldOfCharge, names: Iterable[str]
-    ) -> Mapping[str, Process]:
+    ) -> Mapping[str, Actor]:
         if self.setting.made is not None:
             return self.setting.made(board, observer, charge, voided, names)
         session, identities, seeds, inputs = self.session, self.identities, self.seeds, self.inputs
-        return processes(session, identities, seeds, inputs, board, observer, charge, voided, self.home, names)
+        return actors(session, identities, seeds, inputs, board, observer, charge, voided, self.home, names)
 
-    def _views(self, role: Process, read: list[tuple[str, Message]], mail: list[Mail]) -> tuple[View, RecordedView]:
+    def _views(self, role: Actor, read: list[tuple[str, Message]], mail: list[Mail]) -> tuple[View, RecordedView]:
         seen = View(role.name, role.inputs, tuple(role.desk.progress.results), tuple(read), role.session.id)
         return seen, view_of(role, self.identities[role.name], self.seeds[role.name], mail)
 
@@ -256,7 +261,7 @@ class _VanishedError(Exception):
 
 
 class _Wire:
-    """Every link of the run: posts, records, measures, delivers."""
+    """The simulated channel, every link of the run: posts, records, measures, delivers."""
 
     def __init__(self, session: Session, setting: Setting, seconds: Callable[[], float] | None = None) -> None:
         check_topology(setting.topology, session)
@@ -342,7 +347,7 @@ class _Wire:
         schedule = self.setting.schedule
         return schedule is not None and schedule.below(4) == 0
 
-    # The observer of every process.
+    # The observer of every actor.
 
     def stage(self, name: str, stage: str) -> None:
         self.clock.stage(name, stage)

@@ -25,13 +25,13 @@ from protocols.arithmetic.rng import KEY_BYTES, Stream
 from protocols.crypto.identity import SIGNATURE_BYTES, Signer
 from protocols.errors import PeerError, ProtocolError, ReplayError, UnansweredError
 from protocols.runtime import state as states
+from protocols.runtime.actor import Actor
 from protocols.runtime.claims import View
 from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import HELLO, Envelope, first_greetings, signed_payload
 from protocols.runtime.mailbox import Absent, Mail
 from protocols.runtime.message import Key, Message
 from protocols.runtime.opened_mail import Letter, Links
-from protocols.runtime.process import Process
 from protocols.runtime.session import FORMAT, PUBLIC_NAME, Session
 from protocols.runtime.statement import SignedStatement, statement
 
@@ -208,21 +208,21 @@ class _Reader:
         self.mail.append((mail, message))
 
 
-def view_of(process: Process, signer: Signer, seed: Stream, read: Iterable[Mail]) -> RecordedView:
-    """The view of a process, signed by its owner, from the stream it began with and the mail that it read."""
-    stated = process.desk.progress.statements.items()
+def view_of(actor: Actor, signer: Signer, seed: Stream, read: Iterable[Mail]) -> RecordedView:
+    """Return the view of an actor, signed by its owner, from the stream it began with and the mail that it read."""
+    stated = actor.desk.progress.statements.items()
     view = RecordedView(
-        process.session.id,
-        process.name,
+        actor.session.id,
+        actor.name,
         seed.key,
         seed.insecure,
-        process.inputs,
+        actor.inputs,
         tuple(_opened(mail) for mail in read),
-        tuple(sorted(astuple(mark) for mark in process.marks)),
+        tuple(sorted(astuple(mark) for mark in actor.marks)),
         tuple((*place, *signed) for place, signed in stated),
-        _relied_on(process),
+        _relied_on(actor),
     )
-    return view.signed(process.session, signer)
+    return view.signed(actor.session, signer)
 
 
 def made_afterwards(
@@ -240,20 +240,20 @@ def made_afterwards(
     on this mail, and `ReplayError` when the record has other messages of its own than follow from it.
     """
     reader = _Reader()
-    process = Process(session, name, signer, seed, inputs, first_greetings(record.values()), observer=reader)
+    actor = Actor(session, name, signer, seed, inputs, first_greetings(record.values()), observer=reader)
     for mark in marks:
-        process.mark(mark)
-    sent = process.advance()
+        actor.mark(mark)
+    sent = actor.advance()
     for envelope in record.values():
         if envelope.to == name:
-            process.deliver(envelope)
-            sent += process.advance()
-    sent += process.release() if process.done else []
-    process.close()
+            actor.deliver(envelope)
+            sent += actor.advance()
+    sent += actor.release() if actor.done else []
+    actor.close()
     own = [envelope for envelope in record.values() if envelope.sender == name]
     if own != sent[: len(own)]:
         raise ReplayError(f"{name}: the record has other messages of its own than it sends on this mail")
-    return view_of(process, signer, seed, [mail for mail, _ in reader.mail])
+    return view_of(actor, signer, seed, [mail for mail, _ in reader.mail])
 
 
 def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelope]) -> Recomputed:
@@ -267,46 +267,46 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
     known = {statement(session.id, name, kind, said): signature for _, kind, said, signature in view.statements}
     signer = _KnownSigner(session.identities[name], signed, known)
     seed = Stream(view.seed, insecure=view.insecure)
-    process = Process(session, name, signer, seed, view.inputs, first_greetings(record.values()), observer=reader)
+    actor = Actor(session, name, signer, seed, view.inputs, first_greetings(record.values()), observer=reader)
     for mark in view.marks:
-        process.desk.mailbox.marks.add(Absent(*mark))
-    links = Links(session, name, process.channel.secret, record)
+        actor.desk.mailbox.marks.add(Absent(*mark))
+    links = Links(session, name, actor.channel.secret, record)
     sent: list[Envelope] = []
-    stopped = _stopped_by(process, record, sent)
+    stopped = _stopped_by(actor, record, sent)
     lines: dict[tuple[str, int], int] = {}
     for n, e in record.items():
         if e.to == name:
             lines.setdefault((e.sender, e.number), n)
     reads = tuple((lines[mail.sender, mail.number], mail.sender, message) for mail, message in reader.mail)
-    kept = View(name, view.inputs, tuple(process.desk.progress.results), tuple((s, m) for _, s, m in reads), session.id)
+    kept = View(name, view.inputs, tuple(actor.desk.progress.results), tuple((s, m) for _, s, m in reads), session.id)
     known_by_line = {n: (mail.payload, m) for (n, _, m), (mail, _) in zip(reads, reader.mail, strict=True)}
-    keys = process.desk.keys
+    keys = actor.desk.keys
     opened, letters = tuple(_opened(mail) for mail, _ in reader.mail), links.open_all(keys, known_by_line)
-    greetings = _relied_on(process)
+    greetings = _relied_on(actor)
     return Recomputed(
         tuple(sent), reads, opened, kept, tuple(reader.written), keys, links, letters, greetings,
-        tuple(process.desk.heard), frozenset(process.desk.doubted), *stopped,
+        tuple(actor.desk.heard), frozenset(actor.desk.doubted), *stopped,
     )  # fmt: skip
 
 
 def _stopped_by(
-    process: Process, record: Mapping[int, Envelope], sent: list[Envelope]
+    actor: Actor, record: Mapping[int, Envelope], sent: list[Envelope]
 ) -> tuple[str | None, int | None, Cause | None]:
-    """Let the process run on its recorded mail; what stopped it, at which line, and what kind of thing that was."""
+    """Let the actor run on its recorded mail; what stopped it, at which line, and what kind of thing that was."""
     line: int | None = None
     try:
-        sent += process.advance()
+        sent += actor.advance()
         for n, envelope in record.items():
             line = n
-            if envelope.to == process.name:
-                process.deliver(envelope)
-                sent += process.advance()
-        if process.end is None:
-            return f"{process.name} still waits for {process.waiting}", None, "waiting"
-        if process.done:
-            sent += process.release()
+            if envelope.to == actor.name:
+                actor.deliver(envelope)
+                sent += actor.advance()
+        if actor.end is None:
+            return f"{actor.name} still waits for {actor.waiting}", None, "waiting"
+        if actor.done:
+            sent += actor.release()
     except PeerError as error:
-        of = (error.culprit, PUBLIC_NAME if error.rule.startswith(HELLO) else process.name)
+        of = (error.culprit, PUBLIC_NAME if error.rule.startswith(HELLO) else actor.name)
         named = [n for n, e in record.items() if (e.sender, e.to) == of and e.number in error.evidence]
         return error.rule, named[0] if named else line, "mail"
     except UnansweredError as error:
@@ -317,13 +317,13 @@ def _stopped_by(
         # The inputs of a view come from a file: whatever a role cannot work with ends here.
         return f"the role cannot run on the inputs of the view: {type(error).__name__}", None, "itself"
     finally:
-        process.close()
+        actor.close()
     return None, None, None
 
 
-def _relied_on(process: Process) -> tuple[tuple[str, bytes], ...]:
-    """The digests of the greetings whose signatures this process checked and used."""
-    return tuple(sorted((name, hello.digest) for name, hello in process.channel.greetings.items()))
+def _relied_on(actor: Actor) -> tuple[tuple[str, bytes], ...]:
+    """The digests of the greetings whose signatures this actor checked and used."""
+    return tuple(sorted((name, hello.digest) for name, hello in actor.channel.greetings.items()))
 
 
 def _opened(mail: Mail) -> Opened:

@@ -20,23 +20,23 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.claims import View
 from protocols.runtime.desk import Observer
 from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.mailbox import Mail
 from protocols.runtime.message import Message
-from protocols.runtime.process import Greetings, Process
 from protocols.runtime.view import RecordedView
 
 EventKind: TypeAlias = Literal["stage", "sent", "started", "waits", "consumed", "done", "released"]
 RoleEvent: TypeAlias = tuple[str, EventKind, float, Any]
 """A role's name, what it did, the seconds that it took for it, and what belongs to it."""
 ToldWhoPays: TypeAlias = Callable[[str, str], None]
-MakeSome: TypeAlias = Callable[[Greetings, Observer, ToldWhoPays, ToldWhoPays, Iterable[str]], Mapping[str, Process]]
-"""The processes of these participants: the greetings that are posted, and whom to tell what roles do and charge."""
-MakeView: TypeAlias = Callable[[Process, list[tuple[str, Message]], list[Mail]], tuple[View, RecordedView]]
-"""What a process has seen and read, for checks and for files."""
+MakeSome: TypeAlias = Callable[[Greetings, Observer, ToldWhoPays, ToldWhoPays, Iterable[str]], Mapping[str, Actor]]
+"""Makes the actors of these participants: the greetings that are posted, and whom to tell what roles do and charge."""
+MakeView: TypeAlias = Callable[[Actor, list[tuple[str, Message]], list[Mail]], tuple[View, RecordedView]]
+"""What an actor has seen and read, for checks and for files."""
 if TYPE_CHECKING:
     WorkerLine: TypeAlias = Connection[Any, Any]
 else:
@@ -169,7 +169,7 @@ class _Worker:
                 self._take(envelope)
         self._post = kept
 
-    def _move(self, role: Process) -> None:
+    def _move(self, role: Actor) -> None:
         if role.done:
             return
         self._mark = time.process_time()
@@ -208,7 +208,7 @@ class _Worker:
             later.append(said)
         self._later = later
 
-    # The observer of every process.
+    # The observer of every actor.
 
     def stage(self, name: str, stage: str) -> None:
         self._note(name, "stage", stage)

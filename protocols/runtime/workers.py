@@ -19,11 +19,11 @@ from contextlib import contextmanager
 from multiprocessing.connection import wait
 from typing import Any, Final
 
+from protocols.runtime.actor import End, Greetings
 from protocols.runtime.claims import View
 from protocols.runtime.desk import Observer
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.mailbox import Absent, Note
-from protocols.runtime.process import End, Greetings
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.view import RecordedView
 from protocols.runtime.worker import EventKind, MakeSome, MakeView, RoleEvent, ToldWhoPays, WorkerLine, work
@@ -153,7 +153,7 @@ class Workers:
 
 
 class HostedRole:
-    """A role that a worker runs, as the simulator's turns move it: see `Process`, whose place it takes.
+    """A role that a worker runs, as the simulator's turns move it: see `Actor`, whose place it takes.
 
     In its turn it goes as far as the mail leads that has been delivered to it here, whatever its worker has done.
     """

@@ -11,8 +11,8 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import StoppedError
+from protocols.runtime.actor import Home
 from protocols.runtime.envelope import HELLO
-from protocols.runtime.process import Home
 from protocols.runtime.session import SESSION_BYTES, Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
 from protocols.runtime.transcript import Transcript

@@ -15,7 +15,7 @@ from protocols.linear.publication import unlike_go
 from protocols.pathak2010 import as_printed
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
-from protocols.runtime.process import Home
+from protocols.runtime.actor import Home
 from protocols.runtime.session import Program
 from protocols.secure_sum.parameters import SHARES
 from protocols.secure_sum.parameters import Parameters as SumParameters

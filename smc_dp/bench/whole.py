@@ -19,7 +19,6 @@ GROUP = "whole"
 FULL, QUICK = (50, 124, 3072), (5, 8, 2048)  # K, d, bits of the keys
 CHECKED = (5, 8)  # K and d at which the port is run whole, to check its formula
 KERNELS, RUN = "smc_dp.bench.linear_kernels", "smc_dp.bench.whole_run"
-GARBLED = "garbled"
 
 
 def rows(quick: bool, hear: HearStep) -> Iterator[GoalRow]:
@@ -51,9 +50,6 @@ def rows(quick: bool, hear: HearStep) -> Iterator[GoalRow]:
     yield row("linear, cryptography alone", 3000, alone(KERNELS, parties=K, dimension=d))
     hear("running the curator protocol")
     yield row("curator protocol", 30, run(protocol=CURATOR_PROTOCOL, key_bits=bits))
-    hear("running the curator protocol with a garbled comparison")
-    found = run(protocol=CURATOR_PROTOCOL, key_bits=bits, comparison=GARBLED)
-    yield row("curator protocol, garbled comparison", 60, found)
 
 
 def formula_check(prices: port.PortPrices, bits: int, rng: Stream) -> float:

@@ -46,7 +46,7 @@ def forecast(
     comparison: Annotated[
         str | None,
         typer.Option(
-            metavar="all-pairs|tournament|garbled",
+            metavar="all-pairs|tournament",
             help="pathak2010: how the smallest party is found [default: tournament].",
         ),
     ] = None,

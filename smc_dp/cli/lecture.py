@@ -59,10 +59,10 @@ def walkthrough(
       smc-dp run --out runs/second --record-views views
       smc-dp lab walkthrough runs/second --views views --out second-SECRET.html
     """
-    from protocols.programs import LOOKED_AT
+    from protocols.programs import PROTOCOLS
     from smc_dp.pages.rendering import write_page
 
-    known = tuple(name for name, one in LOOKED_AT.items() if one.model.small is None)
+    known = tuple(name for name, one in PROTOCOLS.items() if one.model.small is None)
     if (run_folder is None) == (protocol is None):
         raise InputError(
             f"walkthrough: wanted RUN with --views, or --protocol with one of {', '.join(known)}, "
@@ -104,11 +104,11 @@ def _of_protocol(protocol: Protocol, parties: int | None, *, stays: bool) -> Pag
 
 
 def _chosen(name: str, known: tuple[str, ...]) -> Protocol:
-    from protocols.programs import LOOKED_AT
+    from protocols.programs import PROTOCOLS
 
-    if name in LOOKED_AT and name not in known:
+    if name in PROTOCOLS and name not in known:
         raise InputError(
             f"--protocol: {name} computes with bits, which no lecture can follow step by step; what is learned in it "
             f"shows smc-dp lab matrix {name}"
         )
-    return LOOKED_AT[choice("--protocol", name, known)]
+    return PROTOCOLS[choice("--protocol", name, known)]

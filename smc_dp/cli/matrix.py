@@ -38,7 +38,6 @@ def matrix(
     \b
     Examples:
       smc-dp lab matrix pathak2010 --parties 3
-      smc-dp lab matrix pathak2010-garbled
       smc-dp lab matrix comparison
       smc-dp lab matrix linear
       smc-dp lab matrix secure_sum
@@ -56,11 +55,11 @@ def matrix(
 
 
 def _computed(name: str, asked: int | None) -> Matrix | ExactMatrix:
-    from protocols.programs import LOOKED_AT
+    from protocols.programs import PROTOCOLS
     from smc_dp.audit.code import matrix as matrices
     from smc_dp.audit.code.exact import matrix as exact_matrices
 
-    protocol = LOOKED_AT[choice("PROTOCOL", name, tuple(LOOKED_AT))]
+    protocol = PROTOCOLS[choice("PROTOCOL", name, tuple(PROTOCOLS))]
     exact = protocol.model.small is not None
     if exact:
         refuse({"--parties": asked}, f"not with {name}, which always has the same roles")

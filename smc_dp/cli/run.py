@@ -132,7 +132,7 @@ def run(
     comparison: Annotated[
         str | None,
         typer.Option(
-            metavar="all-pairs|garbled|tournament",
+            metavar="all-pairs|tournament",
             help="prr_mean: how the smallest party is found [default: tournament].",
         ),
     ] = None,
@@ -226,6 +226,8 @@ def run(
 ) -> None:
     """Train together and write a run folder.
 
+    Parties run as in-process actors that exchange encrypted messages over a simulated channel.
+
     prr_mean: all participants must follow the protocol: one party that breaks its rules removes all noise. The party
     with the fewest records knows the noise; of two parties, it obtains the other's model exactly.
 
@@ -247,7 +249,7 @@ def run(
       smc-dp run --dataset digits --epsilon 3
       smc-dp run --method soft_ss --auxiliary 100 --epsilon 5
       smc-dp run --epsilon 0.5 --ledgers ledgers --budget 2 --identities identities
-      smc-dp run --parties 50 --protocol pathak2010 --comparison garbled --exponents full --workers 2
+      smc-dp run --parties 50 --protocol pathak2010 --exponents full --workers 2
       smc-dp run --parties 5 --protocol linear
       smc-dp run --method newton
       smc-dp run --method newton --colluders 1 --dropouts 1 --vanish hospital-2:20
@@ -424,12 +426,13 @@ def _settings(method: str, protocol: str, own: Mapping[str, str | None]) -> dict
 
 def named_settings(numbers: Mapping[str, str | None], names: Mapping[str, str | None]) -> dict[str, int | str]:
     """The settings of a protocol that were given, read."""
-    from smc_dp.run.terms import ComparisonName, ExponentsName, OutputName, RowCounts
+    from smc_dp.run.terms import ComparisonName, ExponentsName, OutputName, RowCounts, refuse_removed_comparison
 
     known = {
         "comparison": get_args(ComparisonName), "exponents": get_args(ExponentsName),
         "sizes": get_args(RowCounts), "output": get_args(OutputName),
     }  # fmt: skip
+    refuse_removed_comparison(names.get("comparison"), "--")
     found: dict[str, int | str] = {}
     for name, text in (*numbers.items(), *names.items()):
         if text is not None:

@@ -71,7 +71,7 @@ def new(
     clip: Annotated[str | None, typer.Option(metavar="NUMBER", help="As in `run`.")] = None,
     calibration: Annotated[str | None, typer.Option(metavar="proven|paper", help="As in `run`.")] = None,
     noise: Annotated[str | None, typer.Option(metavar="knorm|laplace|ddg|vg|self", help="As in `run`.")] = None,
-    comparison: Annotated[str | None, typer.Option(metavar="all-pairs|garbled|tournament", help="As in `run`.")] = None,
+    comparison: Annotated[str | None, typer.Option(metavar="all-pairs|tournament", help="As in `run`.")] = None,
     exponents: Annotated[str | None, typer.Option(metavar="short|full", help="As in `run`.")] = None,
     key_bits: Annotated[str | None, typer.Option(metavar="INTEGER", help="As in `run`.")] = None,
     colluders: Annotated[str | None, typer.Option(metavar="INTEGER", help="As in `run`.")] = None,

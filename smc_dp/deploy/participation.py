@@ -395,7 +395,7 @@ class Participation:
 
     def _say_whom(self, site: Site) -> None:
         if site.awaited:
-            self._say(f"{site.process.desk.stage or 'greetings'}: waiting for {', '.join(site.awaited)}")
+            self._say(f"{site.actor.desk.stage or 'greetings'}: waiting for {', '.join(site.awaited)}")
         elif site.done and self.member.name != CURATOR_NAME:
             self._say(f"the role is at its end: waiting for the record of {CURATOR_NAME}")
         elif site.done:

@@ -106,5 +106,5 @@ def own_log(site: Site) -> OwnLog:
         [e for e in seen if e.sender == site.name],
         [e for e in seen if e.to == site.name],
         [e for e in seen if e.to == PUBLIC_NAME],
-        frozenset(site.process.marks),
+        frozenset(site.actor.marks),
     )

@@ -11,9 +11,9 @@ import cbor2
 from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
 from protocols.errors import ProtocolError
+from protocols.runtime.actor import hold_to_their_word
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.process import hold_to_their_word
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.transcript import Transcript
 from smc_dp import aggregation
@@ -43,7 +43,7 @@ def published_in(site: Site, envelopes: Iterable[Envelope]) -> Mapping[str, Any]
     board = Board(site.session)
     for envelope in sorted((e for e in envelopes if e.is_public), key=lambda e: e.number):
         board.post(envelope)
-    hold_to_their_word(site.session, [site.process], board.published)
+    hold_to_their_word(site.session, [site.actor], board.published)
     return board.published
 
 
@@ -133,5 +133,5 @@ def write_own_view(folder: Path, site: Site, signer: Signer, record: Recorded) -
         return
     if site.first_seed is None:
         raise InputError("views: wanted from the beginning, when the role's first seed could be kept")
-    view = own_view(site.session, site.name, signer, site.first_seed, site.process.inputs, record)
+    view = own_view(site.session, site.name, signer, site.first_seed, site.actor.inputs, record)
     write_folder(folder, {f"{site.session.names.index(site.name) + 1}.view": [view]}, 0o700)

@@ -1,7 +1,7 @@
-"""One participant of one session on its own machine: its process, its board, and what it keeps of both.
+"""One participant of one session on its own machine: its actor, its board, and what it keeps of both.
 
 Theory of operation. A site is handed parcels, in any order and any number of times. It takes each once, gives its
-process what is next on each link, lets it run, and commits three things at once: the parcels, the new state, and what
+actor what is next on each link, lets it run, and commits three things at once: the parcels, the new state, and what
 is to be sent. What the commit holds may then be sent, again and again; a site that is made anew from its store goes on
 from there, and makes nothing twice. Two different parcels under one key end the session here: somebody on the way, or
 the sender, made one of them, and both are kept as evidence, and nobody is blamed.
@@ -30,7 +30,7 @@ from smc_dp.deploy.notice import Code, Notice
 from smc_dp.deploy.parcel import Parcel
 from smc_dp.deploy.store import KeptState, Store
 from smc_dp.run.charge import OpenCharge
-from smc_dp.run.own_process import AtSite, KeptProcess, OwnProcess, SiteCoins
+from smc_dp.run.own_process import AtSite, KeptActor, OwnActor, SiteCoins
 
 
 class Site:
@@ -65,12 +65,12 @@ class Site:
         self._left: tuple[Parcel, ...] = ()
         self._notices = sum(parcel.lane == "notice" for parcel in store.outgoing())
         newest = store.newest()
-        kept = None if newest is None else KeptProcess(newest.content, newest.counter, charge_in(facts))
-        self._own = OwnProcess(
+        kept = None if newest is None else KeptActor(newest.content, newest.counter, charge_in(facts))
+        self._own = OwnActor(
             session, name, signer, brings, self.board.greetings,
             coins=coins, kept=kept, keeps_seed=keeps_seed, observer=observer,
         )  # fmt: skip
-        self.process = self._own.process
+        self.actor = self._own.actor
         self._restore()
 
     @property
@@ -81,22 +81,22 @@ class Site:
     @property
     def awaited(self) -> tuple[str, ...]:
         """Without whom the role cannot go on."""
-        return () if self.end else self.process.awaited
+        return () if self.end else self.actor.awaited
 
     @property
     def done(self) -> bool:
         """Whether the role is at its end, and what it published is out."""
-        return self.process.done and self.end is None
+        return self.actor.done and self.end is None
 
     @property
     def marks(self) -> tuple[tuple[str, Absent], ...]:
         """Whom this participant's role went on without."""
-        return tuple((self.name, mark) for mark in sorted(self.process.marks, key=astuple))
+        return tuple((self.name, mark) for mark in sorted(self.actor.marks, key=astuple))
 
     @property
     def waits_in_vain(self) -> bool:
         """Whether all who are awaited still owe a letter that the role went on without: nobody of them is back."""
-        marks = self.process.marks
+        marks = self.actor.marks
         gone = {mark.sender for mark in marks}
         if not self.awaited or not gone.issuperset(self.awaited):
             return False
@@ -128,7 +128,7 @@ class Site:
             self._close("aborted", str(error), [*fresh, *other])
             return True
         spoken = any(parcel.lane == "record" or is_first_word(parcel) for parcel in fresh)
-        moved = bool(delivered or out or self.process.counter == 0 or spoken)
+        moved = bool(delivered or out or self.actor.counter == 0 or spoken)
         if fresh or moved:  # what moves nothing is no event: else who is silent could be waited for without end
             self._commit(fresh, out, "aborted", moved=moved)
         return moved
@@ -136,7 +136,7 @@ class Site:
     def miss(self, names: Sequence[str], code: Code = "deadline") -> None:
         """These have not been heard of for too long: let the role go on without them, or end the session here."""
         try:
-            self.process.miss(*names)
+            self.actor.miss(*names)
             out = self._advanced()
         except ProtocolError as error:
             self._close("aborted", str(error))
@@ -168,7 +168,7 @@ class Site:
             if envelope.is_public:
                 self.board.post(envelope)
             elif envelope.to == self.name:
-                self.process.deliver(envelope)
+                self.actor.deliver(envelope)
         return count
 
     def _due(self, parcels: Sequence[Parcel]) -> Iterator[Envelope]:
@@ -189,14 +189,14 @@ class Site:
             raise PeerError(somebody_between(parcel.sender), rule)
         return envelope
 
-    # The process.
+    # The actor.
 
     def _advanced(self) -> list[Envelope]:
         """All that the role sends until it waits for others, what it publishes at its end included."""
         sent: list[Envelope] = []
         while True:
-            out = self.process.advance()
-            if self.process.done:
+            out = self.actor.advance()
+            if self.actor.done:
                 out += self._own.release()
             for envelope in out:
                 if envelope.is_public:
@@ -209,8 +209,8 @@ class Site:
         """The own part of the board as it was; the rest, and what came too early for its link, is left to `step`."""
         mail = [parcel for parcel in self.store.received() if parcel.lane == "mail"]
         own = [parcel for parcel in self.store.outgoing() if parcel.lane == "mail" and parcel.to == PUBLIC_NAME]
-        opened = {(sender, self.name): n for sender, n in self.process.channel.counters.received.items()}
-        for envelope in self.process.early.envelopes:
+        opened = {(sender, self.name): n for sender, n in self.actor.channel.counters.received.items()}
+        for envelope in self.actor.early.envelopes:
             opened[envelope.sender, self.name] = envelope.number + 1
         self._next.update(opened)
         for parcel in own:
@@ -221,38 +221,38 @@ class Site:
 
     def _commit(self, fresh: Sequence[Parcel], out: Sequence[Envelope], code: Code, *, moved: bool = True) -> None:
         sending = [self._parcel(envelope) for envelope in out]
-        if self.process.end == "stopped":
+        if self.actor.end == "stopped":
             self.end = code
             sending.append(self._notice(code))
-        elif self.process.done and not self._notices:
+        elif self.actor.done and not self._notices:
             sending.append(self._notice("done"))
-        facts = {**self._facts(moved=moved), "why": self.process.why}
+        facts = {**self._facts(moved=moved), "why": self.actor.why}
         self.store.commit(fresh, sending, self._state, facts)
         self._committed.update((parcel.key, parcel.digest) for parcel in (*fresh, *sending))
 
     def _close(self, code: Code, why: str, evidence: Sequence[Parcel] = ()) -> None:
-        """What the process made of it is not kept, so that the last state stays what was true before."""
+        """What the actor made of it is not kept, so that the last state stays what was true before."""
         self.end = code
         self.store.commit((), [self._notice(code)], None, {**self._facts(), "why": why}, evidence)
 
     def _facts(self, *, moved: bool = True) -> dict[str, Any]:
         return {
             **({"event": self._clock()} if moved else {}),
-            "stage": self.process.desk.stage or "",
+            "stage": self.actor.desk.stage or "",
             "waiting": list(self.awaited),
             "left": sorted(self.charge.left),
             "taken back": sorted(self.charge.taken_back),
             "end": self.end,
-            "done": self.process.done,
+            "done": self.actor.done,
         }
 
     def _state(self) -> KeptState:
-        content = self._own.state()  # which gives the process its next number
-        return KeptState(self.process.counter, content)
+        content = self._own.state()  # which gives the actor its next number
+        return KeptState(self.actor.counter, content)
 
     def _notice(self, code: Code) -> Parcel:
-        head = self.process.channel.counters.chain
-        notice = Notice.made(self.study, self.session.id, self.name, code, head, self._signer, self.process.marks)
+        head = self.actor.channel.counters.chain
+        notice = Notice.made(self.study, self.session.id, self.name, code, head, self._signer, self.actor.marks)
         self._notices += 1
         return Parcel(self.study, self.name, PUBLIC_NAME, "notice", self._notices - 1, notice.encode())
 

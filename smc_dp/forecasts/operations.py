@@ -14,7 +14,6 @@ from protocols.crypto import (
     commitment,
     dgk,
     encapsulation,
-    garbled_place,
     garbling,
     masking,
     oblivious,
@@ -227,25 +226,6 @@ def _row_opened(shop: Workshop) -> float:
     return shop.mean(opened) * shop.wider
 
 
-def _place_chosen(shop: Workshop) -> float:
-    found = shop.places
-    return shop.mean(lambda: oblivious.extend(SESSION, found.offer, found.choice.points, found.bits), 1) * shop.larger
-
-
-def _place_garbled(shop: Workshop) -> float:
-    return shop.mean(lambda: _places(shop), 1) * shop.larger
-
-
-def _place_evaluated(shop: Workshop) -> float:
-    tables, labels, bits = _places(shop), shop.places.extended.labels, shop.p.compared_bits
-    return shop.mean(lambda: garbled_place.evaluate(SESSION, labels, shop.crowd, bits, tables), 1) * shop.larger
-
-
-def _places(shop: Workshop) -> bytes:
-    numbers, found = range(shop.crowd), shop.places
-    return garbled_place.garble(SESSION, found.choice, found.extended.u, numbers, shop.p.compared_bits)
-
-
 def _agreement(shop: Workshop) -> float:
     return shop.mean(lambda: masking.agree(shop.seeds[1], shop.point))
 
@@ -380,9 +360,6 @@ OPERATIONS: Mapping[str, Callable[[Workshop], float]] = MappingProxyType(
         "transfers extended": _extension,
         "search garbled": _garbling,
         "search evaluated": _evaluation,
-        "place chosen": _place_chosen,
-        "place garbled": _place_garbled,
-        "place evaluated": _place_evaluated,
         "mask key": _mask_key,
         "agreement": _agreement,
         "statement": _statement,

@@ -10,7 +10,7 @@ from typing import Any
 
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
-from protocols.crypto import dgk, garbled_place, garbling, masking, oblivious, paillier
+from protocols.crypto import dgk, garbling, masking, oblivious, paillier
 from protocols.linear.parameters import SIZE_BITS
 from smc_dp.forecasts.letters import seconds_of
 
@@ -106,14 +106,6 @@ class Workshop:
     def search(self) -> _Search:
         """A garbled search among them."""
         return _searched(self.crowd, self.rng)
-
-    @cached_property
-    def places(self) -> _Search:
-        """The search of the curator protocol, among as many."""
-        offer = oblivious.offer(self.rng)
-        choice = oblivious.choose(SESSION, offer.A, self.rng)
-        bits = garbled_place.chosen([1] * self.crowd, self.p.compared_bits)
-        return _Search(offer, choice, bits, oblivious.extend(SESSION, offer, choice.points, bits))
 
     def garble(self) -> garbling.Garbled:
         """The gates of that search."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from protocols.arithmetic.rng import Stream
-from protocols.programs import LOOKED_AT
+from protocols.programs import PROTOCOLS
 from smc_dp.attacks import ATTACKS, TOY_KEY_BITS, measure
 from smc_dp.attacks.attack import LEAST_TRIALS, MeasuredAttack
 from smc_dp.attacks.page import of_report, unmeasured
@@ -40,7 +40,7 @@ def sections(
 
 def on(protocol: str) -> tuple[MeasuredAttack, ...]:
     """The attacks with code of this protocol's package on either side, those that are mended inside of it first."""
-    rooms = {_room(role.__module__) for role in LOOKED_AT[protocol].program.roles.values()}
+    rooms = {_room(role.__module__) for role in PROTOCOLS[protocol].program.roles.values()}
     found = (a for a in ATTACKS.values() if any(_room(f.__module__) in rooms for v in a.variants for f in v.code))
     return tuple(sorted(found, key=lambda a: any(v.no_fix_yet for v in a.variants)))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.errors import LocalError
-from protocols.programs import LOOKED_AT, Protocol, find
+from protocols.programs import PROTOCOLS, Protocol, find
 from protocols.runtime.session import Session
 from smc_dp.audit.run import replay
 from smc_dp.audit.run.blame import gone
@@ -134,7 +134,7 @@ def _course_of(watched: Watched, progress: Callable[[str], None] | None) -> Prot
 
 def _cases(session: Session, parties: int) -> Iterator[_Case]:
     """The sessions in which the engine looks at this program."""
-    for protocol in LOOKED_AT.values():
+    for protocol in PROTOCOLS.values():
         model = protocol.model
         if protocol.program.roles == session.program.roles and model.small is None:
             first = model.sample(parties)

@@ -1,4 +1,4 @@
-"""One participant's process, and what stands behind it: its coins, who answers at home, and what of it has left.
+"""One participant's actor, and what stands behind it: its coins, who answers at home, and what of it has left.
 
 A simulation has one for each participant and lets go of them in the end. A site has its own, keeps it after every step,
 and makes it again from what it kept.
@@ -15,9 +15,9 @@ import cbor2
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.errors import ReplayError, UnansweredError
+from protocols.runtime.actor import Actor, Greetings, Home
 from protocols.runtime.desk import Observer
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.process import Greetings, Home, Process
 from protocols.runtime.replay import resume, save
 from protocols.runtime.session import Session
 from smc_dp.run.charge import RELEASED, OpenCharge
@@ -49,16 +49,16 @@ class AtSite:
 
 
 @dataclass(frozen=True, repr=False)
-class KeptProcess:
-    """What `OwnProcess.state` gave, its number, and what had left by then."""
+class KeptActor:
+    """What `OwnActor.state` gave, its number, and what had left by then."""
 
     content: bytes
     counter: int
     charge: OpenCharge
 
 
-class OwnProcess:
-    """Moved by `process`, but for the end: what it publishes goes out by `release`, which counts as leaving.
+class OwnActor:
+    """Moved by `actor`, but for the end: what it publishes goes out by `release`, which counts as leaving.
 
     `greetings`: those that are posted, by sender. `keeps_seed`: the role's first seed stays in what is kept, so that a
     view can be made in the end. `charge` and `voided` hear the labels under which something leaves, or is taken back.
@@ -73,7 +73,7 @@ class OwnProcess:
         greetings: Greetings,
         *,
         coins: SiteCoins | None = None,
-        kept: KeptProcess | None = None,
+        kept: KeptActor | None = None,
         keeps_seed: bool = False,
         charge: Callable[[str], None] | None = None,
         voided: Callable[[str], None] | None = None,
@@ -87,27 +87,27 @@ class OwnProcess:
         if kept is None:
             drawn = coins or SiteCoins.from_system()
             self._home, self.first_seed = drawn.home, drawn.seed if keeps_seed else None
-            self.process = Process(
+            self.actor = Actor(
                 session, name, signer, drawn.seed, brings.inputs(drawn.home), greetings,
                 observer=observer, charge=self.leaving, voided=self._disowned, home=self._asked,
             )  # fmt: skip
         else:
             state, self._home, self.first_seed = _parts(kept.content)
-            self.process = resume(
+            self.actor = resume(
                 session, state, signer, kept.counter, greetings,
                 observer=observer, charge=self.leaving, voided=self._disowned, home=self._asked,
             )  # fmt: skip
 
     def release(self) -> list[Envelope]:
         """What the role published, once it is done."""
-        if self.process.desk.progress.unpublished:
+        if self.actor.desk.progress.unpublished:
             self.leaving(RELEASED)
-        return self.process.release()
+        return self.actor.release()
 
     def state(self) -> bytes:
-        """All of it under the process's next number; secret."""
+        """All of it under the actor's next number; secret."""
         first = None if self.first_seed is None else [self.first_seed.key, self.first_seed.insecure]
-        return cbor2.dumps([save(self.process), self._home.key, self._home.insecure, first])
+        return cbor2.dumps([save(self.actor), self._home.key, self._home.insecure, first])
 
     def leaving(self, label: str) -> None:
         """What is charged under this label is about to leave; it cannot be called back."""
@@ -123,14 +123,14 @@ class OwnProcess:
     def _asked(self, *said: Any) -> Any:
         """Who answers at home is made when the first question comes, with what was answered before."""
         if self._answers is None:
-            self._answers = self._brings.answers(self._home, self.process.inputs)
+            self._answers = self._brings.answers(self._home, self.actor.inputs)
         if self._answers is None:
             raise UnansweredError(f"{self._name}: nobody is at home to answer")
         return self._answers(*said)
 
 
 def _parts(content: bytes) -> tuple[bytes, Stream, Stream | None]:
-    """The state of the process, the coins of home, and the role's first seed if it was kept."""
+    """The state of the actor, the coins of home, and the role's first seed if it was kept."""
     try:
         state, key, insecure, first = cbor2.loads(content)
         seed = None if first is None else Stream(first[0], insecure=first[1])

@@ -27,7 +27,7 @@ from smc_dp.run.setting_words import WORDS
 
 # A page has to fit into its 2 MB, whatever names and columns there are.
 _MOST_NAMES, _MOST_COLUMNS, _MOST_LEVELS = 200, 400, 12
-PAGE_FORMAT = 1
+PAGE_FORMAT = 2
 """Goes up with every change of what pages say or look like: a page is held against the one that is made again, and an
 honest page of other words must not pass for a lie.
 """

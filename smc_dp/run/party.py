@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from protocols.arithmetic.rng import Stream
-from protocols.runtime.process import Home
+from protocols.runtime.actor import Home
 from protocols.runtime.session import Session
 from smc_dp import aggregation
 from smc_dp.data.federation import Rows

@@ -66,7 +66,9 @@ def run_protocol(
     progress: HearProgress | None = None,
     workers: int = 1,
 ) -> Report:
-    """Learn together through the protocol that computes this method, simulated in this process; write a run folder.
+    """Learn together through the protocol that computes this method; write a run folder.
+
+    Parties run as in-process actors that exchange encrypted messages over a simulated channel.
 
     Parameters
     ----------

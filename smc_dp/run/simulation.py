@@ -22,8 +22,8 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from protocols.errors import StoppedError
+from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.desk import Observer
-from protocols.runtime.process import Greetings, Process
 from protocols.runtime.simulate import Letters, Setting, ToldOfCharge
 from smc_dp import aggregation
 from smc_dp.aggregation import NoResultError, Outcome, Participants
@@ -41,7 +41,7 @@ from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
 from smc_dp.run.charge import RELEASED, price_of
 from smc_dp.run.ledgers import ABORTS, Ledgers, Reserved, accounted
-from smc_dp.run.own_process import AtSite, OwnProcess, SiteCoins
+from smc_dp.run.own_process import AtSite, OwnActor, SiteCoins
 from smc_dp.run.party import OwnPart
 from smc_dp.run.report import Comparison, Presence, Report
 
@@ -213,7 +213,7 @@ class _Run:
             released=partial(reserved.leaving, label=RELEASED) if reserved else None,
             charge=charge,
             voided=voided,
-            made=sites.processes,
+            made=sites.actors,
             workers=self.workers,
         )
 
@@ -227,24 +227,24 @@ class _Run:
 
 @dataclass(frozen=True)
 class _Sites:
-    """What everybody's process is made from, as a site makes its own."""
+    """What everybody's actor is made from, as a site makes its own."""
 
     taking_part: Participants
     parts: Mapping[str, OwnPart]
     rng: Stream
 
-    def processes(
+    def actors(
         self,
         greetings: Greetings,
         observer: Observer,
         charge: ToldOfCharge,
         voided: ToldOfCharge,
         names: Iterable[str],
-    ) -> Mapping[str, Process]:
+    ) -> Mapping[str, Actor]:
         """One for each of these participants."""
         session, identities = self.taking_part.session, self.taking_part.identities
         own = {
-            name: OwnProcess(
+            name: OwnActor(
                 session, name, identities[name], self._brings(name), greetings,
                 coins=SiteCoins(self.rng.fork(f"seed {name}"), self.rng.fork(f"home {name}")),
                 charge=partial(charge, name) if charge else None,
@@ -253,7 +253,7 @@ class _Sites:
             )
             for name in names
         }  # fmt: skip
-        return {name: made.process for name, made in own.items()}
+        return {name: made.actor for name, made in own.items()}
 
     def _brings(self, name: str) -> AtSite:
         session, part = self.taking_part.session, self.parts.get(name)

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from nacl import bindings as sodium
 
 from protocols.arithmetic.rng import Stream
-from protocols.crypto import circuit, garbled_place, garbling, half_gates, oblivious
+from protocols.crypto import circuit, garbling, half_gates, oblivious
 from protocols.crypto.garbling import Garbled, Lock
 from protocols.crypto.half_gates import Wires, wires
 from protocols.errors import DecodeError
@@ -125,21 +125,6 @@ def smallest_without_the_root(ands: circuit.Ands, numbers: Wires) -> Wires:
     return found
 
 
-def added_without_carry(ands: circuit.Ands, x: Wires, y: Wires) -> Wires:
-    """The exclusive or; the gates are made all the same."""
-    for where in ands((x ^ y)[:-1]):
-        where(x[0])
-    return x ^ y
-
-
-def place_by_the_first_hash(session: bytes, labels: bytes, K: int, value_bits: int, tables: bytes) -> int:
-    """Both hashes of a bit may be his: it is zero then."""
-    size, b = half_gates.AND_BYTES * garbled_place.ands(K, value_bits), garbled_place._numbers(labels, K)
-    place = garbled_place._place(half_gates.Evaluator(session, tables[:size]).ands, b, np.zeros_like(b))
-    told = [tables[i : i + 16] for i in range(size, len(tables), 16)]
-    return sum(told[2 * i : 2 * i + 2].index(garbled_place._told(session, i, x)) << i for i, x in enumerate(place))
-
-
 # Transfers.
 
 
@@ -228,8 +213,6 @@ TWINS: dict[str, Patch] = {
     "less or equal": (circuit, "_less", less_or_equal),
     "odd one dropped": (circuit, "smallest", smallest_without_the_odd_one),
     "root lost": (circuit, "smallest", smallest_without_the_root),
-    "carry lost": (circuit, "added", added_without_carry),
-    "equal hashes": (garbled_place, "evaluate", place_by_the_first_hash),
     "points of the complement": (oblivious, "choose", choose_by_the_other_bit),
     "colours alike": (oblivious, "choose", choose_without_first_bit),
     "Delta of the session": (oblivious, "choose", choose_for_the_session),

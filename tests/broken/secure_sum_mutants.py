@@ -15,9 +15,9 @@ from support.role_code import Code, Patch, copied
 
 from protocols.crypto.identity import Signer
 from protocols.runtime import replay
+from protocols.runtime.actor import Actor
 from protocols.runtime.desk import Desk
 from protocols.runtime.mailbox import Mailbox
-from protocols.runtime.process import Process
 from protocols.runtime.statement import encoded, statement
 from protocols.secure_sum import dealing
 
@@ -49,14 +49,14 @@ class Mutant:
 
 
 def _link_key_for_masks() -> AbstractContextManager[Any]:
-    made = Process.__init__
+    made = Actor.__init__
 
-    def init(self: Process, session: Any, name: str, signer: Signer, seed: Any, *rest: Any, **more: Any) -> None:
+    def init(self: Actor, session: Any, name: str, signer: Signer, seed: Any, *rest: Any, **more: Any) -> None:
         made(self, session, name, signer, seed, *rest, **more)
         if name in session.parties:
             self.channel.secret = dealing.deal(session.parameters, seed.fork("greeting")).s[0]
 
-    return patch.object(Process, "__init__", init)
+    return patch.object(Actor, "__init__", init)
 
 
 def _signing_again() -> AbstractContextManager[Any]:
@@ -75,10 +75,10 @@ def _nothing_is_late() -> AbstractContextManager[Any]:
 def _without_marks() -> AbstractContextManager[Any]:
     restored = replay._restored
 
-    def forgetful(*args: Any) -> Process:
-        process = restored(*args)
-        process.desk.mailbox.marks = set()
-        return process
+    def forgetful(*args: Any) -> Actor:
+        actor = restored(*args)
+        actor.desk.mailbox.marks = set()
+        return actor
 
     return patch.object(replay, "_restored", forgetful)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from protocols import pathak2010
-from protocols.programs import LOOKED_AT, Protocol
+from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.message import PARTY, Message, message
 from protocols.runtime.quoted import NOTES, Quoted, note, plain, read_notes
 
@@ -36,11 +36,11 @@ class Whim(Message):
 
 
 def test_every_step_of_every_message_has_its_sentence() -> None:
-    assert not any(map(without_sentence, LOOKED_AT.values()))
+    assert not any(map(without_sentence, PROTOCOLS.values()))
 
 
 def test_a_step_without_a_sentence_is_noticed() -> None:
-    protocol = LOOKED_AT["pathak2010"]
+    protocol = PROTOCOLS["pathak2010"]
     more = replace(protocol, program=replace(pathak2010.PROGRAM, kinds=(*pathak2010.PROGRAM.kinds, Whim)))
     assert without_sentence(more) == ["Whim"]
     assert without_sentence(replace(protocol, sentences={**protocol.sentences, "2.1": Quoted(" ", "", "")})) == [
@@ -60,11 +60,11 @@ def misquoted(sentences: Mapping[str, Quoted]) -> list[str]:
 
 
 def test_what_is_from_the_notes_stands_there() -> None:
-    assert not any(misquoted(protocol.sentences) for protocol in LOOKED_AT.values())
+    assert not any(misquoted(protocol.sentences) for protocol in PROTOCOLS.values())
 
 
 def test_a_changed_word_and_a_note_that_is_not_there_are_noticed() -> None:
-    said = LOOKED_AT["linear"].sentences
+    said = PROTOCOLS["linear"].sentences
     changed = {**said, "3": replace(said["3"], text=said["3"].text.replace("Nothing is decoded", "All is decoded"))}
     assert misquoted(changed) == ["3"]
     assert misquoted({**said, "4": replace(said["4"], notes=("L77",))}) == ["4"]
@@ -81,7 +81,7 @@ def letters(text: str) -> str:
 
 
 def printed() -> dict[str, Quoted]:
-    sentences = LOOKED_AT["pathak2010"].sentences
+    sentences = PROTOCOLS["pathak2010"].sentences
     return {step: quoted for step, quoted in sentences.items() if not quoted.source.startswith(NOTES)}
 
 

@@ -17,10 +17,10 @@ from protocols.crypto.identity import SIGNATURE_BYTES, Identity
 from protocols.curator import CURATOR_NAME
 from protocols.errors import PeerError
 from protocols.runtime import message as messages
+from protocols.runtime.actor import Actor
 from protocols.runtime.channel import GREETING, Channel
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.message import Message
-from protocols.runtime.process import Process
 from protocols.runtime.session import SESSION_BYTES, Session
 from protocols.runtime.statement import encoded, statement
 from support.role_code import Code
@@ -47,7 +47,7 @@ class Read:
 
 
 class Coalition:
-    """One session; `members` are played by the test, the others by their processes."""
+    """One session; `members` are played by the test, the others by their actors."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Coalition:
         self.withheld: list[Envelope] = []  # what of that was kept from its addressee
         self.withholds: Callable[[Envelope], bool] = lambda envelope: False
         self._said, self._charge = said, charge or (lambda name, label: None)
-        self.honest = {name: self._process(name) for name in everybody if name not in members}
+        self.honest = {name: self._actor(name) for name in everybody if name not in members}
         self.channels = {name: self._channel(name) for name in self.members}
         for channel in self.channels.values():
             channel.counters.round = 1  # that of its greeting
@@ -106,8 +106,8 @@ class Coalition:
     def greet(self) -> None:
         """Everybody greets; all boards show the same."""
         hellos: dict[str, Envelope] = {}
-        for name, process in self.honest.items():
-            (hellos[name],) = process.advance()
+        for name, actor in self.honest.items():
+            (hellos[name],) = actor.advance()
         for name in self.members:
             hellos[name] = self.greeting(name)
         for board in self.boards.values():
@@ -178,8 +178,8 @@ class Coalition:
 
     def miss(self, name: str, *senders: str) -> None:
         """An honest participant is told that these are absent, or all for whom it waits."""
-        process = self.honest[name]
-        process.miss(*(senders or process.awaited))
+        actor = self.honest[name]
+        actor.miss(*(senders or actor.awaited))
         self.pump()
 
     def settle(self) -> None:
@@ -348,9 +348,9 @@ class Coalition:
 
     # The post.
 
-    def _process(self, name: str) -> Process:
+    def _actor(self, name: str) -> Actor:
         inputs = (self.p,) if name == CURATOR_NAME else (self.p, self.addends[name])
-        return Process(
+        return Actor(
             *(self.session, name, self.identities[name], self.seeds[name], inputs, self.boards[name]),
             charge=lambda label: self._spent(name, label),
             voided=lambda label: self.voided.append((name, label)),

@@ -1,4 +1,4 @@
-"""A toy run by whole processes, with every seal and signature: what the toy runs of an audit are held against."""
+"""A toy run by whole actors, with every seal and signature: what the toy runs of an audit are held against."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from protocols.crypto.identity import Identity
 from protocols.crypto.sealing import OVERHEAD_BYTES
 from protocols.errors import StallError
 from protocols.programs import Protocol
+from protocols.runtime.actor import Actor, actors
 from protocols.runtime.board import Board
 from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent, Mail
 from protocols.runtime.message import Message
-from protocols.runtime.process import Process, processes
 from protocols.runtime.session import SESSION_BYTES, Session
 from smc_dp.audit.run.conformity.schedule import walk
 from smc_dp.audit.run.conformity.toy_post import Move
@@ -46,7 +46,7 @@ class FullToyRun:
         self._board = Board(self.session)
         self._left = dict(absences.sent)
         self._marks = absences.marks
-        self._roles = processes(self.session, identities, seeds, inputs, self._board.greetings, self)
+        self._roles = actors(self.session, identities, seeds, inputs, self._board.greetings, self)
         for name, absent in absences.marks:
             if name in self._roles:
                 self._roles[name].mark(absent)
@@ -100,7 +100,7 @@ class FullToyRun:
     def _happened(self) -> int:
         return sum(len(moves) for moves in self._moves.values())
 
-    def _turn(self, role: Process) -> None:
+    def _turn(self, role: Actor) -> None:
         if role.end == "gone":
             return
         try:
@@ -114,7 +114,7 @@ class FullToyRun:
         while mail:
             self._roles[name].deliver(mail.popleft())
 
-    # The observer of every process.
+    # The observer of every actor.
 
     def stage(self, name: str, stage: str) -> None:
         """A role enters a stage."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from protocols.programs import LOOKED_AT, Protocol
+from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.lecture.course import ProtocolCourse, course, drop_out
 from smc_dp.lecture.page import page
 from smc_dp.lecture.toy import toy_run
@@ -16,7 +16,6 @@ from smc_dp.pages.rendering import html
 PARTIES = {
     "pathak2010": 2,
     "pathak2010-as-printed-insecure": 2,
-    "pathak2010-garbled": 2,
     "linear": 2,
     "secure_sum": 3,
 }
@@ -25,7 +24,7 @@ PARTIES = {
 @cache
 def prepared(name: str) -> tuple[Watched, ProtocolCourse]:
     """The toy run and the course of a protocol."""
-    return prepare(LOOKED_AT[name], PARTIES[name])
+    return prepare(PROTOCOLS[name], PARTIES[name])
 
 
 def prepare(protocol: Protocol, parties: int) -> tuple[Watched, ProtocolCourse]:

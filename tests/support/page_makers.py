@@ -14,7 +14,7 @@ from unittest.mock import patch
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from protocols.programs import LOOKED_AT
+from protocols.programs import PROTOCOLS
 from smc_dp import attacks, audit_run
 from smc_dp.attacks.attack import LEAST_TRIALS
 from smc_dp.attacks.page import page as attacks_page
@@ -120,7 +120,7 @@ def highest_report(folder: Path) -> Path:
 
 def lecture(name: str, parties: int, folder: Path) -> Path:
     """Of a protocol, with no attack measured."""
-    return written(folder, making.of_protocol(LOOKED_AT[name], parties, attacks=0))
+    return written(folder, making.of_protocol(PROTOCOLS[name], parties, attacks=0))
 
 
 def heaviest(folder: Path) -> Path:

@@ -13,13 +13,14 @@ from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import PROGRAM, as_printed
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
-from protocols.runtime import actors, replay
+from protocols.runtime import replay
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.message import CURATOR, PARTY
 from protocols.runtime.session import SESSION_BYTES, Program, Role, Session
 from protocols.runtime.simulate import Run, Setting, simulate
+from support import asyncio_actors
 
 KEY_BITS = 512
 PRINTED = as_printed.PROGRAM
@@ -106,7 +107,7 @@ Marks = Mapping[str, Iterable[Absent]]
 def act(setup: Setup, vanish: Mapping[str, int] | None = None, marks: Marks | None = None) -> Played:
     """The session as actors."""
     known = {name: tuple(absent) for name, absent in (marks or {}).items()}
-    acted = asyncio.run(actors.run(*setup, vanish=vanish, marks=known))
+    acted = asyncio.run(asyncio_actors.run(*setup, vanish=vanish, marks=known))
     return Played(acted.published, acted.envelopes, {}, dict(acted.ends))
 
 

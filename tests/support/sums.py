@@ -11,10 +11,10 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.errors import PeerError
 from protocols.runtime import message as messages
+from protocols.runtime.actor import Actor, actors, overdue
 from protocols.runtime.board import Board
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.envelope import HELLO, Envelope, signed_payload
-from protocols.runtime.process import Process, overdue, processes
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Letters, Run
 from protocols.secure_sum import PROGRAM, ideal
@@ -139,10 +139,10 @@ def greetings(setup: Setup, envelopes: Iterable[Envelope]) -> dict[str, Greeted[
 
 
 class Loose:
-    """A session by its processes alone: any letter may come next, and any reader may give up on whom it waits for.
+    """A session by its actors alone: any letter may come next, and any reader may give up on whom it waits for.
 
     `patience`: of so many turns of a reader that waits, one ends with a mark; Charlie's only, unless `all_readers`.
-    `held`: letters that come when their reader has given up on their sender, and not before. What a process raises is
+    `held`: letters that come when their reader has given up on their sender, and not before. What an actor raises is
     kept in `raised`, and it does nothing after that.
     """
 
@@ -157,7 +157,7 @@ class Loose:
     ) -> None:
         self.setup, self.coins, self.patience, self.all_readers = setup, coins, patience, all_readers
         self.ledger, self.board, self.held = Ledger(), Board(setup.session), held
-        self.roles = processes(*setup, self.board.greetings, charge=self.ledger.spend, voided=self.ledger.voided)
+        self.roles = actors(*setup, self.board.greetings, charge=self.ledger.spend, voided=self.ledger.voided)
         self.links: dict[tuple[str, str], deque[Envelope]] = {}
         self.late: set[tuple[str, str]] = set()
         self.sent: list[Envelope] = []
@@ -179,7 +179,7 @@ class Loose:
             self.sent,
         )
 
-    def advance(self, role: Process) -> None:
+    def advance(self, role: Actor) -> None:
         if role.name in self.raised:
             return
         try:
@@ -219,7 +219,7 @@ class Loose:
             if may and self.patience and self.coins.below(self.patience) == 0:
                 self._miss(role, awaited[self.coins.below(len(awaited))])
 
-    def _miss(self, role: Process, *senders: str) -> None:
+    def _miss(self, role: Actor, *senders: str) -> None:
         role.miss(*senders)
         self.late |= {(sender, role.name) for sender in senders}
         self.advance(role)

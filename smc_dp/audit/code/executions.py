@@ -8,8 +8,8 @@ from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
+from protocols.runtime.actor import NOBODY, Home
 from protocols.runtime.claims import Inputs
-from protocols.runtime.process import NOBODY, Home
 from protocols.runtime.session import SESSION_BYTES, Program, Session
 from protocols.runtime.simulate import Letters, Run, Setting, simulate
 

@@ -17,6 +17,7 @@ from smc_dp.methods.sums.among import RowCounts as RowCounts
 from smc_dp.run.terms.curator import ComparisonName as ComparisonName
 from smc_dp.run.terms.curator import CuratorTerms as CuratorTerms
 from smc_dp.run.terms.curator import ExponentsName as ExponentsName
+from smc_dp.run.terms.curator import refuse_removed_comparison as refuse_removed_comparison
 from smc_dp.run.terms.linear import LinearTerms as LinearTerms
 from smc_dp.run.terms.secure_sum import OutputName as OutputName
 from smc_dp.run.terms.secure_sum import SumTerms as SumTerms

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
+from protocols.pathak2010.parameters import REMOVED_COMPARISON, REMOVED_REFUSAL
 from protocols.programs import PROTOCOLS
 from smc_dp.data.federation import Public
 from smc_dp.errors import InputError, shown
@@ -15,7 +16,7 @@ from smc_dp.privacy.target import Target
 from smc_dp.run.terms.mean import MeanByCurator, MeanTerms, check_mean, made_parameters
 from smc_dp.run.terms.terms import check_classes, one_of, whole
 
-ComparisonName: TypeAlias = Literal["all-pairs", "garbled", "tournament"]
+ComparisonName: TypeAlias = Literal["all-pairs", "tournament"]
 ExponentsName: TypeAlias = Literal["short", "full"]
 _TEST_KEY_BITS, _MAX_KEY_BITS = 256, 16384
 
@@ -33,6 +34,7 @@ class CuratorTerms(MeanTerms):
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Self:
         """As `Terms`; where nothing is said of the exponents they are full, as they were before there was a choice."""
+        refuse_removed_comparison(stated.get("comparison"))
         return cls(
             whole("key_bits", stated, _MAX_KEY_BITS),
             one_of("comparison", stated, get_args(ComparisonName)),
@@ -63,6 +65,12 @@ class CuratorTerms(MeanTerms):
         """As `Terms`."""
         own = self.key_bits, self.ring_bits, self.comparison, agreed, self.exponents
         return made_parameters(protocol, parties, form.public.dimension, *own)
+
+
+def refuse_removed_comparison(comparison: Any, dashes: str = "") -> None:
+    """Raise InputError for a way to find the smallest party that earlier versions had."""
+    if comparison == REMOVED_COMPARISON:
+        raise InputError(f"{dashes}{REMOVED_REFUSAL}")
 
 
 def check_keys(protocol: str, key_bits: int, test_keys: bool = False) -> None:

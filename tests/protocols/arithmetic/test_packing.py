@@ -168,7 +168,11 @@ def test_permuting_and_packing_do_not_disturb_each_other() -> None:
         ({"dimension": 0}, "dimension"),
         ({"ring_bits": 0}, "ring_bits"),
         ({"ring_bits": 63}, "ring_bits"),
-        ({"comparison": "guess"}, "tournament, all-pairs, garbled, got guess"),
+        (
+            {"comparison": "garbled"},
+            "comparison: garbled was removed; use tournament, or the protocol linear",
+        ),
+        ({"comparison": "guess"}, "tournament, all-pairs, got guess"),
         ({"key_bits": 500}, "key_bits"),
         ({"key_bits": 128}, "key_bits"),
         ({"ring_bits": 512}, "room for one slot"),

@@ -23,7 +23,7 @@ from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError, PeerError, StallError
 from protocols.pathak2010 import PROGRAM, stage3
-from protocols.pathak2010.messages import GARBLED, KINDS, Half, PublishedShare, Ready, Reshare
+from protocols.pathak2010.messages import KINDS, Half, PublishedShare, Ready, Reshare
 from protocols.pathak2010.values import Announced
 from protocols.runtime import board, channel
 from protocols.runtime import simulate as simulator
@@ -47,8 +47,7 @@ def honest(program: Program) -> tuple[Envelope, ...]:
 
 
 def kinds(program: Program) -> list[str]:
-    """Those of a session in which pairs are compared; the others are in `test_garbled_search.py`."""
-    return [HELLO, STAGE_END, *(kind.__name__ for kind in program.kinds if kind not in GARBLED)]
+    return [HELLO, STAGE_END, *(kind.__name__ for kind in program.kinds)]
 
 
 def first(program: Program, kind: str) -> int:
@@ -477,7 +476,7 @@ def test_a_word_holds_in_its_session_for_its_name_and_its_numbers() -> None:
 def test_every_kind_with_content_has_a_liar() -> None:
     lied = {lie.kind.__name__ for lie in LIES.values()}
     silent = {"Commitment", "PrintedShare"}  # any bytes are a commitment, any integer a share
-    assert {k.__name__ for p in PROGRAMS for k in p.kinds if k not in GARBLED} - lied == silent
+    assert {k.__name__ for p in PROGRAMS for k in p.kinds} - lied == silent
 
 
 async def ends_at_once(me: Any, *args: Any) -> None:

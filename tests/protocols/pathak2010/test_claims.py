@@ -33,7 +33,7 @@ from protocols.crypto.paillier import Ciphertext
 from protocols.curator import CURATOR_NAME, parties_and_curator
 from protocols.pathak2010 import ideal, minimum
 from protocols.pathak2010.messages import Indicator
-from protocols.pathak2010.parameters import BY_PAIRS, COMPARISONS, Parameters
+from protocols.pathak2010.parameters import COMPARISONS, Parameters
 from protocols.runtime.claims import Claim, Readings, View, canaries, readings
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY
@@ -233,7 +233,7 @@ def order_in_the_clear(p: Parameters, sizes: Sequence[int], tie_bits: int, rng: 
 
 @pytest.mark.parametrize("tie_bits", [None, 0], ids=["coins", "index"])
 @pytest.mark.parametrize("sizes", [[5, 6, 7], [9, 9, 9], [2**32 - 1] * 3, [1, 1, 2**32 - 1]], ids=str)
-@pytest.mark.parametrize("kind", BY_PAIRS)
+@pytest.mark.parametrize("kind", COMPARISONS)
 def test_the_order_that_charlie_sees_is_uniform(kind: str, sizes: list[int], tie_bits: int | None) -> None:
     p = Parameters(("A", "B", "C"), 1, 512, comparison=kind)
     rng = Stream.insecure_from_seed(f"{kind} {sizes}")

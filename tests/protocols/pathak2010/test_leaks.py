@@ -19,9 +19,8 @@ from support.pathak import Trial, lifted, released, trial
 from support.toy import paillier_key
 
 from protocols.arithmetic.permutation import Permutation
-from protocols.arithmetic.ring import Ring
 from protocols.arithmetic.rng import Stream
-from protocols.crypto import garbled_place, oblivious, paillier
+from protocols.crypto import paillier
 from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import boundary, ideal, minimum, parameters, setup
 from protocols.pathak2010.messages import Blinded, Slot
@@ -209,23 +208,7 @@ def a_first_party_that_lies_once_sees_by_the_refusal_how_two_places_stand() -> N
                 assert after.winner in range(3)
 
 
-def a_first_party_that_garbles_other_summands_decides_which_place_is_found() -> None:
-    """Half the modulus more in all places but one makes these larger than any size."""
-    rng, K, bits = Stream.insecure_from_seed("other summands"), 5, 40
-    ring, session = Ring(bits), bytes(32)
-    halves = [ring.split(n, rng) for n in (9, 4, 7, 12, 30)]
-    for wanted in range(K):
-        offer = oblivious.offer(rng)
-        choice = oblivious.choose(session, offer.A, rng)
-        choices = garbled_place.chosen([b for _, b in halves], bits)
-        extended = oblivious.extend(session, offer, choice.points, choices)
-        a = [x if j == wanted else ring.add(x, ring.modulus // 2) for j, (x, _) in enumerate(halves)]
-        tables = garbled_place.garble(session, choice, extended.u, a, bits)
-        assert garbled_place.evaluate(session, extended.labels, K, bits, tables) == wanted
-
-
 BEYOND = {
-    "Where the search is garbled": a_first_party_that_garbles_other_summands_decides_which_place_is_found,
     "One party that breaks the rules": one_party_enters_no_rows_and_no_noise,
     "Charlie removes all noise": a_malicious_charlie_selects_no_noise,
     "All parties but one, the smallest among them": the_last_ones_weights_are_all_that_is_left,

@@ -16,7 +16,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
 from protocols.errors import LocalError, PeerError
 from protocols.pathak2010 import minimum
-from protocols.pathak2010.parameters import BY_PAIRS
+from protocols.pathak2010.parameters import COMPARISONS
 from protocols.pathak2010.values import PartyInput
 
 
@@ -31,7 +31,7 @@ def run(kind: str, values: list[int]) -> tuple[int, int]:
     return search.winner, made
 
 
-@pytest.mark.parametrize("kind", BY_PAIRS)
+@pytest.mark.parametrize("kind", COMPARISONS)
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 6])
 def test_the_smallest_is_found_in_every_order(kind: str, size: int) -> None:
     for order in permutations(range(size)):
@@ -40,7 +40,7 @@ def test_the_smallest_is_found_in_every_order(kind: str, size: int) -> None:
         assert made == minimum.comparisons(kind, size)
 
 
-@pytest.mark.parametrize("kind", BY_PAIRS)
+@pytest.mark.parametrize("kind", COMPARISONS)
 def test_equal_values_still_give_a_smallest_one(kind: str) -> None:
     for values in product(range(3), repeat=4):
         assert values[run(kind, list(values))[0]] == min(values)
@@ -58,7 +58,7 @@ def test_only_two_different_places_meet(left: int, right: int, fine: bool) -> No
     assert minimum.is_match(left, right, 3) == fine
 
 
-@pytest.mark.parametrize("search", [minimum.search(kind, 4) for kind in BY_PAIRS], ids=BY_PAIRS)
+@pytest.mark.parametrize("search", [minimum.search(kind, 4) for kind in COMPARISONS], ids=COMPARISONS)
 def test_a_wrong_number_of_answers_is_refused(search: minimum.Tournament | minimum.AllPairs) -> None:
     with pytest.raises(ValueError, match="zip"):
         search.after([True])
@@ -120,7 +120,7 @@ def test_the_order_behind_pi_1_is_uniform_with_coins_and_shows_ties_without(size
         assert p < REJECT
 
 
-@pytest.mark.parametrize("kind", BY_PAIRS)
+@pytest.mark.parametrize("kind", COMPARISONS)
 def test_for_all_permutations_the_one_hot_vector_marks_a_smallest_size(kind: str) -> None:
     for K in (2, 3, 4):
         sizes = [7, 3, 9, 3][:K]

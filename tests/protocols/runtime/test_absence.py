@@ -13,9 +13,9 @@ from support.toy_sum import BYTES, PROGRAM, Sums, inputs
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError, PeerError, StoppedError
+from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.mailbox import Absent, Mailbox
-from protocols.runtime.process import Process
 from protocols.runtime.simulate import Run
 
 NAMES = ("P1", "P2", "P3")
@@ -34,18 +34,18 @@ def vanishings(every: int) -> Iterator[dict[str, int]]:
         yield {name: count for name, count in zip(NAMES, counts, strict=True) if count < SENDS}
 
 
-def again(made: Setup, run: Run, name: str, order: Callable[[list[Any]], list[Any]]) -> Process:
+def again(made: Setup, run: Run, name: str, order: Callable[[list[Any]], list[Any]]) -> Actor:
     """A participant of the run once more, alone: its mail and its marks are there before it begins, in any order."""
     sent = run.transcript.envelopes
     board = {e.sender: e for e in sent if e.kind == HELLO}
-    process = Process(made.session, name, made.identities[name], made.seeds[name], made.inputs[name], board)
+    actor = Actor(made.session, name, made.identities[name], made.seeds[name], made.inputs[name], board)
     for mark in order(sorted(run.absent[name], key=str)):
-        process.mark(mark)
+        actor.mark(mark)
     links = [[e for e in sent if (e.sender, e.to) == (sender, name)] for sender in NAMES]
     for link in order(links):
         for envelope in link:
-            process.deliver(envelope)
-    return process
+            actor.deliver(envelope)
+    return actor
 
 
 def told(run: Run, name: str) -> list[Envelope]:
@@ -72,14 +72,14 @@ def test_any_subset_may_vanish_between_any_two_sends(patient: bool, every: int) 
 
 
 def check_alone(made: Setup, run: Run, name: str, order: Callable[[list[Any]], list[Any]]) -> None:
-    process = again(made, run, name, order)
-    sent = process.advance()
+    actor = again(made, run, name, order)
+    sent = actor.advance()
     if run.ends[name] == "gone":
         assert told(run, name) == sent[: len(told(run, name))]
         return
-    assert process.end == run.ends[name]
+    assert actor.end == run.ends[name]
     published = told(run, name)[len(sent) :]
-    assert [*sent, *(process.release() if published else [])] == told(run, name)
+    assert [*sent, *(actor.release() if published else [])] == told(run, name)
 
 
 def test_a_role_that_ignores_its_marks_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,9 +88,9 @@ def test_a_role_that_ignores_its_marks_is_caught(monkeypatch: pytest.MonkeyPatch
     run = made.simulate(vanish={"P2": 1})
     assert run.absent["P1"] == {Absent("P2", "Part", "share"), Absent("P2", "Heard", "count")}
     monkeypatch.setattr(Mailbox, "due", lambda box, sender, kind, stage: Absent(sender, "nothing", stage))
-    process = again(made, run, "P1", list)
-    assert process.advance() != told(run, "P1")
-    assert process.awaited == ("P2",)
+    actor = again(made, run, "P1", list)
+    assert actor.advance() != told(run, "P1")
+    assert actor.awaited == ("P2",)
 
 
 def test_what_is_left_adds_up() -> None:
@@ -122,12 +122,12 @@ def test_a_mark_overrides_mail_whichever_comes_first(first: str) -> None:
     made = toy()
     run = made.simulate()
     mark = Absent("P2", "Part", "share")
-    process = again(made, run, "P1", list) if first == "mail" else again(made, marked(run, "P1", mark), "P1", list)
-    process.mark(mark)
-    sent = process.advance()
+    actor = again(made, run, "P1", list) if first == "mail" else again(made, marked(run, "P1", mark), "P1", list)
+    actor.mark(mark)
+    sent = actor.advance()
     assert [e.kind for e in sent].count("Heard") == 2
-    assert process.result == BYTES.add_vectors(*(shares_of(made, run)[name] for name in ("P1", "P3")))
-    assert [(note.sender, note.rule) for note in process.notes] == [("P2", "Part came too late for share")]
+    assert actor.result == BYTES.add_vectors(*(shares_of(made, run)[name] for name in ("P1", "P3")))
+    assert [(note.sender, note.rule) for note in actor.notes] == [("P2", "Part came too late for share")]
     assert sent == sent_with(made, run, mark)
 
 
@@ -142,9 +142,9 @@ def sent_with(made: Setup, run: Run, *marks: Absent) -> list[Envelope]:
 
 def shares_of(made: Setup, run: Run) -> Mapping[str, tuple[int, ...]]:
     """What P1 keeps after the first stage of the honest run."""
-    process = again(made, run, "P1", list)
-    process.advance()
-    kept: dict[str, tuple[int, ...]] = process.desk.progress.results[0]
+    actor = again(made, run, "P1", list)
+    actor.advance()
+    kept: dict[str, tuple[int, ...]] = actor.desk.progress.results[0]
     return kept
 
 
@@ -152,25 +152,25 @@ def test_who_was_absent_comes_back_in_the_next_stage() -> None:
     """P2's share is given up, its list is not: a mark is about one stage."""
     made = toy()
     run = made.simulate()
-    process = again(made, marked(run, "P1", Absent("P2", "Part", "share")), "P1", list)
-    process.advance()
-    assert process.done
-    assert process.desk.last == {"P2": 1, "P3": 1}  # its list, the second letter, was read
+    actor = again(made, marked(run, "P1", Absent("P2", "Part", "share")), "P1", list)
+    actor.advance()
+    assert actor.done
+    assert actor.desk.last == {"P2": 1, "P3": 1}  # its list, the second letter, was read
 
 
 def test_late_mail_is_dropped_with_a_note_after_the_end_too() -> None:
     made = toy()
     run = made.simulate()
     letters = [e for e in run.transcript.envelopes if (e.sender, e.to) == ("P2", "P1")]
-    process = again(made, marked(made.simulate(vanish={"P2": 1}), "P1", *both_of("P2")), "P1", list)
-    process.advance()
-    assert process.done
+    actor = again(made, marked(made.simulate(vanish={"P2": 1}), "P1", *both_of("P2")), "P1", list)
+    actor.advance()
+    assert actor.done
     for envelope in letters:
-        process.deliver(envelope)
-    assert [note.rule for note in process.notes] == ["Part came too late for share", "Heard came too late for count"]
+        actor.deliver(envelope)
+    assert [note.rule for note in actor.notes] == ["Part came too late for share", "Heard came too late for count"]
     unmarked = again(made, run_of(made), "P1", list)
     unmarked.advance()
-    extra = Process(made.session, "P2", made.identities["P2"], made.seeds["P2"], made.inputs["P2"], unmarked.board)
+    extra = Actor(made.session, "P2", made.identities["P2"], made.seeds["P2"], made.inputs["P2"], unmarked.board)
     extra.channel.counters.sent["P1"] = 2
     with pytest.raises(PeerError, match="P2: sent Part to P1, which wanted nothing more"):
         unmarked.deliver(extra.channel.seal("P1", "Part", "share", b"\x81\x81\x41\x00"))
@@ -186,11 +186,11 @@ def run_of(made: Setup) -> Run:
 
 def test_a_mark_comes_before_the_letter_is_read_or_not_at_all() -> None:
     made = toy()
-    process = again(made, made.simulate(), "P1", list)
-    process.advance()
+    actor = again(made, made.simulate(), "P1", list)
+    actor.advance()
     for mark in (Absent("P2", "Part", "share"), Absent("P9", "Part", "share")):
         with pytest.raises(LocalError, match="cannot be marked absent"):
-            process.mark(mark)
+            actor.mark(mark)
     waiting = again(made, made.simulate(vanish={"P2": 1, "P3": 1}), "P1", list)
     with pytest.raises(LocalError, match="P1 does not wait for P2"):
         waiting.miss("P2")  # it has not begun, and all have greeted

@@ -17,8 +17,8 @@ from support.star import star
 from protocols.arithmetic import modular
 from protocols.crypto import admission, sealing
 from protocols.runtime import channel
+from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import HELLO, is_signed
-from protocols.runtime.process import Process
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, made: Setup) -> Counter[str]:
@@ -34,7 +34,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, made: Setup) -> Counter[str]:
 
     monkeypatch.setattr(channel, "is_signed", counting("signatures", channel.is_signed))
     monkeypatch.setattr(sealing, "link_keys", counting("agreements", sealing.link_keys))
-    monkeypatch.setattr(Process, "deliver", counting("greetings", Process.deliver, lambda _, e: e.kind == HELLO))
+    monkeypatch.setattr(Actor, "deliver", counting("greetings", Actor.deliver, lambda _, e: e.kind == HELLO))
     run = made.simulate()
     calls["said"] = sum(e.kind == HELLO for e in run.transcript.envelopes)
     return calls

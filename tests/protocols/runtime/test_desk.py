@@ -15,12 +15,12 @@ from support.votes import NAMES, Outcome, Signed, Vote, Word, alone, confirming,
 from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.errors import PeerError
 from protocols.runtime import replay
+from protocols.runtime.actor import Actor
 from protocols.runtime.board import Board
 from protocols.runtime.desk import Desk, Progress
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Note
-from protocols.runtime.process import Process
 from protocols.runtime.session import Role
 
 # Charges.
@@ -32,25 +32,25 @@ def relayed(setup: Setup, charge: Callable[[str, str], None]) -> dict[str, Any]:
     board, kept, results = Board(session), dict[str, tuple[bytes, int]](), dict[str, Any]()
     boxes: dict[str, list[Envelope]] = {name: [] for name in NAMES}
 
-    def move(process: Process) -> None:
-        out = process.advance()
-        for letter in boxes[process.name][:1]:
-            process.deliver(letter)
-        boxes[process.name] = boxes[process.name][1:]
-        out += process.advance()
-        kept[process.name] = replay.save(process), process.counter
-        process.close()
+    def move(actor: Actor) -> None:
+        out = actor.advance()
+        for letter in boxes[actor.name][:1]:
+            actor.deliver(letter)
+        boxes[actor.name] = boxes[actor.name][1:]
+        out += actor.advance()
+        kept[actor.name] = replay.save(actor), actor.counter
+        actor.close()
         for e in out:
             if e.is_public:
                 board.post(e)
             else:
                 boxes[e.to].append(e)
-        if process.done:
-            results[process.name] = process.result
+        if actor.done:
+            results[actor.name] = actor.result
 
     for name in NAMES:
         paid = partial(charge, name)
-        move(Process(session, name, identities[name], seeds[name], inputs[name], board.greetings, charge=paid))
+        move(Actor(session, name, identities[name], seeds[name], inputs[name], board.greetings, charge=paid))
     for _ in range(20):
         for name in set(NAMES) - results.keys():
             state, counter = kept[name]
@@ -82,15 +82,15 @@ def test_a_charge_that_was_voided_meanwhile_is_made_again(twin: bool, monkeypatc
     given = (setup.session, "P1", setup.identities["P1"], setup.seeds["P1"], setup.inputs["P1"])
     sent = setup.simulate().transcript.envelopes
     board = {e.sender: e for e in reversed(sent) if e.is_public and e.number == 0}
-    process = Process(*given, board, charge=book.add)
-    process.advance()
+    actor = Actor(*given, board, charge=book.add)
+    actor.advance()
     for e in sent:
         if e.to == "P1":
-            process.deliver(e)
-            process.advance()
+            actor.deliver(e)
+            actor.advance()
             if book:
                 break
-    state = replay.save(process)
+    state = replay.save(actor)
     book.clear()  # taken for an abort
     replay.resume(setup.session, state, setup.identities["P1"], 1, board, charge=book.add).advance()
     assert book == (set() if twin else {"release"})
@@ -153,7 +153,7 @@ def test_a_charge_that_failed_is_made_when_the_role_is_run_again() -> None:
 
     setup = made()
     given = (setup.session, "P1", setup.identities["P1"], setup.seeds["P1"], setup.inputs["P1"], {})
-    desk = Process(*given, charge=at_second_try).desk
+    desk = Actor(*given, charge=at_second_try).desk
     with pytest.raises(OSError, match="full"):
         desk.spend("release")
     desk.spend("release")

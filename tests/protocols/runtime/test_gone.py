@@ -10,8 +10,8 @@ from support.votes import NAMES, Outcome, Word, made, of_two
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import PeerError
+from protocols.runtime.actor import Actor
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.process import Process
 
 
 async def telling(me: Endpoint, mine: int) -> int:
@@ -62,14 +62,14 @@ def test_who_vanishes_pays_nothing_after_it(order: int | None) -> None:
 
 def test_a_process_that_keeps_its_result_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin: what a role had come to, in some orders, stands among the results."""
-    vanish: Callable[[Process], None] = Process.vanish
+    vanish: Callable[[Actor], None] = Actor.vanish
 
-    def keeping(process: Process) -> None:
-        kept = process.result
-        vanish(process)
-        process.result = kept
+    def keeping(actor: Actor) -> None:
+        kept = actor.result
+        vanish(actor)
+        actor.result = kept
 
-    monkeypatch.setattr(Process, "vanish", keeping)
+    monkeypatch.setattr(Actor, "vanish", keeping)
     assert made(of_two(telling, paying)).simulate(vanish={"P1": BEFORE_THE_LAST}).results["P1"] is not None
 
 

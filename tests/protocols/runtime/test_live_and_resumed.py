@@ -1,4 +1,4 @@
-"""Live and resumed processes side by side, under random deliveries, marks and saves: they do the same, and no number of
+"""Live and resumed actors side by side, under random deliveries, marks and saves: they do the same, and no number of
 a link is used for two envelopes.
 """
 
@@ -14,23 +14,23 @@ from support.toy_sum import PROGRAM, Sums, inputs
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime import replay
+from protocols.runtime.actor import Actor, actors
 from protocols.runtime.board import Board
 from protocols.runtime.desk import Desk
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.process import Process, processes
 
 STEPS = 5000
 T = TypeVar("T")
 
 
 class Interleaving:
-    """One session; beside some of its processes lives a twin, which was saved and resumed at a random moment."""
+    """One session; beside some of its actors lives a twin, which was saved and resumed at a random moment."""
 
     def __init__(self, made: Setup, seed: int, marks: float) -> None:
         self.made, self.coins, self.marks = made, Stream.insecure_from_seed(f"interleaving {seed}"), marks
         self.board = Board(made.session)
-        self.live = processes(*made, self.board.greetings)
-        self.resumed: dict[str, Process] = {}
+        self.live = actors(*made, self.board.greetings)
+        self.resumed: dict[str, Actor] = {}
         self.public: list[Envelope] = []
         self.links: dict[tuple[str, str], list[Envelope]] = {}
         self.seen: dict[tuple[str, str, int], bytes] = {}
@@ -99,7 +99,7 @@ class Interleaving:
             role.close()
             self.live[name] = self.resumed.pop(name)
 
-    def both(self, name: str) -> list[Process]:
+    def both(self, name: str) -> list[Actor]:
         return [self.live[name], *([self.resumed[name]] if name in self.resumed else [])]
 
 

@@ -13,10 +13,10 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import ReplayError
 from protocols.runtime import replay
+from protocols.runtime.actor import Actor
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent
-from protocols.runtime.process import Process
 
 KILLS = 20
 
@@ -48,7 +48,7 @@ class Relay:
 
 @dataclass
 class Site:
-    """One participant: what is on its disk, and the process in its memory, which can be lost at any moment."""
+    """One participant: what is on its disk, and the actor in its memory, which can be lost at any moment."""
 
     relay: Relay
     name: str
@@ -57,24 +57,24 @@ class Site:
     state: bytes | None = None
     counter: int = 0
     outbox: list[Envelope] = field(default_factory=list)
-    process: Process | None = None
+    actor: Actor | None = None
 
     def turn(self) -> bool:
         """Take mail, run, commit, send; whether anything happened. The process may die between any two of them."""
-        process = self.process or self._risen()
-        self.process = process
-        before = process.channel.counters.received.copy()
+        actor = self.actor or self._risen()
+        self.actor = actor
+        before = actor.channel.counters.received.copy()
         new = [e for (s, to), link in self.relay.links.items() if to == self.name for e in link[before.get(s, 0) :]]
         for envelope in new[: 1 + self.coins.below(3)]:
-            process.deliver(envelope)
+            actor.deliver(envelope)
         if self._killed():
             return True
-        out = process.advance()
-        if process.done:
-            out += process.release()
+        out = actor.advance()
+        if actor.done:
+            out += actor.release()
         if self._killed():
             return True
-        self.state, self.counter, self.outbox = replay.save(process), process.counter, [*self.outbox, *out]
+        self.state, self.counter, self.outbox = replay.save(actor), actor.counter, [*self.outbox, *out]
         if self._killed():
             return True
         for envelope in self.outbox:
@@ -88,14 +88,14 @@ class Site:
         if not self.kills or self.coins.below(8):
             return False
         self.kills -= 1
-        self.process = None
+        self.actor = None
         return True
 
-    def _risen(self) -> Process:
+    def _risen(self) -> Actor:
         session, identities, seeds, given = self.relay.setup
         board, me = self.relay.board.greetings, identities[self.name]
         if self.state is None:
-            return Process(session, self.name, me, seeds[self.name], given[self.name], board)
+            return Actor(session, self.name, me, seeds[self.name], given[self.name], board)
         return replay.resume(session, self.state, me, self.counter, board)
 
 
@@ -122,10 +122,10 @@ def test_a_site_that_forgets_what_it_committed_is_seen(monkeypatch: pytest.Monke
     """The comparison can fail: a site that draws a new seed after a kill sends something else under a used number."""
     made = setup(3, 2)
 
-    def reborn(site: Site) -> Process:
+    def reborn(site: Site) -> Actor:
         session, identities, _, given = made
         seed, me = Stream(site.coins.bytes(32), insecure=True), identities[site.name]
-        return Process(session, site.name, me, seed, given[site.name], site.relay.board.greetings)
+        return Actor(session, site.name, me, seed, given[site.name], site.relay.board.greetings)
 
     monkeypatch.setattr(Site, "_risen", reborn)
     with pytest.raises(AssertionError, match="two envelopes of one number"):
@@ -135,10 +135,10 @@ def test_a_site_that_forgets_what_it_committed_is_seen(monkeypatch: pytest.Monke
 def test_marks_are_in_the_state() -> None:
     made = toy()
     run = made.simulate(vanish={"P2": 1})
-    process = first_stage(made, run.transcript.envelopes, patient=True)
-    out = process.advance()
-    marks = process.miss("P2")
-    again = replay.resume(made.session, replay.save(process), made.identities["P1"], 1)
+    actor = first_stage(made, run.transcript.envelopes, patient=True)
+    out = actor.advance()
+    marks = actor.miss("P2")
+    again = replay.resume(made.session, replay.save(actor), made.identities["P1"], 1)
     out += again.advance()
     assert again.marks == set(marks) == {Absent("P2", "Part", "share")}
     assert [e for e in run.transcript.envelopes if e.sender == "P1"][: len(out)] == out
@@ -152,33 +152,33 @@ def toy() -> Setup:
     return start(PROGRAM, p, inputs(p, lambda name, bits: sum(name.encode()) % 256))
 
 
-def first_stage(made: Setup, sent: list[Envelope], *, patient: bool) -> Process:
+def first_stage(made: Setup, sent: list[Envelope], *, patient: bool) -> Actor:
     """P1 with its peers' greetings and the share of P3, and that of P2 if it has come."""
     board = {e.sender: e for e in reversed(sent) if e.number == 0 and e.is_public}
-    process = Process(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], board)
+    actor = Actor(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], board)
     for envelope in sent:
         if envelope.to == "P1" and envelope.number == 0 and (envelope.sender == "P3" or not patient):
-            process.deliver(envelope)
-    return process
+            actor.deliver(envelope)
+    return actor
 
 
 def rolled_back(made: Setup, state: bytes, counter: int, mail: list[Envelope], *missing: str) -> list[Envelope]:
-    process = replay.resume(made.session, state, made.identities["P1"], counter)
-    out = process.advance()
+    actor = replay.resume(made.session, state, made.identities["P1"], counter)
+    out = actor.advance()
     for envelope in mail:
-        process.deliver(envelope)
-    process.miss(*missing)
-    return [*out, *process.advance()]
+        actor.deliver(envelope)
+    actor.miss(*missing)
+    return [*out, *actor.advance()]
 
 
 def test_who_is_resumed_before_anybody_has_greeted_sees_greetings_that_come_later() -> None:
     session, identities, seeds, given = setup(K=2)
     board = Board(session)
-    early = Process(session, "P1", identities["P1"], seeds["P1"], given["P1"], board.greetings)
+    early = Actor(session, "P1", identities["P1"], seeds["P1"], given["P1"], board.greetings)
     hello = early.advance()
     again = replay.resume(session, replay.save(early), identities["P1"], early.counter, board.greetings)
     for name in ("P2", "charlie"):
-        hello += Process(session, name, identities[name], seeds[name], given[name], {}).advance()
+        hello += Actor(session, name, identities[name], seeds[name], given[name], {}).advance()
     for envelope in hello:
         board.post(envelope)
     assert "PaillierKey" in [envelope.kind for envelope in again.advance()]
@@ -186,11 +186,11 @@ def test_who_is_resumed_before_anybody_has_greeted_sees_greetings_that_come_late
 
 def test_a_state_of_another_number_is_refused() -> None:
     made = toy()
-    process = first_stage(made, made.simulate().transcript.envelopes, patient=True)
-    process.advance()
-    old = replay.save(process)
-    new = replay.save(process)
-    assert process.counter == 2
+    actor = first_stage(made, made.simulate().transcript.envelopes, patient=True)
+    actor.advance()
+    old = replay.save(actor)
+    new = replay.save(actor)
+    assert actor.counter == 2
     assert replay.resume(made.session, new, made.identities["P1"], 2).counter == 2
     for state, counter in ((old, 2), (new, 1), (new, 3), (old, 0)):
         with pytest.raises(ReplayError, match="only the newest may go on"):
@@ -203,9 +203,9 @@ def test_an_old_state_used_again_is_a_two_time_pad_and_an_oracle() -> None:
     """
     made = toy()
     sent = made.simulate().transcript.envelopes
-    process = first_stage(made, sent, patient=True)
-    process.advance()
-    old = replay.save(process)
+    actor = first_stage(made, sent, patient=True)
+    actor.advance()
+    old = replay.save(actor)
     share_of_p2 = next(e for e in sent if (e.sender, e.to, e.kind) == ("P2", "P1", "Part"))
     with_it = rolled_back(made, old, 1, [share_of_p2])
     without = rolled_back(made, old, 1, [], "P2")
@@ -220,38 +220,38 @@ def test_an_old_state_used_again_is_a_two_time_pad_and_an_oracle() -> None:
 
 
 def total(made: Setup, state: bytes, sent: list[Envelope], mail: list[Envelope], missing: tuple[str, ...]) -> Any:
-    process = replay.resume(made.session, state, made.identities["P1"], 1)
-    process.advance()
+    actor = replay.resume(made.session, state, made.identities["P1"], 1)
+    actor.advance()
     for envelope in mail:
-        process.deliver(envelope)
-    process.miss(*missing)
-    process.advance()
-    process.miss(*process.awaited)
-    process.advance()
-    assert process.done
-    return process.result
+        actor.deliver(envelope)
+    actor.miss(*missing)
+    actor.advance()
+    actor.miss(*actor.awaited)
+    actor.advance()
+    assert actor.done
+    return actor.result
 
 
 def made_share(made: Setup, sent: list[Envelope]) -> Any:
-    process = first_stage(made, sent, patient=False)
-    process.advance()
-    return process.desk.progress.results[0]["P2"]
+    actor = first_stage(made, sent, patient=False)
+    actor.advance()
+    return actor.desk.progress.results[0]["P2"]
 
 
 def test_no_identity_key_is_in_a_state() -> None:
     """Nobody can sign with a state; the twin that is handed the identity as an input shows that the search finds it."""
     made = setup(2, 1)
-    process = Process(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], {})
-    process.advance()
+    actor = Actor(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], {})
+    actor.advance()
     secret = made.identities["P1"].seed
-    assert secret not in replay.save(process)
-    leaky = Process(made.session, "P1", made.identities["P1"], made.seeds["P1"], (secret,), {})
+    assert secret not in replay.save(actor)
+    leaky = Actor(made.session, "P1", made.identities["P1"], made.seeds["P1"], (secret,), {})
     assert secret in replay.save(leaky)
 
 
 def test_another_identity_cannot_resume() -> None:
     made = setup(2, 1)
-    process = Process(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], {})
+    actor = Actor(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], {})
     stranger = Identity.generate(Stream.insecure_from_seed("stranger"))
     with pytest.raises(Exception, match="pins another identity"):
-        replay.resume(made.session, replay.save(process), stranger, 1)
+        replay.resume(made.session, replay.save(actor), stranger, 1)

@@ -10,12 +10,12 @@ from support.toy_sum import PROGRAM, Part, Sums, add_up, inputs, split
 
 from protocols.errors import LocalError, PeerError, StoppedError
 from protocols.runtime import replay
+from protocols.runtime.actor import Actor
 from protocols.runtime.board import Board
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, MAX_ROUNDS, Envelope
 from protocols.runtime.mailbox import Absent, Mail, Mailbox
 from protocols.runtime.message import PARTY
-from protocols.runtime.process import Process
 from protocols.runtime.session import Role
 
 
@@ -25,8 +25,8 @@ def toy(role: Role | None = None, *, patient: bool = True) -> Setup:
     return start(program, p, inputs(p, lambda name, bits: 1))
 
 
-def first(made: Setup, board: dict[str, Envelope]) -> Process:
-    return Process(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], board)
+def first(made: Setup, board: dict[str, Envelope]) -> Actor:
+    return Actor(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], board)
 
 
 def greetings(made: Setup) -> tuple[dict[str, Envelope], list[Envelope]]:
@@ -39,68 +39,68 @@ def test_what_follows_early_mail_waits_behind_it() -> None:
     made = toy()
     hellos, mail = greetings(made)
     board: dict[str, Envelope] = {}
-    process = first(made, board)
-    process.advance()
+    actor = first(made, board)
+    actor.advance()
     letters = [e for e in mail if e.sender == "P2"]
-    process.deliver(letters[0])
-    process.deliver(letters[0])  # a repeat is no harm
+    actor.deliver(letters[0])
+    actor.deliver(letters[0])  # a repeat is no harm
     board.update(hellos)
     for e in (letters[1], *(e for e in mail if e.sender == "P3")):
-        process.deliver(e)
-    process.advance()
-    assert process.done
+        actor.deliver(e)
+    actor.advance()
+    assert actor.done
 
 
 def test_a_forgery_among_early_mail_does_not_lose_the_rest() -> None:
     made = toy()
     hellos, mail = greetings(made)
     board: dict[str, Envelope] = {}
-    process = first(made, board)
-    process.advance()
+    actor = first(made, board)
+    actor.advance()
     honest = next(e for e in mail if e.sender == "P2")
-    process.deliver(replace(honest, body=bytes(len(honest.body))))
+    actor.deliver(replace(honest, body=bytes(len(honest.body))))
     for e in mail:
-        process.deliver(e)
+        actor.deliver(e)
     board.update(hellos)
-    process.advance()
-    assert process.done
-    assert [note.sender for note in process.notes] == ["somebody on the way from P2"]
+    actor.advance()
+    assert actor.done
+    assert [note.sender for note in actor.notes] == ["somebody on the way from P2"]
 
 
 def test_mail_before_the_greeting_is_of_this_session_and_not_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     made = toy()
     _, mail = greetings(made)
-    process = first(made, {})
+    actor = first(made, {})
     for wrong in (replace(mail[0], session=bytes(32)), replace(mail[0], to="P3")):
         with pytest.raises(PeerError, match="somebody on the way from"):
-            process.deliver(wrong)
-    monkeypatch.setattr("protocols.runtime.process.MAX_HELD_BYTES", mail[0].size)
-    process.deliver(mail[0])
+            actor.deliver(wrong)
+    monkeypatch.setattr("protocols.runtime.actor.MAX_HELD_BYTES", mail[0].size)
+    actor.deliver(mail[0])
     with pytest.raises(PeerError, match="or too much"):
-        process.deliver(mail[1])
+        actor.deliver(mail[1])
 
 
 def test_a_peer_that_states_a_huge_round_does_not_make_its_reader_a_liar() -> None:
     """The reader states the largest round that others accept, and none beyond."""
     made = toy()
     hellos, mail = greetings(made)
-    process = first(made, dict(hellos))
-    process.advance()
-    process.channel.has_read(MAX_ROUNDS - 1)
+    actor = first(made, dict(hellos))
+    actor.advance()
+    actor.channel.has_read(MAX_ROUNDS - 1)
     for e in mail:
-        process.deliver(e)
-    assert max(e.round for e in process.advance()) == MAX_ROUNDS - 1
+        actor.deliver(e)
+    assert max(e.round for e in actor.advance()) == MAX_ROUNDS - 1
 
 
 def test_a_stopped_role_that_is_resumed_signs_nothing_more() -> None:
     made = toy(patient=False)
     hellos, _ = greetings(made)
-    process = first(made, dict(hellos))
-    process.advance()
-    process.miss("P2")
-    assert [e.kind for e in process.advance()] == ["StageEnd"]
-    again = replay.resume(made.session, replay.save(process), made.identities["P1"], 1, hellos)
-    assert (again.end, again.why, again.advance()) == ("stopped", process.why, [])
+    actor = first(made, dict(hellos))
+    actor.advance()
+    actor.miss("P2")
+    assert [e.kind for e in actor.advance()] == ["StageEnd"]
+    again = replay.resume(made.session, replay.save(actor), made.identities["P1"], 1, hellos)
+    assert (again.end, again.why, again.advance()) == ("stopped", actor.why, [])
 
 
 def test_a_role_that_would_go_on_without_what_it_needs_is_stopped() -> None:
@@ -125,13 +125,13 @@ def test_what_a_role_has_raised_it_raises_again() -> None:
     """It does not wait for the next letter of somebody whose last one it has taken and not used."""
     made = toy()
     hellos, mail = greetings(made)
-    process = first(made, dict(hellos))
-    liar = Process(made.session, "P2", made.identities["P2"], made.seeds["P2"], made.inputs["P2"], hellos)
-    process.deliver(liar.channel.seal("P1", "Heard", "share", b"\x81\x41\x00"))
-    process.deliver(next(e for e in mail if e.sender == "P3"))
+    actor = first(made, dict(hellos))
+    liar = Actor(made.session, "P2", made.identities["P2"], made.seeds["P2"], made.inputs["P2"], hellos)
+    actor.deliver(liar.channel.seal("P1", "Heard", "share", b"\x81\x41\x00"))
+    actor.deliver(next(e for e in mail if e.sender == "P3"))
     for _ in range(2):
         with pytest.raises(PeerError, match="P2: sent Heard to P1, wanted Part"):
-            process.advance()
+            actor.advance()
 
 
 def test_who_was_given_up_once_may_go_on_without_knowing_it() -> None:
@@ -168,10 +168,10 @@ def test_a_stage_name_does_not_come_back() -> None:
 def test_a_mark_after_resuming_waits_until_the_role_is_where_it_was() -> None:
     made = toy()
     hellos, mail = greetings(made)
-    process = first(made, dict(hellos))
-    process.deliver(next(e for e in mail if e.sender == "P2"))
-    process.advance()
-    again = replay.resume(made.session, replay.save(process), made.identities["P1"], 1, hellos)
+    actor = first(made, dict(hellos))
+    actor.deliver(next(e for e in mail if e.sender == "P2"))
+    actor.advance()
+    again = replay.resume(made.session, replay.save(actor), made.identities["P1"], 1, hellos)
     with pytest.raises(LocalError, match="cannot be marked"):
         again.mark(Absent("P3", "Part", "share"))
     again.advance()
@@ -181,12 +181,12 @@ def test_a_mark_after_resuming_waits_until_the_role_is_where_it_was() -> None:
 def test_texts_of_peers_are_cut_before_they_stand_in_a_line() -> None:
     made = toy()
     hellos, mail = greetings(made)
-    process = first(made, dict(hellos))
-    liar = Process(made.session, "P2", made.identities["P2"], made.seeds["P2"], made.inputs["P2"], hellos)
-    process.deliver(liar.channel.seal("P1", "x\nP3: broke a rule" * 99, "share", b"\x80"))
-    process.deliver(next(e for e in mail if e.sender == "P3"))
+    actor = first(made, dict(hellos))
+    liar = Actor(made.session, "P2", made.identities["P2"], made.seeds["P2"], made.inputs["P2"], hellos)
+    actor.deliver(liar.channel.seal("P1", "x\nP3: broke a rule" * 99, "share", b"\x80"))
+    actor.deliver(next(e for e in mail if e.sender == "P3"))
     with pytest.raises(PeerError) as caught:
-        process.advance()
+        actor.advance()
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 200
 

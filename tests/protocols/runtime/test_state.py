@@ -14,7 +14,6 @@ from support.toy import dgk_key, paillier_key
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
-from protocols.crypto import oblivious
 from protocols.errors import ReplayError
 from protocols.pathak2010 import PROGRAM, Parameters, as_printed
 from protocols.pathak2010.values import Announced, CuratorKeys, Halves, PartyInput, PartyKeys
@@ -28,8 +27,6 @@ EXAMPLES = {
     "PrintedInput": as_printed.PrintedInput(5, (1, 2), (-3, 4)),
     "Permutation": Permutation((2, 0, 1)),
     "Halves": Halves((1, 2, 3), Permutation((2, 0, 1))),
-    "Offer": oblivious.Offer(b"x" * 32, b"A" * 32),
-    "Choice": oblivious.Choice(b"d" * 16, (b"k" * 32, b"l" * 32), (b"R" * 32, b"S" * 32)),
     "Announced": Announced((1, 2**64 - 1), (b"a" * 32, b"b" * 32)),
     "PublicKey": XI.public,
     "PrivateKey": XI,

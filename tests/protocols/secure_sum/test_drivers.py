@@ -18,9 +18,9 @@ from protocols.crypto import masking, sealing
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime import replay
+from protocols.runtime.actor import Actor, actors
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.process import Process, processes
 from protocols.runtime.simulate import Run
 from protocols.secure_sum import PROGRAM, complete, dealing, ideal, masks, steps
 from protocols.secure_sum.parameters import Parameters
@@ -179,7 +179,7 @@ def named_states(setup: Setup, vanish: Mapping[str, int] | None = None) -> Itera
     sent = run.transcript.envelopes
     board = {e.sender: e for e in sent if e.kind == HELLO}
     for name in setup.session.names:
-        role = Process(setup.session, name, setup.identities[name], setup.seeds[name], setup.inputs[name], board)
+        role = Actor(setup.session, name, setup.identities[name], setup.seeds[name], setup.inputs[name], board)
         role.advance()
         for mark in run.absent[name]:
             role.mark(mark)
@@ -364,7 +364,7 @@ def told(setup: Setup, values: Iterable[Any]) -> list[str]:
 def test_nothing_that_holds_a_secret_prints_it() -> None:
     setup = made(parameters(3, 0, 1, (2, 1), ring_bits=128))
     run = setup.simulate(views=True)
-    shown = [run, *run.results.values(), *run.published.values(), *processes(*setup, {}).values()]
+    shown = [run, *run.results.values(), *run.published.values(), *actors(*setup, {}).values()]
     for view in run.views.values():
         shown += [view, *view.inputs, *view.results, *(message for _, message in view.mail)]
     vault = next(x for x in run.views["P1"].results if isinstance(x, Vault))

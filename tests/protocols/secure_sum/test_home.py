@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from support import asyncio_actors
 from support.sessions import Setup, by_link, start
 from support.sums import Ledger, parameters
 
 from protocols.arithmetic.ring import Vector
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
-from protocols.runtime import actors, replay
+from protocols.runtime import replay
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.simulate import Letters, Run, Setting, simulate
 from protocols.runtime.view import RecordedView, recompute
@@ -111,7 +112,7 @@ def test_other_drivers_ask_at_home_as_well_and_no_state_asks_twice() -> None:
     """As actors; and saved and resumed after every letter, where an answer is in the state."""
     p, setup = WITH_DROP_OUTS, asking(WITH_DROP_OUTS)
     run = ran(setup, homes(p))
-    acted = asyncio.run(actors.run(*setup, home=homes(p)))
+    acted = asyncio.run(asyncio_actors.run(*setup, home=homes(p)))
     assert by_link(acted.envelopes) == by_link(run.transcript.envelopes)
     home = Answering(p, 2)
     sent = stepped(setup, run, "P2", home)

@@ -15,8 +15,8 @@ from support.sites import Sites
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import sealing
+from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import Envelope, signed_payload
-from protocols.runtime.process import Process
 from smc_dp.deploy.participation import Participation
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.store import SiteStore, StoreError
@@ -121,14 +121,14 @@ def test_the_twin_that_lets_an_old_state_go_on_makes_a_two_time_pad(
     """Charlie throws his dice again and shows P1's old state another key; whoever carries the mail has both letters."""
     before = letters(stopped.run)
     monkeypatch.setattr(Participation, "_meet_relay", lambda self: None)
-    start = Process._start
+    start = Actor._start
 
-    def thrown_again(self: Process) -> object:
+    def thrown_again(self: Actor) -> object:
         if self.name == "charlie":
             self.desk.seed = Stream.insecure_from_seed("other dice")
         return start(self)
 
-    monkeypatch.setattr(Process, "_start", thrown_again)
+    monkeypatch.setattr(Actor, "_start", thrown_again)
     run = Sites(stopped.run.study, fast_path, relay=stopped.relay, kind=TrustingStore)
     for folder in (STATE, COUNTERS):
         shutil.copytree(stopped.copy / folder, run.at["P1"].folder / folder)

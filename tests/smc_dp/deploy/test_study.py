@@ -136,6 +136,7 @@ CURATORS_MUTANTS = {
     "short keys": ("3072", "512", r"key_bits: wanted at least 2048 \(or `insecure_test_keys`\), got 512"),
     "keys called test keys": ("[method]", "insecure_test_keys = true\n[method]", "long enough, wanted false"),
     "a ring too wide": ("ring_bits = 64", "ring_bits = 65", "ring_bits"),
+    "a comparison that was removed": ('"tournament"', '"garbled"', "comparison: garbled was removed; use tournament"),
     "a comparison that is none": ('"tournament"', '"none"', "comparison: wanted one of"),
     "the steps as printed": ('"pathak2010"', '"pathak2010-as-printed-insecure"', "protocol|calibration"),
     "a lambda of 0": ("lambda = 0.1", "lambda = 0", "lambda: wanted a positive fraction"),

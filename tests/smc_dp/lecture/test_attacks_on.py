@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from protocols.programs import LOOKED_AT
+from protocols.programs import PROTOCOLS
 from smc_dp.attacks import ATTACKS
 from smc_dp.attacks.attack import LEAST_TRIALS, AttackResult
 from smc_dp.lecture import attacks_on
@@ -17,7 +17,6 @@ from smc_dp.pages.rendering import html
 ON = {
     "pathak2010": 8,
     "pathak2010-as-printed-insecure": 8,
-    "pathak2010-garbled": 8,
     "comparison": 0,
     "linear": 4,
     "secure_sum": 3,
@@ -33,7 +32,7 @@ def text(sections: tuple[Section, ...]) -> str:
 
 
 def test_each_protocol_has_the_attacks_on_its_code() -> None:
-    assert {name: len(attacks_on.on(name)) for name in LOOKED_AT} == ON
+    assert {name: len(attacks_on.on(name)) for name in PROTOCOLS} == ON
     assert names(attacks_on.sections("linear", seconds=0)) == [
         name for name, a in ATTACKS.items() if "linear" in a.paper
     ]

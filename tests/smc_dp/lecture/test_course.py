@@ -12,7 +12,7 @@ import pytest
 from broken.matrix_mutants import WITHOUT_CHOICE
 
 from protocols.errors import LocalError
-from protocols.programs import LOOKED_AT, PROTOCOLS, Protocol
+from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.audit.code.matrix import LEVELS, matrix
 from smc_dp.audit.code.symbolic.book import WorldBook
 from smc_dp.audit.code.symbolic.worlds import base, turned
@@ -20,12 +20,12 @@ from smc_dp.lecture import course as spared
 from smc_dp.lecture.course import ProtocolCourse, course, drop_out
 from smc_dp.lecture.knowledge import SOME, Knowledge
 
-SYMBOLIC = [name for name, protocol in LOOKED_AT.items() if protocol.model.small is None]
+SYMBOLIC = [name for name, protocol in PROTOCOLS.items() if protocol.model.small is None]
 
 
 @cache
 def found(name: str, parties: int = 2) -> ProtocolCourse:
-    return course(LOOKED_AT[name], parties)
+    return course(PROTOCOLS[name], parties)
 
 
 def one_setting(protocol: Protocol) -> Protocol:
@@ -37,7 +37,7 @@ def one_setting(protocol: Protocol) -> Protocol:
 
 @pytest.mark.parametrize("name", SYMBOLIC)
 def test_after_the_last_step_knowledge_is_the_coalition_matrix(name: str) -> None:
-    rows = matrix(one_setting(LOOKED_AT[name]), 2).rows
+    rows = matrix(one_setting(PROTOCOLS[name]), 2).rows
     assert found(name).knows[-1].matrix.rows == rows
 
 
@@ -126,7 +126,7 @@ def test_a_party_that_vanishes_is_in_no_later_step() -> None:
 
 @pytest.mark.slow
 def test_three_parties_of_the_curator_protocol() -> None:
-    rows = matrix(one_setting(LOOKED_AT["pathak2010"]), 3).rows
+    rows = matrix(one_setting(PROTOCOLS["pathak2010"]), 3).rows
     c = found("pathak2010", 3)
     assert c.knows[-1].matrix.rows == rows
     # a relay of one other party at most comes to P1, so in no world are both sizes known before the slots
@@ -142,4 +142,4 @@ def test_the_comparison_is_looked_at_elsewhere() -> None:
 @pytest.mark.parametrize("name", ["linear", pytest.param("pathak2010", marks=pytest.mark.slow)])
 def test_who_got_nothing_is_spared_and_nothing_else_changes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spared, "_reached", lambda made: None)
-    assert [k.matrix.rows for k in course(LOOKED_AT[name], 2).knows] == [k.matrix.rows for k in found(name).knows]
+    assert [k.matrix.rows for k in course(PROTOCOLS[name], 2).knows] == [k.matrix.rows for k in found(name).knows]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from support.lectures import lecture_of, prepared, steps_on
 
-from protocols.programs import LOOKED_AT
+from protocols.programs import PROTOCOLS
 from smc_dp.audit.code.matrix import Cell
 from smc_dp.lecture import knowledge_blocks, words
 from smc_dp.lecture.knowledge import CASES, Knowledge
@@ -85,7 +85,7 @@ def test_notes_beside_a_printed_step_are_said_to_be_of_the_mended_program() -> N
 
 def test_a_program_departs_from_a_paper_and_not_from_its_own_notes() -> None:
     for name, at, said in (("pathak2010", "1.2", words.DEPARTS), ("secure_sum", "2", words.BESIDE)):
-        protocol = LOOKED_AT[name]
+        protocol = PROTOCOLS[name]
         assert words.heading(protocol, protocol.sentences[at]) == said
         assert said in html(lecture_of(name))
     assert words.DEPARTS not in html(lecture_of("secure_sum"))

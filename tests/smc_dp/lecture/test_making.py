@@ -11,7 +11,7 @@ import pytest
 from support.audited import Folders, charged_run
 from support.lectures import steps_on
 
-from protocols.programs import LOOKED_AT
+from protocols.programs import PROTOCOLS
 from smc_dp.cli.main import main
 from smc_dp.errors import InputError
 from smc_dp.lecture import making, values
@@ -110,7 +110,7 @@ def test_a_page_with_measured_attacks_costs_less_than_a_minute_and_two_megabytes
 
 
 def test_a_protocol_without_a_drop_out_on_request() -> None:
-    stays, leaves = (making.of_protocol(LOOKED_AT["secure_sum"], 3, stays=x, attacks=0) for x in (True, False))
+    stays, leaves = (making.of_protocol(PROTOCOLS["secure_sum"], 3, stays=x, attacks=0) for x in (True, False))
     assert "It vanishes on the way." in html(leaves)
     assert "P3 vanishes: it sends nothing from here on." in html(leaves)
     assert "It vanishes on the way." not in html(stays)

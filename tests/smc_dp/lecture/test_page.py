@@ -11,7 +11,7 @@ from broken import matrix_mutants as mutants
 from support.lectures import PARTIES, lecture_of, parts, prepare, prepared, shown, steps_on
 
 from protocols.curator import CURATOR_NAME
-from protocols.programs import LOOKED_AT, Protocol
+from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import Program
 from protocols.secure_sum.parameters import Block, Parameters
 from smc_dp.audit.code.symbolic.patterns import EVERYBODY_STAYS
@@ -102,7 +102,7 @@ def test_long_values_are_cut_and_say_how_long_they_are() -> None:
 
 
 def leaking(program: Program) -> Protocol:
-    return replace(LOOKED_AT["pathak2010"], program=program)
+    return replace(PROTOCOLS["pathak2010"], program=program)
 
 
 def told(watched: Watched, course: ProtocolCourse) -> list[tuple[str, str]]:
@@ -118,7 +118,7 @@ def first_difference(honest: Sequence[tuple[str, str]], other: Sequence[tuple[st
 def test_a_leaking_role_changes_the_page_at_its_step_and_at_none_before() -> None:
     honest, twin = prepared("pathak2010"), prepare(leaking(mutants.UNBLINDED), 2)
     assert first_difference(told(*honest), told(*twin)).startswith("Step 1.4 ")
-    again = toy_run(LOOKED_AT["pathak2010"], honest[1].p)
+    again = toy_run(PROTOCOLS["pathak2010"], honest[1].p)
     assert told(again, honest[1]) == told(*honest)
     news = {}
     for name, made in (("honest", honest), ("twin", twin)):
@@ -169,7 +169,7 @@ def test_lanes_say_in_sentences_what_they_draw() -> None:
 
 def test_many_parties_share_a_lane() -> None:
     many = Parameters(tuple(f"P{j}" for j in range(1, 10)), 0, 0, ((Block(1, "none"),),))
-    watched = toy_run(LOOKED_AT["secure_sum"], many)
+    watched = toy_run(PROTOCOLS["secure_sum"], many)
     assert list(dict.fromkeys(lanes.lanes(watched.session).values())) == ["P1", "8 other parties", CURATOR_NAME]
     ready = [x for x in watched.letters if x.kind.__name__ == "Ready"]
     assert lanes.drawing("Ready", ready, watched.session).said == (

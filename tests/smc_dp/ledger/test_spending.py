@@ -15,8 +15,8 @@ import pytest
 from support.sessions import start
 from support.toy_sum import PROGRAM, Sums, inputs
 
+from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import HELLO
-from protocols.runtime.process import Process
 from protocols.runtime.replay import resume, save
 from smc_dp.errors import InputError
 from smc_dp.ledger import export
@@ -107,20 +107,20 @@ def test_a_role_that_is_killed_after_it_has_spent_is_charged_once(path: Path) ->
     with Ledger.open(path) as ledger:
         spend = Spending(ledger, DATA, "m", HALF, made.session.id)
 
-        def begun(state: bytes | None = None) -> Process:
+        def begun(state: bytes | None = None) -> Actor:
             if state is not None:
                 return resume(made.session, state, made.identities["P1"], 1, board, charge=spend)
             own = made.identities["P1"], made.seeds["P1"], made.inputs["P1"]
-            return Process(made.session, "P1", *own, board, charge=spend)
+            return Actor(made.session, "P1", *own, board, charge=spend)
 
         assert len(ledger.history().entries) == 1
         sent = begun().advance()  # and killed: nothing of it was saved
         assert [e.kind for e in sent] == ["Hello", "Part", "Part"]
         entries = ledger.history().entries
         assert [entry.state for entry in entries] == ["limit", "reserved"]
-        process = begun()
-        assert process.advance() == sent
-        begun(save(process)).advance()
+        actor = begun()
+        assert actor.advance() == sent
+        begun(save(actor)).advance()
         assert ledger.history().entries == entries
 
 
@@ -131,7 +131,7 @@ def test_a_role_beyond_its_budget_sends_nothing(path: Path) -> None:
         twice = Guarantee("pure", Fraction(2), Fraction(0), "record", "replace")
         own = made.identities["P1"], made.seeds["P1"], made.inputs["P1"]
         board = {e.sender: e for e in made.simulate().transcript.envelopes if e.kind == HELLO}
-        process = Process(made.session, "P1", *own, board, charge=Spending(ledger, DATA, "m", twice, made.session.id))
+        actor = Actor(made.session, "P1", *own, board, charge=Spending(ledger, DATA, "m", twice, made.session.id))
         with pytest.raises(OverBudgetError):
-            process.advance()
-        assert [e.kind for e in process.desk.out] == ["Hello"]
+            actor.advance()
+        assert [e.kind for e in actor.desk.out] == ["Hello"]

@@ -12,8 +12,8 @@ from support.audited import agreement, hospitals, sum_agreement
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime import replay
+from protocols.runtime.actor import Actor, Home
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.process import Home, Process
 from protocols.runtime.session import Session
 from smc_dp import aggregation
 from smc_dp.aggregation import Participants
@@ -56,34 +56,32 @@ AtHome = Callable[[OwnPart, Session, tuple[Any, ...]], Home | None]
 
 
 def alone(held: Held, name: str, at_home: AtHome = OwnPart.at_home) -> list[Envelope]:
-    """What a party sends whose program begins anew after every letter: of its process nothing is left but the state."""
+    """What a party sends whose program begins anew after every letter: of its actor nothing is left but the state."""
     session, me, mail = held.taking_part.session, held.taking_part.identities[name], held.envelopes
     board = {e.sender: e for e in mail if e.kind == HELLO}
     seed = ROOT.fork("protocol").fork(f"seed {name}")
     first = replay.begin(session, name, me, seed, own(name).inputs(session), board)
     state, counter, sent = first.state, first.counter, list(first.mail)
     for letter in [e for e in mail if e.to == name]:
-        process = resumed(held, name, board, state, counter, at_home)
-        sent += process.advance()
-        process.deliver(letter)
-        sent += process.advance()
-        state, counter = replay.save(process), process.counter
-        process.close()
+        actor = resumed(held, name, board, state, counter, at_home)
+        sent += actor.advance()
+        actor.deliver(letter)
+        sent += actor.advance()
+        state, counter = replay.save(actor), actor.counter
+        actor.close()
     return sent
 
 
-def resumed(
-    held: Held, name: str, board: Mapping[str, Envelope], state: bytes, counter: int, at_home: AtHome
-) -> Process:
-    """A new process; who is at home is known at the first question, from the inputs that came with the state."""
+def resumed(held: Held, name: str, board: Mapping[str, Envelope], state: bytes, counter: int, at_home: AtHome) -> Actor:
+    """A new actor; who is at home is known at the first question, from the inputs that came with the state."""
     session, me = held.taking_part.session, held.taking_part.identities[name]
 
     def answer(*said: Any) -> Any:
-        home = at_home(own(name), session, process.inputs)
+        home = at_home(own(name), session, actor.inputs)
         return home(*said) if home else None
 
-    process = replay.resume(session, state, me, counter, board, home=answer)
-    return process
+    actor = replay.resume(session, state, me, counter, board, home=answer)
+    return actor
 
 
 @pytest.mark.parametrize("name", NAMES[:2])

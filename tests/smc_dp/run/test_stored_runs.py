@@ -7,17 +7,20 @@ shares, and votes on public rows. Columns were numbers and lists of texts then, 
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.mutants import audit
 
+from protocols.pathak2010.parameters import REMOVED_REFUSAL
 from smc_dp import predict
+from smc_dp.cli.main import main
 from smc_dp.data.bounds import Bounds
 from smc_dp.errors import InputError
 from smc_dp.run.checked import checked
-from smc_dp.run.folder import RELEASE
+from smc_dp.run.folder import RELEASE, TRANSCRIPT
 from smc_dp.schemas import schema
 
 STORED = Path(__file__).parent / "stored"
@@ -53,3 +56,17 @@ def test_what_was_agreed_on_has_the_digest_of_then(name: str, monkeypatch: pytes
     monkeypatch.setattr(Bounds, "as_dict", more)
     with pytest.raises(InputError, match="the session was bound to something else"):
         checked(STORED / name)
+
+
+def test_a_run_with_the_garbled_comparison_is_refused_with_what_to_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(STORED / "mean", run := tmp_path / "run")
+    for name, command in ((RELEASE, ["predict", str(run), "--data", str(run)]), (TRANSCRIPT, ["audit", str(run)])):
+        text = (run / name).read_text()
+        assert text.count('"tournament"') == 1
+        (run / name).write_text(text.replace('"tournament"', '"garbled"'))
+        assert main(command) == 2
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert REMOVED_REFUSAL in err

@@ -15,7 +15,6 @@ from protocols.crypto import (
     commitment,
     dgk,
     encapsulation,
-    garbled_place,
     garbling,
     masking,
     oblivious,
@@ -57,7 +56,6 @@ def instead(tape: Tape) -> dict[Any, Any]:
         encapsulation: Encapsulation(tape),
         oblivious: search.transfers,
         garbling: search.circuits,
-        garbled_place: search.places,
         hashlib: SimpleNamespace(sha256=lambda data: SimpleNamespace(digest=lambda: tape.digest(data))),
         modular: SimpleNamespace(
             power=lambda base, exponent, _: raised(tape, base, exponent),

@@ -10,16 +10,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
 
-from protocols.crypto import encapsulation, garbled_place, garbling, oblivious
+from protocols.crypto import encapsulation, garbling, oblivious
 from protocols.crypto.half_gates import LABEL_BYTES
 from protocols.errors import DecodeError, LocalError
 from smc_dp.audit.code.symbolic.circuits import Circuit, LockedUp, Packed, RowKey
 from smc_dp.audit.code.symbolic.coins import Coins, Tape
-from smc_dp.audit.code.symbolic.form import Form, Number, Symbol
+from smc_dp.audit.code.symbolic.form import Form, Number
 from smc_dp.audit.code.symbolic.strings import NOBODY
 
 
@@ -95,9 +94,7 @@ class _Chosen:
 
 
 class GarbledSearch:
-    """`crypto.oblivious`, `crypto.garbling` and `crypto.garbled_place`: the transfers bring labels, and the labels open
-    a row, which holds nothing but its own place where that is what the circuit tells.
-    """
+    """`crypto.oblivious` and `crypto.garbling`: the transfers bring labels, and the labels open a row."""
 
     def __init__(self, tape: Tape) -> None:
         self._tape, self._strings = tape, tape.strings
@@ -116,13 +113,6 @@ class GarbledSearch:
             garble=self._garble,
             lock=self._lock,
             unlock=self._unlock,
-        )
-
-    @property
-    def places(self) -> Any:
-        """`crypto.garbled_place`."""
-        return SimpleNamespace(
-            chosen=lambda b, value_bits: _Chosen(tuple(b), 0), garble=self._garble_place, evaluate=self._place
         )
 
     def _offer(self, rng: Coins) -> oblivious.Offer:
@@ -150,50 +140,15 @@ class GarbledSearch:
         ranks: Sequence[int],
         value_bits: int,
     ) -> Any:
-        chosen, _ = self._sent[u]
-        tables = self._long(garbling.table_bytes(len(a), value_bits), b"tables", u, *choice.points)
-        circuit = self._circuit(tables, choice, u, a, self._drawn_order(ranks), Form.of(chosen.ties))
-        return SimpleNamespace(tables=tables, locks=circuit.keys)
-
-    def _circuit(
-        self,
-        tables: bytes,
-        choice: oblivious.Choice,
-        u: bytes,
-        a: Sequence[Number],
-        order: str | None = None,
-        ties: Form | None = None,
-    ) -> Circuit:
-        """The search with these tables; without `ties` the coins at the end of the numbers order equal ones."""
         chosen, labels = self._sent[u]
+        tables = self._long(garbling.table_bytes(len(a), value_bits), b"tables", u, *choice.points)
         values = tuple(Form.of(x + y) for x, y in zip(a, chosen.b, strict=True))
         keys = tuple(self._key(tables, j) for j in range(len(a)))
-        smallest, coins = self._smallest(values), self._coins(values) if ties is None else ties
-        made = Circuit(tables, keys, values, smallest, labels, choice.delta, order, coins)
-        self._tape.circuits[tables] = made
-        return made
-
-    def _coins(self, values: Sequence[Form]) -> Form:
-        """What breaks ties between any two of these numbers: nothing, unless all end in coins; then who knows one of
-        them knows nothing of the order of the others.
-        """
-        if not all(self._tape.breaks_ties(Form.of(x - y)) for x, y in combinations(values, 2)):
-            return Form.of(0)
-        return Form.of(self._tape.draw(Symbol("what orders equal numbers", 0, 1, "coin", NOBODY)))
-
-    def _garble_place(
-        self, session: bytes, choice: oblivious.Choice, u: bytes, a: Sequence[Number], value_bits: int
-    ) -> bytes:
-        tables = self._long(garbled_place.table_bytes(len(a), value_bits), b"place", u, *choice.points)
-        circuit = self._circuit(tables, choice, u, a)
-        self._tape.locked[tables] = LockedUp(circuit, tuple(Packed(b"", (j,), 1) for j in range(len(a))))
-        return tables
-
-    def _place(self, session: bytes, labels: bytes, K: int, value_bits: int, tables: bytes) -> int:
-        circuit = self._tape.circuits.get(tables)
-        if circuit is None or labels != circuit.labels:
-            raise DecodeError("the labels of the place are none that were told")
-        return circuit.smallest
+        order, ties = self._drawn_order(ranks), Form.of(chosen.ties)
+        self._tape.circuits[tables] = Circuit(
+            tables, keys, values, self._smallest(values), labels, choice.delta, order, ties
+        )
+        return SimpleNamespace(tables=tables, locks=keys)
 
     def _lock(self, garbled: Any, rows: Sequence[Packed]) -> bytes:
         made = self._long(sum(garbling.row_bytes(len(row)) for row in rows), b"rows", garbled.tables)

@@ -1,4 +1,4 @@
-"""A role in motion over symbols: what `Endpoint` calls its engine. It reads, misses and stops as `Process` does."""
+"""A role in motion over symbols: what `Endpoint` calls its engine. It reads, misses and stops as `Actor` does."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from protocols.errors import LocalError, StoppedError
+from protocols.runtime.actor import End
 from protocols.runtime.endpoint import Greeted, Want
 from protocols.runtime.mailbox import Absent, Mail, Mailbox
 from protocols.runtime.message import Message
-from protocols.runtime.process import End
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.audit.code.symbolic.box import Box, Secret
 from smc_dp.audit.code.symbolic.coins import Coins, Tape

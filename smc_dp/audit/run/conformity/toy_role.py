@@ -17,13 +17,13 @@ from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.crypto.sealing import KEY_BYTES
 from protocols.errors import LocalError, StoppedError
 from protocols.runtime import message as messages
+from protocols.runtime.actor import End
 from protocols.runtime.channel import GREETING
 from protocols.runtime.desk import KEYS
 from protocols.runtime.endpoint import Endpoint, Greeted, Want
 from protocols.runtime.envelope import HELLO, STAGE_END
 from protocols.runtime.mailbox import Absent, Mail, Mailbox
 from protocols.runtime.message import Key, Message
-from protocols.runtime.process import End
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.statement import encoded, statement
 from smc_dp.audit.run.conformity.toy_post import Move, Post

@@ -13,7 +13,7 @@ from broken import matrix_mutants as mutants
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM, as_printed, ideal
 from protocols.pathak2010.limits import LIMITS
-from protocols.programs import LOOKED_AT, Protocol
+from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import Program
 from smc_dp.audit.code import words
 from smc_dp.audit.code.folding import grouped, lines
@@ -22,11 +22,10 @@ from smc_dp.audit.code.symbolic.book import SMALLEST
 from smc_dp.audit.code.symbolic.worlds import World, moves, nearby, turned
 from smc_dp.cli.main import main
 
-HARDENED, PRINTED, GARBLED = PROGRAM.name, as_printed.PROGRAM.name, "pathak2010-garbled"
+HARDENED, PRINTED = PROGRAM.name, as_printed.PROGRAM.name
 FOLDER = Path(as_printed.__file__).parent
 FILES = {HARDENED: FOLDER / "matrix-hardened.txt", PRINTED: FOLDER / "matrix-as-printed.txt"}
-FILES |= {GARBLED: FOLDER / "matrix-garbled.txt"}
-MOST = {HARDENED: 5, PRINTED: 5, GARBLED: 4}  # parties in the files
+MOST = {HARDENED: 5, PRINTED: 5}  # parties in the files
 # What a mutant tells, it tells in every setting.
 ONE_SETTING = replace(ideal.MODEL, variants=lambda p: ())
 # One of each kind among three parties.
@@ -35,7 +34,7 @@ SOME = (("P2",), ("P1", "P3"), ("P2", "charlie"))
 
 @cache
 def found(name: str, K: int, chosen: tuple[tuple[str, ...], ...] | None = None) -> Matrix:
-    return matrix(LOOKED_AT[name], K, chosen=chosen)
+    return matrix(PROTOCOLS[name], K, chosen=chosen)
 
 
 def levels(row: Row) -> dict[str, str]:
@@ -78,27 +77,11 @@ def test_hardened_matrix_of_two_parties_is_the_table() -> None:
         assert levels(row) == hardened(row, 2), row
 
 
-def garbled(row: Row, K: int) -> dict[str, str]:
-    """The same where the search is garbled, but for pi_2: P_1 is told no place."""
-    table = hardened(row, K)
-    return table | {"pi_2": "own" if table["pi_2"] == "own" else "nothing"}
-
-
-def test_garbled_matrix_of_two_parties_is_the_table() -> None:
-    for row in found(GARBLED, 2).rows:
-        assert levels(row) == garbled(row, 2), row
-        assert not (row.members in coalitions_claimed(2) and row.beyond)
-
-
-BY_HAND = {HARDENED: hardened, GARBLED: garbled}
-
-
-def is_the_table(name: str, K: int) -> None:
-    rows = found(name, K).rows
+def is_the_table(K: int) -> None:
+    rows = found(HARDENED, K).rows
     assert {row.members for row in rows} == set(coalitions((*(f"P{j}" for j in range(1, K + 1)), "charlie")))
     for row in rows:
-        wanted, got = BY_HAND[name](row, K), levels(row)
-        assert name == HARDENED or not (row.members in coalitions_claimed(K) and row.beyond)
+        wanted, got = hardened(row, K), levels(row)
         if K > 3:  # worlds nearby show that something is not determined, not how likely it is
             discrete = (SMALLEST, "pi_1", "pi_2")
             wanted |= {s: "not all" for s in discrete if wanted[s] in ("nothing", "partly")}
@@ -253,8 +236,8 @@ def test_checked_in_matrices_are_the_computed_ones_and_those_by_hand(name: str, 
     begins = [text.index(f"{name}, {k} parties:") for k in range(2, MOST[name] + 1)]
     mine = text[begins[K - 2] :] if MOST[name] == K else text[begins[K - 2] : begins[K - 1] - len("\n\n")]
     assert (begins[0], mine) == (0, table(name, K))
-    if name in BY_HAND:
-        is_the_table(name, K)
+    if name == HARDENED:
+        is_the_table(K)
 
 
 @pytest.mark.slow

@@ -10,10 +10,10 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import DecodeError, PeerError, StallError
+from protocols.runtime.actor import NOBODY, Actor, End, Home, actors, hold_to_their_word, overdue
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.mailbox import Absent
-from protocols.runtime.process import NOBODY, End, Home, Process, hold_to_their_word, overdue, processes
 from protocols.runtime.session import PUBLIC_NAME, Session
 
 
@@ -43,35 +43,35 @@ async def run(
     Raises an ExceptionGroup holding what any role raises, or a `StallError` when all that are left wait for mail that
     nobody has sent; the others are cancelled, and nothing is published.
     """
-    actors = _Actors(session, dict(vanish or {}))
-    actors.roles = processes(session, identities, seeds, inputs, actors.board.greetings, home=home)
+    everybody = _Actors(session, dict(vanish or {}))
+    everybody.roles = actors(session, identities, seeds, inputs, everybody.board.greetings, home=home)
     for name, absent in (marks or {}).items():
         for mark in absent:
-            actors.roles[name].mark(mark)
+            everybody.roles[name].mark(mark)
     try:
         async with asyncio.TaskGroup() as group:
-            for role in actors.roles.values():
-                group.create_task(actors.live(role))
-        actors.finish()
+            for role in everybody.roles.values():
+                group.create_task(everybody.live(role))
+        everybody.finish()
     finally:
-        for role in actors.roles.values():
+        for role in everybody.roles.values():
             role.close()
-    ends = {name: role.end for name, role in actors.roles.items() if role.end}
-    return Acted(actors.board.published, ends, actors.sent)
+    ends = {name: role.end for name, role in everybody.roles.items() if role.end}
+    return Acted(everybody.board.published, ends, everybody.sent)
 
 
 class _Actors:
     """All actors of a session, their queues, and everything that was sent."""
 
     def __init__(self, session: Session, vanish: dict[str, int]) -> None:
-        self.roles: dict[str, Process] = {}
+        self.roles: dict[str, Actor] = {}
         self.board = Board(session)
         self.queues = {name: asyncio.Queue[bytes]() for name in session.names}
         self.sent: list[Envelope] = []
         self._left = vanish
         self._idle: set[str] = set()
 
-    async def live(self, role: Process) -> None:
+    async def live(self, role: Actor) -> None:
         """One actor's life."""
         while True:
             self._post(role, self._moved(role))
@@ -84,7 +84,7 @@ class _Actors:
             if data:
                 _deliver(role, data)
 
-    def _moved(self, role: Process) -> list[Envelope]:
+    def _moved(self, role: Actor) -> list[Envelope]:
         """What the role sends next; who vanishes on the way does not come to what it would have refused."""
         try:
             return role.advance()
@@ -107,7 +107,7 @@ class _Actors:
                 self._post(role, role.release())
         hold_to_their_word(self.board.session, self.roles.values(), self.board.published)
 
-    def _post(self, role: Process, envelopes: list[Envelope]) -> None:
+    def _post(self, role: Actor, envelopes: list[Envelope]) -> None:
         for envelope in envelopes:
             if role.name in self._left:
                 self._left[role.name] -= 1
@@ -140,7 +140,7 @@ class _Actors:
             self.queues[name].put_nowait(b"")
 
 
-def _deliver(role: Process, data: bytes) -> None:
+def _deliver(role: Actor, data: bytes) -> None:
     try:
         envelope = Envelope.decode(data)
     except DecodeError as error:

@@ -12,17 +12,17 @@ from support.sessions import Setup, setup, with_roles
 
 from protocols.errors import LocalError, PeerError
 from protocols.pathak2010 import PROGRAM
+from protocols.runtime.actor import Actor, actors
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.process import Process, processes
 from protocols.runtime.session import PUBLIC_NAME
 
 
 class Table(NamedTuple):
-    """All processes of a session, and the board that they look at."""
+    """All actors of a session, and the board that they look at."""
 
     board: Board
-    roles: dict[str, Process]
+    roles: dict[str, Actor]
 
     def advance(self, *names: str) -> list[Envelope]:
         """Let these run, or all: what they sent to each other. What is public is posted."""
@@ -48,7 +48,7 @@ class Table(NamedTuple):
 
 def all_of(made: Setup) -> Table:
     board = Board(made.session)
-    return Table(board, processes(*made, board.greetings))
+    return Table(board, actors(*made, board.greetings))
 
 
 def test_greetings_come_first_and_once_and_are_public() -> None:
@@ -153,7 +153,7 @@ def test_mail_before_a_greeting_waits_for_it() -> None:
     wanted = made.simulate().results
     table = all_of(made)
     late = Board(made.session)
-    slow = processes(*made, late.greetings)["P1"]
+    slow = actors(*made, late.greetings)["P1"]
     late.post(*slow.advance())
     letters: dict[str, list[Envelope]] = {name: [] for name in table.roles}
     table.advance()

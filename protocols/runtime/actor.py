@@ -1,12 +1,13 @@
-"""One participant in motion: its coroutine, its channel and its mail. Every driver moves the same process.
+"""One participant as an actor: its coroutine, its channel and its inbox. Every driver moves the same actors.
 
-Theory of operation. A process never does input or output, has no clock and starts nothing by itself. A driver hands it
-envelopes (`deliver`) and says who is absent (`miss`), lets it run (`advance`), and carries away the envelopes that it
-gets back. `awaited` names those without whom it cannot go on; when they have had time enough is for the driver
-to say. In the end a role is `done`, with a result; or `stopped`, because somebody is absent whom it needs; or `gone`,
-which only a driver can know. What a role has published is handed out by `release`, and not before it is done.
+Theory of operation. An actor runs in process: it never does input or output, has no clock and starts nothing by itself.
+A driver hands it envelopes (`deliver`) and says who is absent (`miss`), lets it run (`advance`), and carries away the
+envelopes that it gets back. `awaited` names those without whom it cannot go on; when they have had time enough is for
+the driver to say. In the end a role is `done`, with a result; or `stopped`, because somebody is absent whom it needs;
+or `gone`, which only a driver can know. What a role has published is handed out by `release`, and not before it is
+done.
 
-Greetings are public. They are not delivered: `board` holds those that have been posted, by sender, and a process looks
+Greetings are public. They are not delivered: `board` holds those that have been posted, by sender, and an actor looks
 there when it needs one. It starts when all with whom it shares a link have greeted.
 """
 
@@ -40,7 +41,7 @@ NOBODY: Mapping[str, Home] = MappingProxyType({})
 
 
 class Moved(Protocol):
-    """What a driver moves: a `Process`, or what stands for one that another process has."""
+    """What a driver moves: an `Actor`, or what stands for one that a worker process has."""
 
     @property
     def name(self) -> str:
@@ -122,7 +123,7 @@ class Moved(Protocol):
         ...
 
 
-class Process:
+class Actor:
     """A role, its inputs and its channel. `deliver` mail, then `advance`; what it sends comes back from `advance`.
 
     `charge` is the driver's ledger, which has what it is told on the disk before it returns, see `Endpoint.spend`;
@@ -296,7 +297,7 @@ class Process:
 
     @property
     def waiting(self) -> str | None:
-        """What the process waits for, in words; None when it has come to an end."""
+        """What the actor waits for, in words; None when it has come to an end."""
         if self.end is not None:
             return None
         missing = ", ".join(self.awaited)
@@ -500,7 +501,7 @@ def overdue(roles: Mapping[str, Moved]) -> dict[str, list[str]]:
     return {name: senders for name, senders in found.items() if senders}
 
 
-def processes(
+def actors(
     session: Session,
     identities: Mapping[str, Signer],
     seeds: Mapping[str, Stream],
@@ -511,13 +512,13 @@ def processes(
     voided: Callable[[str, str], None] | None = None,
     home: Mapping[str, Home] = NOBODY,
     names: Iterable[str] | None = None,
-) -> dict[str, Process]:
-    """One process for each participant; `charge(name, label)` is told what each spends, `voided` what cost nothing.
+) -> dict[str, Actor]:
+    """Make one actor for each participant; `charge(name, label)` is told what each spends, `voided` what cost nothing.
 
-    `home`: who answers what the role of a participant asks, by name. `names`: whose processes to make, if not all.
+    `home`: who answers what the role of a participant asks, by name. `names`: whose actors to make, if not all.
     """
     return {
-        name: Process(
+        name: Actor(
             session,
             name,
             identities[name],
