@@ -21,12 +21,10 @@ import typer
 from protocols.errors import ProtocolError, StoppedError
 from smc_dp.cli import (
     audit,
-    bench,
     bounds,
     completion,
     data,
     dossier,
-    forecast,
     identities,
     lab,
     ledger,
@@ -95,8 +93,6 @@ app.command()(deferred(run.run))
 app.command()(deferred(predict.predict))
 app.command()(deferred(publish.publish))
 app.command()(deferred(plan.plan))
-app.command()(deferred(forecast.forecast))
-app.command()(deferred(bench.bench))
 app.command()(deferred(audit.audit))
 app.command()(deferred(dossier.dossier))
 app.add_typer(bounds.bounds, name="bounds")
@@ -106,7 +102,6 @@ app.add_typer(study.study, name="study")
 app.command()(deferred(site.join))
 app.command()(deferred(site.serve))
 app.command()(deferred(site.status))
-app.command("bench-training")(deferred(bench.bench_training))
 app.add_typer(data.data, name="data")
 app.add_typer(lab.lab, name="lab")
 

@@ -11,17 +11,21 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "attack": "smc-dp lab attack",
         "audit-epsilon": "smc-dp lab epsilon",
+        "bench": "pytest -n0 tests/benchmarks in a checkout",
+        "bench-training": "pytest -n0 tests/benchmarks/test_training.py in a checkout",
         "compare": "smc-dp lab compare",
+        "forecast": "smc-dp plan --cost",
         "lecture": "smc-dp lab walkthrough",
         "reproduce": "smc-dp lab reproduce",
         "schema": "smc-dp lab schema",
     }
 )
-"""Removed command -> what to use instead."""
+"""Removed command -> what to use instead: a command of today, or `pytest` with a path of a checkout."""
 
 OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
         ("audit", "--matrix"): "smc-dp lab matrix PROTOCOL",
+        ("plan", "--no-seconds"): "smc-dp plan",
     }
 )
 """Command and its removed option -> what to use instead."""
