@@ -84,7 +84,7 @@ def main() -> None:
     Path("bounds.toml").write_text(text.replace('# weight = "indicator"', 'weight = "indicator"'))
     for name in ("north.csv", "south.tsv", "west.parquet"):
         shell(f"bounds check {name} --bounds bounds.toml --party {name.split('.')[0]}")
-    shell("plan --sizes north=900,south=700,west=400 --bounds bounds.toml --epsilon 1 --method newton --no-seconds")
+    shell("plan --sizes north=900,south=700,west=400 --bounds bounds.toml --epsilon 1 --method newton")
     parties = "--party north.csv --party south.tsv --party west.parquet"
     shell(f"run {parties} --bounds bounds.toml --method newton --epsilon 1 --out release")
     shell("predict release --data new.csv --out predictions.csv --id patient")

@@ -3,8 +3,8 @@
 Seventeen names and the version are here; each is imported when it is first used.
 
 * `run_protocol`: everybody's rows in, through the protocol, a run folder and a report out; `predict`: new rows
-  classified with a run folder; `audit_run`: what somebody finds who was not there; `forecast`: what a run will cost;
-  `plan`: what to expect of one, and what to do.
+  classified with a run folder; `audit_run`: what somebody finds who was not there;
+  `plan`: what to expect of a run, what to do, and what it will cost.
 * `SecureSumClassifier`, `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`,
   `CollaborativeClassifier`: scikit-learn estimators, one for each family of methods (`smc_dp.estimators`).
 * `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         FeatureMethodClassifier,
         SecureSumClassifier,
     )
-    from smc_dp.forecasts.forecast import forecast
     from smc_dp.methods.registry import METHODS
     from smc_dp.notices import RowsClippedWarning
     from smc_dp.plans.plan import plan
@@ -61,7 +60,6 @@ __all__ = [
     "Target",
     "__version__",
     "audit_run",
-    "forecast",
     "plan",
     "predict",
     "run_protocol",
@@ -97,10 +95,6 @@ def __getattr__(name: str) -> object:
         from smc_dp.run.protocol import run_protocol
 
         return run_protocol
-    if name == "forecast":
-        from smc_dp.forecasts.forecast import forecast
-
-        return forecast
     if name == "plan":
         from smc_dp.plans.plan import plan
 

@@ -118,22 +118,14 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("protocols.errors", "protocols.linear", "protocols.pathak2010", "protocols.runtime", "protocols.secure_sum"),
     ),
     "smc_dp.lecture.attacks_on": ("smc_dp.attacks", "smc_dp.pages", "protocols.arithmetic.rng", "protocols.programs"),
-    "smc_dp.bench": (
-        *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.errors", "smc_dp.learning", "smc_dp.unit_ball"),
-        *("protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.linear"),
-        *("protocols.curator", "protocols.pathak2010", "protocols.runtime", "protocols.secure_sum"),
-    ),
-    # Above runs, whose settings it makes, and beside audits: it knows the protocols whose operations it measures.
-    "smc_dp.forecasts": (
-        *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.methods", "smc_dp.privacy"),
-        *("smc_dp.run", "protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.curator"),
-        *("protocols.errors", "protocols.linear", "protocols.pathak2010", "protocols.programs", "protocols.runtime"),
-        "protocols.secure_sum",
-    ),
     # What public numbers say beforehand; runs say it too.
     "smc_dp.plans": (
-        *("smc_dp.data", "smc_dp.errors", "smc_dp.forecasts", "smc_dp.methods", "smc_dp.privacy", "smc_dp.run"),
-        "protocols.programs",
+        *("smc_dp.data", "smc_dp.errors", "smc_dp.methods", "smc_dp.privacy", "smc_dp.run"),
+        *("protocols.errors", "protocols.programs", "protocols.runtime.conversation"),
+    ),
+    # It measures the operations that programs declare.
+    "smc_dp.plans.operation_costs": (
+        *("protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.runtime"),
     ),
     "smc_dp.plans.outlook": ("smc_dp.plans.band", "smc_dp.plans.signal", "smc_dp.privacy"),
     "smc_dp.plans.signal": ("smc_dp.errors", "smc_dp.methods", "smc_dp.privacy"),
@@ -155,16 +147,16 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("smc_dp.audit.run", "smc_dp.data", "smc_dp.deploy", "smc_dp.errors", "smc_dp.files", "smc_dp.run"),
     ),
     "smc_dp.cli": (
-        *("smc_dp.attacks", "smc_dp.audit", "smc_dp.bench", "smc_dp.compare", "smc_dp.data", "smc_dp.deploy"),
+        *("smc_dp.attacks", "smc_dp.audit", "smc_dp.compare", "smc_dp.data", "smc_dp.deploy"),
         *("smc_dp.errors", "smc_dp.schemas"),
         *("smc_dp.files", "smc_dp.ledger", "smc_dp.methods", "smc_dp.privacy", "smc_dp.reproduce", "smc_dp.run"),
-        *("smc_dp.forecasts", "smc_dp.lecture", "smc_dp.notices", "smc_dp.pages", "smc_dp.plans"),
+        *("smc_dp.lecture", "smc_dp.notices", "smc_dp.pages", "smc_dp.plans"),
         *("protocols.arithmetic.rng", "protocols.crypto.identity", "protocols.errors", "protocols.programs"),
     ),
     "smc_dp.audit": (),
     "smc_dp": (
         *("smc_dp.audit.run", "smc_dp.data", "smc_dp.errors", "smc_dp.estimators", "smc_dp.methods"),
-        *("smc_dp.forecasts", "smc_dp.notices", "smc_dp.plans", "smc_dp.privacy", "smc_dp.run"),
+        *("smc_dp.notices", "smc_dp.plans", "smc_dp.privacy", "smc_dp.run"),
     ),
 }
 # What a file of roles sees of us: numbers, keys, errors, and the half of the runtime that a role may know.

@@ -1,25 +1,31 @@
-"""Who sends what to whom, how often, and what is computed in between, as counts; see `runtime.conversation`."""
+"""Who sends what to whom, how often, and how many costly operations there are; see `runtime.conversation`."""
 
 from __future__ import annotations
 
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.comparison.parameters import Comparisons
 from protocols.comparison.signs import CHOOSER, HOLDER
-from protocols.runtime.conversation import Conversation, Flow, Labour, Turn
+from protocols.runtime.conversation import BIT, POWER, Conversation, Flow, Operations, Turn
 
 _OWN = {CHOOSER: "key of chooser", HOLDER: "key of holder"}
 _SIGNS = "signs"
+KEY_POWERS = 20
+"""Powers that it takes to find the primes of a key, on average."""
 
 
 def conversation(p: Comparisons) -> Conversation:
     """The key, all offers at once, an answer to each."""
-    groups, terms = {name: (name,) for name in (CHOOSER, HOLDER)}, p.compared_bits + 1
+    groups = {name: (name,) for name in (CHOOSER, HOLDER)}
     key = Flow(ComparisonKey, _OWN[HOLDER], (HOLDER,), (CHOOSER,), read=_OWN[CHOOSER])
-    offers = Flow(Bits, _SIGNS, (HOLDER,), (CHOOSER,), p.comparisons, each={"bit": p.compared_bits})
-    answers = Flow(
-        Differences, _SIGNS, (CHOOSER,), (HOLDER,), p.comparisons,
-        each={"difference": terms}, then={"zero test": terms}, answers=True,
-    )  # fmt: skip
-    made = Labour(HOLDER, _OWN[HOLDER], {"comparison key": 1}, keys=True)
+    offers = Flow(Bits, _SIGNS, (HOLDER,), (CHOOSER,), p.comparisons)
+    answers = Flow(Differences, _SIGNS, (CHOOSER,), (HOLDER,), p.comparisons)
     stages = {name: (own, _SIGNS) for name, own in _OWN.items()}
-    return Conversation(groups, stages, (Turn((key,), (made,)), Turn((offers,)), Turn((answers,))))
+    turns = tuple(Turn((flow,)) for flow in (key, offers, answers))
+    return Conversation(
+        groups, stages, turns, operations={POWER: KEY_POWERS, **compared(p.comparisons, p.compared_bits)}
+    )
+
+
+def compared(count: int, bits: int) -> Operations:
+    """Return the operations of `count` comparisons: an encryption, a difference (two) and a zero test for each bit."""
+    return {BIT: 4 * count * (bits + 1)}

@@ -1,14 +1,26 @@
-"""Who sends what to whom, how often, and what is computed in between, as counts; see `runtime.conversation`."""
+"""Who sends what to whom, how often, and how many costly operations there are; see `runtime.conversation`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from protocols.comparison.garbled import Choices, Extension, OtKey, Tables
+from protocols.crypto import garbling
 from protocols.curator import CURATOR_NAME, EVERYBODY, FIRST, OTHERS, PARTIES, around_the_first
 from protocols.linear.messages import BoxKey, Go, LockedRows, Neighbour, PublishedShare, Ready, Share, Submit
-from protocols.linear.parameters import Parameters
-from protocols.runtime.conversation import Conversation, Flow, Labour, Published, Turn
+from protocols.linear.parameters import SIZE_BITS, Parameters
+from protocols.runtime.conversation import (
+    AGREEMENT,
+    GATE,
+    MASK_BYTE,
+    TRANSFER_AGREEMENTS,
+    Arcs,
+    Conversation,
+    Flow,
+    Operations,
+    Published,
+    Turn,
+)
 
 CHARLIE, HUB, REST = (CURATOR_NAME,), (FIRST,), (OTHERS,)
 SETUP, SUBMISSION, SELECTION, PUBLICATION = STAGES = ("setup", "submission", "selection", "publication")
@@ -17,16 +29,14 @@ SETUP, SUBMISSION, SELECTION, PUBLICATION = STAGES = ("setup", "submission", "se
 def conversation(p: Parameters) -> Conversation:
     """The whole of it."""
     stages = {FIRST: STAGES, OTHERS: (SETUP, SUBMISSION, PUBLICATION), CURATOR_NAME: STAGES}
-    return Conversation(
-        around_the_first(p), stages, tuple(_turns(p)), (Published(PublishedShare, PUBLICATION, EVERYBODY),)
-    )
-
-
-def _turns(p: Parameters) -> Iterator[Turn]:
-    keys = (Flow(BoxKey, SETUP, CHARLIE, PARTIES), Flow(OtKey, SETUP, CHARLIE, HUB))
-    yield Turn(keys, (Labour(CURATOR_NAME, SETUP, {"transfers offered": 1}, keys=True),))
     ring = {name: [p.parties[i] for i in p.after(j)] for j, name in enumerate(p.parties)}
-    rows = Labour(FIRST, SUBMISSION, {"transfers chosen": 1, "row": 1}), Labour(OTHERS, SUBMISSION, {"row": 1})
+    published = (Published(PublishedShare, PUBLICATION, EVERYBODY),)
+    return Conversation(around_the_first(p), stages, tuple(_turns(p, ring)), published, _operations(p, ring))
+
+
+def _turns(p: Parameters, ring: Arcs) -> Iterator[Turn]:
+    keys = (Flow(BoxKey, SETUP, CHARLIE, PARTIES), Flow(OtKey, SETUP, CHARLIE, HUB))
+    yield Turn(keys)
     yield Turn(
         (
             Flow(Submit, SUBMISSION, REST, HUB),
@@ -34,20 +44,20 @@ def _turns(p: Parameters) -> Iterator[Turn]:
             Flow(Neighbour, SUBMISSION, REST, REST, arcs=ring),
             Flow(Choices, SUBMISSION, HUB, CHARLIE),
         ),
-        rows,
     )
-    edges = 2 + 2 * sum(map(len, ring.values())) // max(1, p.K - 1)
-    yield Turn((Flow(Ready, PUBLICATION, REST, CHARLIE),), (_share(OTHERS, edges),))
-    yield Turn(
-        (Flow(Extension, SELECTION, CHARLIE, HUB),), (Labour(CURATOR_NAME, SELECTION, {"transfers extended": 1}),)
-    )
-    garbling = Labour(FIRST, SELECTION, {"search garbled": 1, "row under s": p.K, "row lock": p.K})
+    yield Turn((Flow(Ready, PUBLICATION, REST, CHARLIE),))
+    yield Turn((Flow(Extension, SELECTION, CHARLIE, HUB),))
     locked = Flow(LockedRows, SELECTION, HUB, CHARLIE, p.row_parts)
-    yield Turn((Flow(Tables, SELECTION, HUB, CHARLIE, p.table_parts), locked), (garbling,))
-    yield Turn((Flow(Ready, PUBLICATION, HUB, CHARLIE),), (_share(FIRST, p.K),))
-    opening = Labour(CURATOR_NAME, SELECTION, {"search evaluated": 1, "row opened": 1})
-    yield Turn((Flow(Go, PUBLICATION, CHARLIE, PARTIES),), (opening, _share(CURATOR_NAME, p.K)))
+    yield Turn((Flow(Tables, SELECTION, HUB, CHARLIE, p.table_parts), locked))
+    yield Turn((Flow(Ready, PUBLICATION, HUB, CHARLIE),))
+    yield Turn((Flow(Go, PUBLICATION, CHARLIE, PARTIES),))
 
 
-def _share(group: str, edges: int) -> Labour:
-    return Labour(group, PUBLICATION, {"summand": 1, "edge": edges})
+def _operations(p: Parameters, ring: Arcs) -> Operations:
+    edges = 2 * p.K - 1 + sum(map(len, ring.values()))  # each has a mask at both ends
+    masks = 2 * edges + 4 * p.K  # and each row is masked, put under s, locked and added up
+    return {
+        AGREEMENT: TRANSFER_AGREEMENTS + 2 * p.K,
+        GATE: garbling.ands(p.K, SIZE_BITS),
+        MASK_BYTE: masks * p.dimension * p.width,
+    }

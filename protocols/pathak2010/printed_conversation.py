@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from protocols.curator import CURATOR_NAME, EVERYBODY, FIRST, PARTIES, around_the_first
+from protocols.curator import EVERYBODY, FIRST, PARTIES, around_the_first
 from protocols.pathak2010.as_printed import (
     PrintedCuratorShare,
     PrintedMasked,
@@ -16,42 +16,47 @@ from protocols.pathak2010.as_printed import (
     PrintedSlot,
 )
 from protocols.pathak2010.conversation import (
+    BLINDING,
     CHARLIE,
     PUBLISHED,
     STAGE1,
     STAGE2,
     STAGE3,
     STAGES,
+    common_operations,
     comparison_turns,
-    each_of,
+    key_powers,
     key_turns,
     share_turns,
 )
 from protocols.pathak2010.messages import Blinded, Indicator
 from protocols.pathak2010.parameters import Parameters
-from protocols.runtime.conversation import Arcs, Conversation, Flow, Labour, Turn
+from protocols.runtime.conversation import ENCRYPTION, POWER, Arcs, Conversation, Flow, Operations, Turn
 
 
 def conversation(p: Parameters, shares: Arcs | None = None) -> Conversation:
     """The whole of it; `shares`: to whom each party sends its share in step 1.2, else each to the next one."""
     onward = {name: (p.parties[(j + 1) % p.K],) for j, name in enumerate(p.parties)}
     arcs = onward if shares is None else shares
-    return Conversation(around_the_first(p), dict.fromkeys(EVERYBODY, STAGES), tuple(_turns(p, arcs)), PUBLISHED)
+    stages = dict.fromkeys(EVERYBODY, STAGES)
+    return Conversation(around_the_first(p), stages, tuple(_turns(p, arcs)), PUBLISHED, _operations(p))
+
+
+def _operations(p: Parameters) -> Operations:
+    K, d = p.K, p.dimension
+    scaling = BLINDING * K * d * p.ring_bits // p.key_bits  # powers with exponents as long as a number of the ring
+    powers = key_powers(K) + BLINDING * (K + d) + scaling + 2 * K + d
+    return {**common_operations(p), POWER: powers, ENCRYPTION: 2 * K}
 
 
 def _turns(p: Parameters, arcs: Arcs) -> Iterator[Turn]:
-    K, d = p.K, p.dimension
     yield from key_turns(p)
     share = Flow(PrintedShare, STAGE1, PARTIES, PARTIES, arcs=arcs)
     yield Turn((share, Flow(PrintedCuratorShare, STAGE1, PARTIES, CHARLIE)))
-    yield Turn((Flow(PrintedSlot, STAGE1, PARTIES, CHARLIE),), each_of(PARTIES, STAGE1, {"first own encryption": 1}))
-    yield Turn((Flow(Blinded, STAGE1, CHARLIE, PARTIES),), (Labour(CURATOR_NAME, STAGE1, {"blinding": K}),))
+    yield Turn((Flow(PrintedSlot, STAGE1, PARTIES, CHARLIE),))
+    yield Turn((Flow(Blinded, STAGE1, CHARLIE, PARTIES),))
     yield from comparison_turns(p)
-    indicator = Labour(CURATOR_NAME, STAGE2, {"own encryption": K})
-    yield Turn((Flow(Indicator, STAGE2, CHARLIE, PARTIES),), (indicator,))
-    powers = each_of(PARTIES, STAGE2, {"printed scaling": d})
-    yield Turn((Flow(PrintedSelected, STAGE2, PARTIES, PARTIES),), powers)
-    products = each_of(PARTIES, STAGE2, {"product": K * d})
-    blinding = Labour(FIRST, STAGE3, {"blinding": d})
-    yield Turn((Flow(PrintedMasked, STAGE3, (FIRST,), CHARLIE),), (*products, blinding))
-    yield from share_turns(p, d)
+    yield Turn((Flow(Indicator, STAGE2, CHARLIE, PARTIES),))
+    yield Turn((Flow(PrintedSelected, STAGE2, PARTIES, PARTIES),))
+    yield Turn((Flow(PrintedMasked, STAGE3, (FIRST,), CHARLIE),))
+    yield from share_turns()

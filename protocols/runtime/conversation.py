@@ -1,9 +1,9 @@
 """A conversation before it takes place: which letters will be sent, declared as counts, and what that comes to.
 
-A program declares beside its roles who sends which kind of message to whom in which stage, how often, and what is
-computed in between. Participants who do the same form a group, so that all of it is a few lines for any number of them.
-From that, from the sizes of messages and from those of envelopes follow messages, bytes and rounds, exactly as the
-record of a run without drop-outs shows them.
+A program declares beside its roles who sends which kind of message to whom in which stage, and how often.
+Participants who do the same form a group, so that all of it is a few lines for any number of them. From that, from the
+sizes of messages and from those of envelopes follow messages, bytes and rounds, exactly as the transcript of a run
+without drop-outs shows them. It also declares how many costly operations all participants carry out together.
 
 A participant reads a letter in the stage in which it was sent, before it sends anything there that is declared later,
 and signs the end of a stage when it enters the next one, or when it is done. What is declared in one turn is sent
@@ -32,7 +32,17 @@ from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Program
 
 Groups = Mapping[str, tuple[str, ...]]
 Operations = Mapping[str, int]
+"""Number of operations by kind."""
 Arcs = Mapping[str, Sequence[str]]
+POWER, ENCRYPTION, BIT, GATE = "power", "encryption", "bit", "gate"
+AGREEMENT, MASK_BYTE = "agreement", "mask byte"
+"""Kinds of operations that programs declare; work that is cheap beside them is not declared.
+
+A power is one by the owner of a Paillier key, as in a decryption. A bit is a DGK encryption. A gate is an AND gate,
+garbled and evaluated. An agreement is one on X25519; an Ed25519 signature and its check count as one each.
+"""
+TRANSFER_AGREEMENTS = 4 * 128
+"""Agreements that the 128 base transfers of an oblivious-transfer extension cost both sides."""
 _LONGER = ((24, 1), (1 << 8, 1), (1 << 16, 2), (1 << 32, 4))  # from these numbers on they have so many bytes more
 
 
@@ -42,9 +52,7 @@ class Flow:
 
     `arcs`: to whom each sends, by name, where that is not everybody; any graph with as many arcs at each name will do.
     Such letters are among the first 24 of their links, where every number has one byte. `read`: the stage in which it
-    is read, where that has another name than the one in which it is sent. `each`, `then`: what the sender computes
-    before every letter, and the reader after it, before it reads the next. `answers`: these letters answer those that
-    their sender was sent in the turn before, one by one.
+    is read, where that has another name than the one in which it is sent.
     """
 
     kind: type[Message]
@@ -54,27 +62,13 @@ class Flow:
     times: int = 1
     arcs: Arcs | None = None
     read: str = ""
-    each: Operations = field(default_factory=dict)
-    then: Operations = field(default_factory=dict)
-    answers: bool = False
-
-
-@dataclass(frozen=True)
-class Labour:
-    """What everybody in a group computes: how many operations of each name; `keys`, if it is measured as that stage."""
-
-    group: str
-    stage: str
-    operations: Operations
-    keys: bool = False
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What is computed, by those who do, and then sent, before any of it is read."""
+    """What is sent before any of it is read."""
 
-    flows: tuple[Flow, ...] = ()
-    labour: tuple[Labour, ...] = ()
+    flows: tuple[Flow, ...]
 
 
 @dataclass(frozen=True)
@@ -91,50 +85,18 @@ class Conversation:
     """All of it: the groups, the stages that each goes through, the turns in their order, what is published.
 
     Turns of which neither needs the other are declared in the order in which a simulation makes the first of each.
+    `operations`: those of all participants together, over the whole run; keys of links are not among them.
     """
 
     groups: Groups
     stages: Mapping[str, tuple[str, ...]]
     turns: tuple[Turn, ...]
     published: tuple[Published, ...] = ()
+    operations: Operations = field(default_factory=dict)
 
 
 Converse = Callable[[Any], Conversation]
 """What a program has: the conversation under its parameters."""
-
-
-@dataclass(frozen=True)
-class Mailing:
-    """Mailing of one flow between two groups: `times` for each of so many pairs, in all `size` bytes for each of them,
-    names apart.
-    """
-
-    flow: Flow
-    sender: str
-    to: str
-    times: int
-    size: int
-    pairs: int
-    layout: Layout = field(repr=False)
-
-
-@dataclass(frozen=True)
-class Posted:
-    """Everybody in a group posts a signed envelope of `size` bytes, its own name apart."""
-
-    sender: str
-    kind: str
-    size: int
-
-
-@dataclass(frozen=True)
-class Taken:
-    """The group that these letters went to reads them."""
-
-    letters: Mailing
-
-
-Happening = Labour | Mailing | Posted | Taken
 
 
 @dataclass
@@ -149,12 +111,15 @@ class GroupTraffic:
 
 @dataclass
 class Foreseen:
-    """What a conversation comes to: messages, bytes and rounds by stage, letters by group, and the order of it all."""
+    """Cost of a conversation: messages, bytes and rounds by stage, and messages by group.
+
+    `links`: the number of ends of links on which something is sent; each end makes the keys of its link.
+    """
 
     groups: Groups
     by_stage: dict[str, Traffic] = field(default_factory=dict)
     by_group: dict[str, GroupTraffic] = field(default_factory=dict)
-    happenings: list[Happening] = field(default_factory=list)
+    links: int = 0
 
 
 def foresee(program: Program, p: Any, conversation: Conversation, overhead: int = 0) -> Foreseen:
@@ -172,7 +137,7 @@ class _Stand:
     stage: int = -1
     round: int = 1
     posted: int = 0
-    unread: list[tuple[str, int, Mailing]] = field(default_factory=list)
+    unread: list[tuple[str, int]] = field(default_factory=list)
 
 
 class _Course:
@@ -194,11 +159,8 @@ class _Course:
         for group in self._talk.groups:
             self._public(group, HELLO, GREETING, KEY_BYTES + self._said(group), 1)
         for turn in self._talk.turns:
-            for labour in turn.labour:
-                self._enter(labour.group, labour.stage)
-                self._found.happenings.append(labour)
-            for letters, depth in [sent for flow in turn.flows for sent in self._flow(flow)]:
-                self._at[letters.to].unread.append((letters.flow.read or letters.flow.stage, depth, letters))
+            for to, stage, depth in [sent for flow in turn.flows for sent in self._flow(flow)]:
+                self._at[to].unread.append((stage, depth))
         for group in self._talk.groups:
             self._enter(group, None)
         for published in self._talk.published:
@@ -238,31 +200,29 @@ class _Course:
 
     def _read(self, group: str, stage: str) -> None:
         stand = self._at[group]
-        read = [entry for entry in stand.unread if entry[0] == stage]
+        stand.round = max([stand.round, *(depth for read, depth in stand.unread if read == stage)])
         stand.unread = [entry for entry in stand.unread if entry[0] != stage]
-        stand.round = max([stand.round, *(depth for _, depth, _ in read)])
-        self._found.happenings.extend(Taken(letters) for _, _, letters in read)
 
-    def _flow(self, flow: Flow) -> Iterator[tuple[Mailing, int]]:
-        """The letters of a flow between each two groups, and their round."""
+    def _flow(self, flow: Flow) -> Iterator[tuple[str, str, int]]:
+        """Count the messages of a flow; yield each group that reads them, the stage in which it does, their round."""
         if flow.kind not in self._program.kinds:
             raise LocalError(f"{self._program.name}: {flow.kind.__name__} is none of its messages")
-        layout = self._layout(flow.stage)
-        body = messages.size(flow.kind, layout) + OVERHEAD_BYTES
+        body = messages.size(flow.kind, self._layout(flow.stage)) + OVERHEAD_BYTES
         for sender in flow.senders:
             self._enter(sender, flow.stage)
         for sender in flow.senders:
             depth = self._at[sender].round + 1
             for to, pairs, names in self._ends(flow, sender):
                 before = self._links.get((sender, to), 0)
+                self._found.links += 0 if before else pairs
                 self._links[sender, to] = before + flow.times
                 each = _once(flow.kind.__name__, flow.stage, depth, body) + self._overhead
                 size = flow.times * each + _of_numbers(before, flow.times)
                 if flow.arcs is not None and before + flow.times > _LONGER[0][0]:
                     raise LocalError(f"{self._program.name}: {flow.kind.__name__} comes too late on its links")
-                letters = Mailing(flow, sender, to, flow.times, size, pairs, layout)
-                self._count(flow.stage, letters, size * pairs + flow.times * names, depth)
-                yield letters, depth
+                self._deepen(flow.stage, depth)
+                self._count(flow.stage, sender, to, flow.times * pairs, size * pairs + flow.times * names)
+                yield to, flow.read or flow.stage, depth
 
     def _ends(self, flow: Flow, sender: str) -> Iterator[tuple[str, int, int]]:
         """Each group that this one writes to, with how many pairs of ends there are, and the bytes of their names."""
@@ -282,18 +242,15 @@ class _Course:
                 names[of[other]] += _text(name) + _text(other)
         yield from ((to, pairs[to], names[to]) for to in flow.to if pairs[to])
 
-    def _count(self, stage: str, letters: Mailing, size: int, depth: int) -> None:
-        found, number = self._found, letters.times * letters.pairs
-        sent, got = found.by_group[letters.sender], found.by_group[letters.to]
-        self._deepen(stage, depth)
+    def _count(self, stage: str, sender: str, to: str, number: int, size: int) -> None:
+        sent, got = self._found.by_group[sender], self._found.by_group[to]
         self._add(stage, number, size)
         sent.messages, sent.bytes = sent.messages + number, sent.bytes + size
         got.received, got.received_bytes = got.received + number, got.received_bytes + size
-        found.happenings.append(letters)
 
     def _public(self, group: str, kind: str, stage: str, payload: int, depth: int) -> None:
         """One signed envelope of each in this group."""
-        stand, found, number = self._at[group], self._found, len(self._talk.groups[group])
+        stand, tally, number = self._at[group], self._found.by_group[group], len(self._talk.groups[group])
         if not number:
             return
         each = _once(kind, stage, depth, payload + SIGNATURE_BYTES) + self._overhead + _text(PUBLIC_NAME)
@@ -303,9 +260,7 @@ class _Course:
         if kind == HELLO:
             self._deepen(stage, depth)
         self._add(stage, number, size)
-        found.by_group[group].messages += number
-        found.by_group[group].bytes += size
-        found.happenings.append(Posted(group, kind, each))
+        tally.messages, tally.bytes = tally.messages + number, tally.bytes + size
 
     def _add(self, stage: str, number: int, size: int) -> None:
         stages = self._found.by_stage

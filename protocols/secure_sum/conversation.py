@@ -1,4 +1,4 @@
-"""Who sends what to whom, how often, and what is computed in between, as counts, where nobody vanishes; see
+"""Who sends what to whom, how often, and how many costly operations there are, where nobody drops out; see
 `runtime.conversation`.
 """
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from protocols.curator import CURATOR_NAME
-from protocols.runtime.conversation import Conversation, Flow, Labour, Published, Turn
+from protocols.runtime.conversation import AGREEMENT, MASK_BYTE, Conversation, Flow, Operations, Published, Turn
 from protocols.secure_sum.messages import (
     Certificate,
     Circle,
@@ -30,7 +30,6 @@ from protocols.secure_sum.parameters import SETUP, SHARES, Parameters, stage
 
 PARTY = "parties"
 PARTIES, CHARLIE = (PARTY,), (CURATOR_NAME,)
-_SIGNED = {"statement": 1}
 PUBLISHING = "publishing"
 
 
@@ -38,80 +37,53 @@ def conversation(p: Parameters) -> Conversation:
     """The whole of it."""
     sums = tuple(stage(r) for r in range(p.R))
     if p.output == SHARES:
-        published = Published(PublishedShare, stage(0), PARTIES)
-        shares = Turn(labour=(_keys(p), _greetings(p, PARTY), _masked(p, 0)))
-        return Conversation({PARTY: p.parties}, {PARTY: (SETUP, *sums)}, (shares,), (published,))
+        shares = (Published(PublishedShare, stage(0), PARTIES),)
+        return Conversation({PARTY: p.parties}, {PARTY: (SETUP, *sums)}, (), shares, _operations(p))
     groups = {PARTY: p.parties, CURATOR_NAME: CHARLIE}
     stages = {PARTY: (SETUP, *sums), CURATOR_NAME: (SETUP, *sums, PUBLISHING)}
     kind = PublishedOpening if p.verifiable else PublishedSum
-    return Conversation(groups, stages, tuple(_turns(p)), (Published(kind, PUBLISHING, CHARLIE),))
+    published = (Published(kind, PUBLISHING, CHARLIE),)
+    return Conversation(groups, stages, tuple(_turns(p)), published, _operations(p))
+
+
+def _operations(p: Parameters) -> Operations:
+    K, near, numbers = p.K, p.degree or p.K - 1, sum(p.length(r) for r in range(p.R))
+    if p.D:  # agreements with each neighbour for each secret, and again for its mask; signatures of all on who is left
+        greetings, each_sum = K * (near + 1) * (p.R + 2), K * (2 * near + 6)
+    else:  # one agreement and one signature of each pair; statements go to Charlie and back
+        greetings, each_sum = 2 * K * K, 3 * K
+    masks = K * (near + 5)  # and each input is masked, digested at both ends and added up
+    return {AGREEMENT: greetings + p.R * each_sum, MASK_BYTE: masks * numbers * p.width}
 
 
 def _turns(p: Parameters) -> Iterator[Turn]:
-    yield from _seated(p) if p.degree else _started(p)
+    yield from _seated() if p.degree else _started(p)
     for r in range(p.R):
-        checked = {"statement check": 1, "digest of a vector": 1}
-        yield Turn((Flow(Masked, stage(r), PARTIES, CHARLIE, then=checked),), (_masked(p, r),))
+        yield Turn((Flow(Masked, stage(r), PARTIES, CHARLIE),))
         if p.D:
-            yield from _agreed(p, stage(r))
-        result = Labour(CURATOR_NAME, stage(r), {"addition": p.K, **({"mask": p.K} if p.D else {}), **_SIGNED})
-        read = {"statement check": 1, "digest of a vector": 2}
-        yield Turn((Flow(Result, stage(r), CHARLIE, PARTIES, then=read),), (result,))
+            yield from _agreed(stage(r))
+        yield Turn((Flow(Result, stage(r), CHARLIE, PARTIES),))
 
 
 def _started(p: Parameters) -> Iterator[Turn]:
     """Stages 0 and 1."""
-    greetings = _keys(p), *(_greetings(p, group) for group in (PARTY, CURATOR_NAME))
     if p.D:
-        yield Turn((Flow(Shares, SETUP, PARTIES, PARTIES, then={"leaf": p.R}),), greetings)
-        greetings = ()
-    yield Turn((Flow(Ready, SETUP, PARTIES, CHARLIE),), greetings)
+        yield Turn((Flow(Shares, SETUP, PARTIES, PARTIES),))
+    yield Turn((Flow(Ready, SETUP, PARTIES, CHARLIE),))
     yield Turn((Flow(Start, SETUP, CHARLIE, PARTIES),))
 
 
-def _seated(p: Parameters) -> Iterator[Turn]:
+def _seated() -> Iterator[Turn]:
     """The same in a circle, where a party looks at its neighbours' greetings only."""
-    K, R, near = p.K, p.R, p.degree
-    mine = Labour(PARTY, SETUP, {"greeting read": 1, "signature check": 1, "secret dealt": 2 * R, "mask key": 1})
-    yield Turn((Flow(Coin, SETUP, PARTIES, CHARLIE, then={"node": 2}),), (_keys(p), mine))
-    his = Labour(CURATOR_NAME, SETUP, {"greeting read": K, "agreement": K * (R + 1), "node": 2 * K})
-    yield Turn((Flow(Circle, SETUP, CHARLIE, PARTIES, then={"node": (K - 1).bit_length()}),), (his,))
-    read = {"greeting read": near, "signature check": near, "agreement": near * (R + 2), "node": 2 * near * R}
-    yield Turn((Flow(Handed, SETUP, PARTIES, CHARLIE),), (Labour(PARTY, SETUP, read),))
-    yield Turn((Flow(Passed, SETUP, CHARLIE, PARTIES, then={"leaf": near * R, "node": 2 * near * R}),))
+    yield Turn((Flow(Coin, SETUP, PARTIES, CHARLIE),))
+    yield Turn((Flow(Circle, SETUP, CHARLIE, PARTIES),))
+    yield Turn((Flow(Handed, SETUP, PARTIES, CHARLIE),))
+    yield Turn((Flow(Passed, SETUP, CHARLIE, PARTIES),))
 
 
-def _keys(p: Parameters) -> Labour:
-    """What a party makes for its greeting, where all its secrets come from: its keys, and shares of them."""
-    dealt = {"secret dealt": 2 * p.R, "leaf": p.R * p.holders} if p.D else {}
-    return Labour(PARTY, SETUP, {"mask key": p.R + 1 if p.D else 1, **dealt}, keys=True)
-
-
-def _agreed(p: Parameters, name: str) -> Iterator[Turn]:
-    """Steps 3 to 6, and what Charlie opens."""
-    near, depth = p.holders, (p.R - 1).bit_length()
-    signs = tuple(Labour(group, name, {"statement": 1}) for group in (CURATOR_NAME, PARTY))
-    yield Turn((Flow(Survivors, name, CHARLIE, PARTIES, then={"statement check": 1}),), signs[:1])
-    yield Turn((Flow(Signed, name, PARTIES, CHARLIE, then={"statement check": 1}),), signs[1:])
-    yield Turn((Flow(Certificate, name, CHARLIE, PARTIES, then={"statement check": near}),))
-    shown = Labour(PARTY, name, {"node": near * (1 + p.R if depth else 1)})
-    yield Turn((Flow(Unmask, name, PARTIES, CHARLIE, then={"leaf": near, "node": near * depth}),), (shown,))
-    yield Turn(labour=(Labour(CURATOR_NAME, name, {"secret opened": p.K}),))
-
-
-def _greetings(p: Parameters, group: str) -> Labour:
-    """All greetings are read and checked, and a party makes its own secrets once more."""
-    keys = p.R if p.D else 1
-    made = {"secret dealt": 2 * p.R} if p.D else {}
-    agreed = {"agreement": p.K * keys} if p.D or group != PARTY else {"closed agreement": p.K - 1}
-    own = {"mask key": 1, **made} if group == PARTY else {}
-    checked = {"signature check": p.K} if group == PARTY and not p.D else {}  # of others it has links with all of them
-    return Labour(group, SETUP, {"greeting read": p.K, **checked, **agreed, **own})
-
-
-def _masked(p: Parameters, r: int) -> Labour:
-    """A party's masked input to sum r, with a signature where it goes to Charlie."""
-    signed = {} if p.output == SHARES else {"digest of a vector": 1, **_SIGNED}
-    others = p.degree or p.K - 1
-    masks = {"agreement": others, "mask": others + 1} if p.D else {"closed mask": others}
-    return Labour(PARTY, stage(r), {**masks, "addition": 2, **signed})
+def _agreed(name: str) -> Iterator[Turn]:
+    """Steps 3 to 6."""
+    yield Turn((Flow(Survivors, name, CHARLIE, PARTIES),))
+    yield Turn((Flow(Signed, name, PARTIES, CHARLIE),))
+    yield Turn((Flow(Certificate, name, CHARLIE, PARTIES),))
+    yield Turn((Flow(Unmask, name, PARTIES, CHARLIE),))

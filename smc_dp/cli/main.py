@@ -21,11 +21,9 @@ import typer
 from protocols.errors import ProtocolError, StoppedError
 from smc_dp.cli import (
     audit,
-    bench,
     bounds,
     completion,
     data,
-    forecast,
     identities,
     lab,
     ledger,
@@ -94,8 +92,6 @@ app.command()(deferred(run.run))
 app.command()(deferred(predict.predict))
 app.command()(deferred(publish.publish))
 app.command()(deferred(plan.plan))
-app.command()(deferred(forecast.forecast))
-app.command()(deferred(bench.bench))
 app.command()(deferred(audit.audit))
 app.add_typer(bounds.bounds, name="bounds")
 app.add_typer(ledger.ledger, name="ledger")
@@ -104,7 +100,6 @@ app.add_typer(study.study, name="study")
 app.command()(deferred(site.join))
 app.command()(deferred(site.serve))
 app.command()(deferred(site.status))
-app.command("bench-training")(deferred(bench.bench_training))
 app.add_typer(data.data, name="data")
 app.add_typer(lab.lab, name="lab")
 

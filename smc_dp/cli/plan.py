@@ -51,8 +51,11 @@ def plan(
         Path | None,
         typer.Option(metavar="FILE", help="A picture to write (png, svg, pdf): what is lost, over epsilon."),
     ] = None,
-    no_seconds: Annotated[
-        bool, typer.Option("--no-seconds", help="Messages and bytes alone, without a calibration.")
+    cost: Annotated[
+        bool,
+        typer.Option(
+            "--cost", help="Show the cost by stage and by role, and estimate processor time on this machine (a second)."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -60,18 +63,19 @@ def plan(
 
     Which method to take and why; how much of the accuracy is lost to noise, against the same method without noise on
     the same rows (a band, which held it in nine of ten settings); whose few rows would spoil it for all, and from how
-    many rows on a party is worth having; who must not collude; what it costs. No row is read. The sizes are what you
-    type: a run between organisations announces none.
+    many rows on a party is worth having; who must not collude; what it costs: the exact messages, bytes and rounds of a
+    run in which nobody drops out. No row is read. The sizes are what you type: a run between organisations announces
+    none.
 
     \b
     Examples:
       smc-dp plan --sizes 5000,800,30 --columns 12
       smc-dp plan --sizes north=5000,south=800,clinic=30 --columns 12 --method prr_mean
       smc-dp plan --sizes 300,300,300,300 --bounds bounds.toml --epsilon 0.5 --dropouts 1 --plot plan.png
-      smc-dp plan --sizes 2000,2000,900 --columns 40 --classes 6 --json --no-seconds
+      smc-dp plan --sizes 2000,2000,900 --columns 40 --classes 6 --cost
     """
     from smc_dp.files.writing import refuse_existing, write_new
-    from smc_dp.plans import figure
+    from smc_dp.plans import figure, words
     from smc_dp.plans.plan import plan as made
     from smc_dp.privacy.target import LEAST_DELTA
 
@@ -81,20 +85,21 @@ def plan(
         kind = figure.kind_of(plot)
         refuse_existing(plot)
     with screen.status() as hear:
+        hear("planning")
         found = made(
             _sizes(sizes), count("--columns", columns), epsilon=positive("--epsilon", epsilon),
             delta=None if delta is None else positive("--delta", delta, LEAST_DELTA),
             colluders=count("--colluders", colluders, 0), dropouts=count("--dropouts", dropouts, 0),
             classes=count("--classes", classes, 2), method=method, protocol=protocol,
             lam=None if lam is None else float(positive("--lambda", lam)), bounds=bounds,
-            seconds=not no_seconds, hear=hear,
+            cost=cost,
         )  # fmt: skip
     if plot is not None:
         write_new(plot, found.picture(kind), f"picture {plot}")
     if as_json:
-        print(json.dumps(found.as_dict(), allow_nan=False))
+        print(json.dumps({**found.as_dict(), "answer": list(words.answer(found))}, allow_nan=False))
     else:
-        screen.show_plan(found)
+        screen.show_plan(found, cost)
 
 
 def _sizes(text: str) -> list[int] | dict[str, int]:

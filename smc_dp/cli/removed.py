@@ -11,14 +11,17 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "attack": "smc-dp lab attack",
         "audit-epsilon": "smc-dp lab epsilon",
+        "bench": "pytest -n0 tests/benchmarks in a checkout",
+        "bench-training": "pytest -n0 tests/benchmarks/test_training.py in a checkout",
         "compare": "smc-dp lab compare",
         "dossier": "smc-dp audit RUN --report FILE.html",
+        "forecast": "smc-dp plan --cost",
         "lecture": "smc-dp lab walkthrough",
         "reproduce": "smc-dp lab reproduce",
         "schema": "smc-dp lab schema",
     }
 )
-"""Removed command -> what to use instead."""
+"""Removed command -> what to use instead: a command of today, or `pytest` with a path of a checkout."""
 
 _SIGNED_AUDIT = "smc-dp audit --json and ssh-keygen -Y sign, see smc_dp/audit/README.md"
 
@@ -27,6 +30,7 @@ OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
         ("audit", "--key"): _SIGNED_AUDIT,
         ("audit", "--matrix"): "smc-dp lab matrix PROTOCOL",
         ("audit", "--receipt"): _SIGNED_AUDIT,
+        ("plan", "--no-seconds"): "smc-dp plan",
         ("predict", "--auditor"): "smc-dp predict --level N",
         ("predict", "--receipt"): "smc-dp predict --level N",
     }

@@ -28,11 +28,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from smc_dp.audit.run.report import AuditReport
-    from smc_dp.bench.goals import GoalRow
-    from smc_dp.bench.protocol import Bench
-    from smc_dp.bench.training import TrainingBench
     from smc_dp.data.catalogue import CatalogueEntry
-    from smc_dp.forecasts.forecast import Forecast
     from smc_dp.plans.plan import Plan
     from smc_dp.run.report import Report
     from smc_dp.run.simulation import HearProgress
@@ -121,13 +117,6 @@ def status() -> Iterator[Callable[[str], None]]:
         yield hear if sys.stderr.isatty() else lambda _: None
 
 
-@contextmanager
-def steps(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """The same for work of many minutes: where standard error is no terminal every step has a line, unless `quiet`."""
-    with status() as hear:
-        yield hear if sys.stderr.isatty() or quiet else lambda what: print(f"{what} ...", file=sys.stderr, flush=True)
-
-
 def show_lines(lines: Iterable[str]) -> None:
     """Print each on a line of its own."""
     for line in lines:
@@ -177,33 +166,11 @@ def show_audit(report: AuditReport, named: Callable[[str], str] = str) -> None:
     show_lines(map(named, words.lines(report, width())))
 
 
-def show_bench(measured: Bench, greetings: float, start: float | None) -> None:
-    """Print a benchmark of the protocol, and what it costs to greet and to start the command line."""
-    from smc_dp.bench import words
-
-    print(words.title(measured))
-    show_table(words.HEADINGS, words.stages(measured), words.HEADINGS[1:], width())
-    show_lines(words.notes(measured, greetings, start))
-
-
-def show_forecast(found: Forecast) -> None:
-    """Print a forecast."""
-    from smc_dp.forecasts import words
-
-    print(words.title(found))
-    show_table(words.STAGES, words.stages(found), words.STAGES[1:], width())
-    print()
-    headings = words.headings(found)
-    show_table(headings, words.roles(found), headings[1:], width())
-    print()
-    show_lines(words.notes(found))
-
-
-def show_plan(found: Plan) -> None:
-    """Print a plan: what to do, then the figures."""
+def show_plan(found: Plan, cost: bool) -> None:
+    """Print a plan: what to do, then the figures; with `cost` those of the cost by stage and by role too."""
     from smc_dp.plans import words
 
-    for paragraph in found.lines():
+    for paragraph in words.answer(found):
         print(fold(paragraph, "  "))
     print()
     show_table(words.HEADINGS, words.rows(found), words.NUMBERS, width())
@@ -214,24 +181,14 @@ def show_plan(found: Plan) -> None:
         print(fold(paragraph, "  "))
     print()
     print(words.cost(found))
-
-
-def show_goals(rows: Sequence[GoalRow], machine: Mapping[str, str], versions: Mapping[str, str]) -> None:
-    """Print what was measured for each goal, on what."""
-    from smc_dp.bench import tables
-
-    show_table(tables.GOAL_HEADINGS, map(tables.texts, rows), ("goal", "measured"), width())
+    if not cost:
+        return
+    for headings, rows in ((words.STAGES, words.stages(found.cost)), (words.ROLES, words.roles(found.cost))):
+        print()
+        show_table(headings, rows, headings[1:], width())
     print()
-    for line in tables.lines(rows, machine, versions):
-        print(fold(line, "    "))
-
-
-def show_training(measured: TrainingBench) -> None:
-    """Print a benchmark of local training."""
-    from smc_dp.bench import words
-
-    print(words.TRAINING)
-    show_table(words.TRAINING_HEADINGS, words.parts(measured), words.TRAINING_HEADINGS[1:], width())
+    for paragraph in words.cost_notes(found.cost):
+        print(fold(paragraph, "  "))
 
 
 def show_means(rows: Sequence[Mapping[str, object]]) -> None:

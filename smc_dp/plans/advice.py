@@ -28,6 +28,10 @@ LITTLE = 0.05
 """Of the accuracy that may be lost: for how many rows there would have to be for no more."""
 
 
+SMALLEST, NOBODY = "the smallest party", "nobody"
+"""Who knows all of the noise."""
+
+
 def spoilt_by(more: Outlook, fewer: Outlook) -> bool:
     """Whether more parties do worse than fewer of them: more may be lost, or where all may be, less stands out."""
     if more.signal >= fewer.signal:
@@ -109,6 +113,26 @@ def advised(prospects: Sequence[Prospect]) -> Prospect | None:
     least = min(one.ahead.band.high for one in found)
     tied = [one for one in found if one.ahead.band.high <= least + TIED]
     return min(tied, key=lambda one: PREFERRED.index(one.method.name))
+
+
+def reason(best: Prospect | None, prospects: Sequence[Prospect]) -> str:
+    """Return the rule by which this one is advised, in words."""
+    if best is None:
+        return "No method that protects single records can be among these parties."
+    if best.deviating is None:
+        return "Everybody has to keep to the rules; no method in which parties may break them can be among these."
+    others = ", ".join(one.method.name for one in candidates(prospects))
+    return (
+        f"Nobody knows its noise, {deviating(best.deviating)} may break the rules, and no lambda has to be guessed. "
+        f"Of the methods of which that can be said ({others}) the least may be lost, or within {TIED:g} of it."
+    )
+
+
+def deviating(parties: int | None) -> str:
+    """Return who may break the rules, in words."""
+    if parties is None:
+        return NOBODY
+    return f"Charlie and any {parties}" if parties else "Charlie"
 
 
 def largest_sum(prospect: Prospect) -> int:

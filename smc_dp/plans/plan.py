@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from os import PathLike
@@ -11,17 +11,14 @@ from typing import Any
 
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.errors import InputError, shown
-from smc_dp.forecasts.asked import called
-from smc_dp.forecasts.forecast import Forecast, of_session
-from smc_dp.plans import advice, words
+from smc_dp.plans import advice
+from smc_dp.plans.cost import SessionCost, session_cost
 from smc_dp.plans.outlook import Outlook
 from smc_dp.plans.prospect import Circumstances, Prospect
+from smc_dp.plans.session_spec import party_names
 from smc_dp.privacy.target import exact
 from smc_dp.run.agreement import BY_PROTOCOL, secure_form, usual_method
 from smc_dp.run.protocol import LAMBDA
-
-HOLDER = "party"
-"""What parties are called before their numbers, where nobody names them."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ class Plan:
     `method`: the one that the plan is about, which is the advised one unless another was named; `advised` is None where
     no method can be. `usual`: the one that a run takes if nobody names one. `why`: by which rule it is advised.
     `stay`: who takes part, with how many rows. `holds_against` and `must_not_collude`: what the protocol claims among
-    those who stay, and what it does not. `cost`: of their run; its seconds are None where none were asked for.
+    those who stay, and what it does not. `cost`: of their run; its `cpu_seconds` are None where none were asked for.
     `prospect`: the method among those who stay, of which the figures are. `leaving`: the columns of which an empty cell
     has a row left out by the bounds.
     """
@@ -86,7 +83,7 @@ class Plan:
     methods: tuple[PlannedMethod, ...]
     holds_against: str
     must_not_collude: tuple[str, ...]
-    cost: Forecast
+    cost: SessionCost
     prospect: Prospect = field(repr=False, compare=False)
     leaving: tuple[str, ...] = ()
 
@@ -98,10 +95,6 @@ class Plan:
     def planned(self) -> PlannedMethod:
         """The one that the plan is about."""
         return self.of(self.method)
-
-    def lines(self) -> Iterator[str]:
-        """What a person reads first: what to do."""
-        return words.answer(self)
 
     def picture(self, kind: str) -> bytes:
         """The band over epsilon, among those who stay: "png", "svg" or "pdf"."""
@@ -120,7 +113,6 @@ class Plan:
             "must_not_collude": list(self.must_not_collude),
             "leaving": list(self.leaving),
             "cost": self.cost.as_dict(),
-            "answer": list(self.lines()),
         }
 
 
@@ -137,8 +129,7 @@ def plan(
     protocol: str | None = None,
     lam: float | None = None,
     bounds: str | PathLike[str] | Bounds | None = None,
-    seconds: bool = True,
-    hear: Callable[[str], None] | None = None,
+    cost: bool = False,
 ) -> Plan:
     """What to expect of learning together with so many rows each, and what to do, from these numbers alone.
 
@@ -164,15 +155,14 @@ def plan(
         Of methods that have a lambda, 0.1 where none is said.
     bounds : path or Bounds, default=None
         A file of public bounds, or what one says, in place of `columns` and `classes`.
-    seconds : bool, default=True
-        Whether to measure what operations cost, which takes up to three seconds.
-    hear : callable, default=None
-        Called with what is being done.
+    cost : bool, default=False
+        Whether to estimate processor time, for which operations are measured in about a second: `cost.cpu_seconds`.
 
     Returns
     -------
     Plan
-        What to do (`lines()`), and the figures that it follows from, method by method.
+        The figures, method by method, and what to do; `smc_dp.plans.words.answer` puts it into sentences. `cost` holds
+        messages, bytes and rounds, by stage and by role.
 
     Raises
     ------
@@ -182,9 +172,11 @@ def plan(
     Examples
     --------
     >>> from smc_dp import plan
-    >>> found = plan({"north": 5000, "south": 800, "clinic": 30}, columns=12, method="prr_mean", seconds=False)
+    >>> found = plan({"north": 5000, "south": 800, "clinic": 30}, columns=12, method="prr_mean")
     >>> found.planned.left_out
     ('clinic',)
+    >>> found.cost.messages, found.cost.rounds
+    (53, 15)
 
     """
     public = read_bounds(Path(bounds)) if isinstance(bounds, str | PathLike) else bounds
@@ -197,14 +189,11 @@ def plan(
         secure_form(method, protocol or BY_PROTOCOL.get(method, ("",))[0])
     elif protocol is not None:
         raise InputError("protocol: goes with `method`, and none was given")
-    found = _planned(known, method, protocol, seconds, hear or (lambda what: None))
+    found = _planned(known, method, protocol, cost)
     return found if public is None else replace(found, leaving=public.leaving)
 
 
-def _planned(
-    known: Circumstances, method: str | None, protocol: str | None, seconds: bool, hear: Callable[[str], None]
-) -> Plan:
-    hear("looking at every method")
+def _planned(known: Circumstances, method: str | None, protocol: str | None, measure: bool) -> Plan:
     found: dict[str, Prospect] = {}
     refused: dict[str, str] = {}
     for name in BY_PROTOCOL:
@@ -220,8 +209,6 @@ def _planned(
         raise InputError(f"method: none can be among these parties: {refused[usual_method(known.classes)]}")
     looked = {one: _look(prospect) for one, prospect in found.items()}
     stay = looked[name][1]
-    hear("measuring what operations cost")
-    cost = of_session(stay.session, seconds=seconds)
     return Plan(
         parties=dict(zip(known.names, known.sizes, strict=True)),
         dimension=known.dimension,
@@ -229,13 +216,13 @@ def _planned(
         epsilon=float(known.epsilon),
         method=name,
         advised=best.method.name if best else None,
-        why=words.why(best, list(found.values())),
+        why=advice.reason(best, list(found.values())),
         usual=usual_method(known.classes),
         stay=dict(zip(stay.circumstances.names, stay.circumstances.sizes, strict=True)),
         methods=tuple(looked[one][0] if one in looked else PlannedMethod(one, refused[one]) for one in BY_PROTOCOL),
         holds_against=stay.form.statement.adversary,
         must_not_collude=tuple(unclaimed(stay)),
-        cost=cost,
+        cost=session_cost(stay.session, measure=measure),
         prospect=stay,
     )
 
@@ -244,12 +231,12 @@ def _look(prospect: Prospect) -> tuple[PlannedMethod, Prospect]:
     """What a method comes to, and the same among those who stay."""
     places, known = advice.left_out(prospect), prospect.circumstances
     stay = prospect.among(set(range(len(known.sizes))) - set(places)) if places else prospect
-    cost = of_session(stay.session, seconds=False)
+    cost = session_cost(stay.session)
     looked = PlannedMethod(
         prospect.method.name, None, prospect.protocol, prospect.method.protects, prospect.ahead,
         tuple(known.names[j] for j in places), stay.ahead if places else None, advice.least_rows(stay),
         advice.rows_needed(stay),
-        prospect.deviating, words.SMALLEST if prospect.form.smallest_sets_noise else words.NOBODY,
+        prospect.deviating, advice.SMALLEST if prospect.form.smallest_sets_noise else advice.NOBODY,
         cost.messages, cost.bytes, cost.rounds,
     )  # fmt: skip
     return looked, stay
@@ -280,7 +267,7 @@ def _circumstances(
     if isinstance(sizes, Mapping):
         names, rows = tuple(sizes), tuple(sizes.values())
     else:
-        names, rows = called(len(sizes), HOLDER), tuple(sizes)
+        names, rows = party_names(len(sizes)), tuple(sizes)
     if bounds is None:
         if type(columns) is not int or columns < 1:
             raise InputError(f"columns: wanted a number of features from 1 on, or `bounds`, got {shown(columns)}")

@@ -15,10 +15,10 @@ from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.data.federation import Public
 from smc_dp.data.partition import check_names
 from smc_dp.errors import InputError, shown
-from smc_dp.forecasts.asked import Asked
 from smc_dp.methods.method import NeedsRows, SecureForm
 from smc_dp.methods.registry import find
 from smc_dp.plans.outlook import Outlook, outlook
+from smc_dp.plans.session_spec import SessionSpec, check_limits
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import DEFAULT_DELTA, Target
 from smc_dp.run import agreement as agreements
@@ -100,10 +100,11 @@ class Prospect:
         return self.terms.form(self.method, Public(len(known.names), known.dimension, known.classes), self.target)
 
     @cached_property
-    def session(self) -> Asked:
-        """The protocol with its parameters."""
+    def session(self) -> SessionSpec:
+        """The protocol with its parameters; raises InputError beyond what it allows."""
         names = self.circumstances.names
-        return Asked(self.program, self.terms.program_parameters(self.protocol, self.form, names, ""))
+        check_limits(self.protocol, len(names), self.circumstances.dimension)
+        return SessionSpec(self.program, self.terms.program_parameters(self.protocol, self.form, names, ""))
 
     @property
     def deviating(self) -> int | None:

@@ -11,6 +11,7 @@ from smc_dp.plans.outlook import Outlook
 from smc_dp.plans.prospect import Circumstances, Prospect
 
 if TYPE_CHECKING:
+    from smc_dp.plans.cost import SessionCost
     from smc_dp.plans.plan import Plan, PlannedMethod
     from smc_dp.run.agreement import Agreement
 
@@ -18,8 +19,9 @@ HEADINGS = (
     *("method", "protects", "signal", "lost to noise", "leave out", "may break rules", "knows the noise"),
     *("messages", "bytes"),
 )
+STAGES = ("stage", "messages", "bytes", "rounds")
+ROLES = ("role", "participants", "sends", "bytes sent", "receives", "bytes received")
 NUMBERS = ("signal", "messages", "bytes")
-SMALLEST, NOBODY = "the smallest party", "nobody"
 _NAMED = 5  # of more parties it is said how many there are
 _SMALL, _MANY = 100, 50  # rows of a party, and parties, from which on whole parties are what to protect
 
@@ -58,11 +60,35 @@ def trust(plan: Plan) -> Iterator[str]:
 
 
 def cost(plan: Plan) -> str:
-    """Of the run that is planned."""
+    """Return the cost of the planned run, in a sentence."""
     found = plan.cost
     counted = f"{found.messages:,} messages, {found.bytes:,} bytes, {found.rounds:,} rounds"
-    seconds = "" if found.seconds is None else f", {found.seconds:.2g} s on machines like this one"
-    return f"Cost of {plan.method} by {found.protocol} among {len(plan.stay)}: {counted}{seconds}."
+    return f"Cost of {plan.method} by {found.protocol} among {len(plan.stay)}: {counted}."
+
+
+def stages(found: SessionCost) -> Iterator[tuple[str, ...]]:
+    """Yield a row of text under `STAGES` for every stage, and one for all."""
+    for stage in found.by_stage:
+        yield stage.stage, *_figures(stage.messages, stage.bytes, stage.rounds)
+    yield "all", *_figures(found.messages, found.bytes, found.rounds)
+
+
+def roles(found: SessionCost) -> Iterator[tuple[str, ...]]:
+    """Yield a row of text under `ROLES` for all participants in one role."""
+    for role in found.by_role:
+        counts = role.participants, role.messages, role.bytes, role.received_messages, role.received_bytes
+        yield role.role, *_figures(*counts)
+
+
+def cost_notes(found: SessionCost) -> Iterator[str]:
+    """Yield what the figures of a cost mean."""
+    yield "Messages, bytes and rounds are exact for parties of these names, if nobody drops out."
+    if found.cpu_seconds is not None:
+        about = f"{found.cpu_seconds:,.0f}" if found.cpu_seconds >= 10 else f"{found.cpu_seconds:.2g}"
+        yield (
+            f"Processor time of the protocol: about {about} s on this machine, all roles together, without "
+            "training. This is an estimate; the time of a run may be four times more or less."
+        )
 
 
 def rows(plan: Plan) -> Iterator[tuple[str, ...]]:
@@ -72,7 +98,11 @@ def rows(plan: Plan) -> Iterator[tuple[str, ...]]:
             ahead = found.staying or found.expected
             yield (
                 *(found.method, found.protects or "", f"{ahead.signal:.3g}", within(ahead)),
-                *(_some(found.left_out) or NOBODY, _deviating(found.may_deviate), found.noise_known_to or ""),
+                *(
+                    _some(found.left_out) or advice.NOBODY,
+                    advice.deviating(found.may_deviate),
+                    found.noise_known_to or "",
+                ),
                 *(f"{found.messages:,}", f"{found.bytes:,}"),
             )
 
@@ -82,19 +112,6 @@ def refusals(plan: Plan) -> Iterator[str]:
     for found in plan.methods:
         if found.refused is not None:
             yield f"{found.method} cannot be: {found.refused}"
-
-
-def why(best: Prospect | None, prospects: Sequence[Prospect]) -> str:
-    """By which rule this one is advised."""
-    if best is None:
-        return "No method that protects single records can be among these parties."
-    if best.deviating is None:
-        return "Everybody has to keep to the rules; no method in which parties may break them can be among these."
-    others = ", ".join(one.method.name for one in advice.candidates(prospects))
-    return (
-        f"Nobody knows its noise, {_deviating(best.deviating)} may break the rules, and no lambda has to be guessed. "
-        f"Of the methods of which that can be said ({others}) the least may be lost, or within {advice.TIED:g} of it."
-    )
 
 
 def lost(ahead: Outlook, formula: str = "signal against noise") -> str:
@@ -166,7 +183,7 @@ def _who(plan: Plan, found: PlannedMethod) -> Iterator[str]:
     """Who takes part, and who might."""
     if found.left_out:
         yield _leaving(plan, found)
-    if found.noise_known_to == NOBODY and not found.left_out:
+    if found.noise_known_to == advice.NOBODY and not found.left_out:
         yield "A small party never hurts: no noise follows from anybody's number of rows, and all rows are added up."
     elif found.least_rows is None:
         yield "One more party does harm, whatever number of rows it has."
@@ -201,13 +218,6 @@ def _by_party(plan: Plan) -> Iterator[str]:
         )
 
 
-def _deviating(parties: int | None) -> str:
-    """Who may break the rules."""
-    if parties is None:
-        return NOBODY
-    return f"Charlie and any {parties}" if parties else "Charlie"
-
-
 def _those(stay: Mapping[str, int], everybody: Mapping[str, int]) -> str:
     if len(stay) == len(everybody):
         return f"all {len(stay)} parties"
@@ -220,3 +230,7 @@ def _some(names: Sequence[str]) -> str:
     if len(names) <= _NAMED:
         return ", ".join(names)
     return f"{len(names)} parties, from {names[0]} to {names[-1]},"
+
+
+def _figures(*numbers: int) -> tuple[str, ...]:
+    return tuple(f"{number:,}" for number in numbers)

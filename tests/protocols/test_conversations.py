@@ -32,7 +32,7 @@ def foreseen(name: str, done: Ran, link: str = "none") -> Foreseen:
 
 
 def differences(found: Foreseen, done: Ran, link: str = "none") -> list[str]:
-    """Where the forecast and the record differ: by stage, and by who sent and got."""
+    """Where the declared and the recorded traffic differ: by stage, and by who sent and got."""
     by_stage = traffic(done.envelopes, done.session, LINKS[link], "mesh")
     wrong = [name for name in {**by_stage, **found.by_stage} if by_stage.get(name) != found.by_stage.get(name)]
     overhead, sent, got = LINKS[link].overhead, Counter[str](), Counter[str]()
@@ -85,7 +85,7 @@ def test_every_kind_of_session_is_among_the_fifty() -> None:
     }
 
 
-# Broken twins: what would make a forecast another one.
+# Broken twins: what would make a planned cost another one.
 
 
 @message("1.6", PARTY >> PARTY)

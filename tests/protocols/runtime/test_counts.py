@@ -1,6 +1,6 @@
 """What a run pays for, counted: signatures checked, agreements made, powers raised; none is taken from another role.
 
-Seconds are not tested; `smc-dp bench` prints them.
+Seconds are not tested; `tests/benchmarks` measures them.
 """
 
 from __future__ import annotations

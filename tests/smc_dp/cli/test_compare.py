@@ -218,22 +218,6 @@ def test_the_first_example_learns(folder):
     assert learnt([*first[:4], "--epsilons", "0.1,0.5,1"], folder) < commonest + 0.1
 
 
-def test_the_benchmark_of_training_reports_both_sides(capsys):
-    assert main(["bench-training", "--parties", "20", "--rows", "4", "--dimension", "5", "--json"]) == 0
-    measured = json.loads(capsys.readouterr().out)
-    assert set(measured) == {"training", "softmax", "votes"}
-    assert measured["training"]["parties"] == 20
-    assert measured["votes"]["largest_difference"] == 0
-    assert all(0 <= part["largest_difference"] <= 1e-6 for part in measured.values())
-    assert main(["bench-training", "--parties", "20", "--rows", "4", "--dimension", "5"]) == 0
-    assert "20 parties x 4 rows, d = 5, two classes" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("wrong", [["--parties", "0"], ["--rows", "1"], ["--dimension", "x"]])
-def test_a_benchmark_of_nothing_is_refused(wrong, folder, capsys):
-    assert wrong[0] in complaint(capsys, folder, "bench-training", *wrong)
-
-
 def test_data_list_and_prepare(folder, capsys):
     assert main(["data", "list"]) == 0
     out = capsys.readouterr().out

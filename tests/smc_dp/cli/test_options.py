@@ -91,7 +91,6 @@ def test_a_command_has_the_names_of_no_other() -> None:
             "--parties-by: wanted one table, as a single --party, got 2",
         ),
         ("run --party a --bounds c.toml", "bounds file c.toml: wanted [label] column, or a --label"),
-        ("bench --key-bits 512", "--key-bits: wanted at least 2048, got 512"),
         ("attack link-sender --key-bits 500", "--key-bits: wanted a multiple of 16 from 512 to 4096, got 500"),
         (
             "data prepare har",

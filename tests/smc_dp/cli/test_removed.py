@@ -10,6 +10,7 @@ import typer.main
 from smc_dp.cli import removed
 from smc_dp.cli.main import app, main
 
+INSTEAD = {*removed.COMMANDS.values(), *removed.OPTIONS.values()}
 ROOT = Path(__file__).parents[3]
 GONE = [*((name,) for name in removed.COMMANDS), *removed.OPTIONS]
 
@@ -32,7 +33,14 @@ def test_what_was_removed_is_refused_with_what_to_use(
     assert line.endswith(f"use {instead}\n")
 
 
-@pytest.mark.parametrize("instead", sorted({*removed.COMMANDS.values(), *removed.OPTIONS.values()}))
+@pytest.mark.parametrize("instead", sorted(one for one in INSTEAD if one.endswith(" in a checkout")))
+def test_what_to_run_in_a_checkout_exists(instead: str) -> None:
+    program, option, path, *_ = instead.split()
+    assert (program, option) == ("pytest", "-n0")
+    assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize("instead", sorted(one for one in INSTEAD if not one.endswith(" in a checkout")))
 def test_what_to_use_exists(instead: str) -> None:
     """The words after `smc-dp` lead to a command of today, its options are among those of that command, and a page
     that is named exists.

@@ -270,7 +270,7 @@ def test_the_paper_calibration_states_what_it_really_gives(capsys):
 def test_every_help_has_examples(capsys):
     assert main([]) == 0
     assert "predict" in capsys.readouterr().out
-    for command in ("run", "predict", "bench"):
+    for command in ("run", "predict", "plan"):
         assert main([command, "--help"]) == 0
         assert f"smc-dp {command}" in capsys.readouterr().out.split("Examples:")[1]
 

@@ -30,12 +30,12 @@ def among(*sizes: int, **more: object) -> Circumstances:
 
 @pytest.fixture(scope="module")
 def paper() -> Plan:
-    return smc_dp.plan(SIZES, 12, method="prr_mean", seconds=False)
+    return smc_dp.plan(SIZES, 12, method="prr_mean")
 
 
 @pytest.fixture(scope="module")
 def usual() -> Plan:
-    return smc_dp.plan(SIZES, 12, seconds=False)
+    return smc_dp.plan(SIZES, 12)
 
 
 def test_the_clinic_of_thirty_rows_is_named_before_it_spoils_anything(paper: Plan, usual: Plan) -> None:
@@ -46,11 +46,11 @@ def test_the_clinic_of_thirty_rows_is_named_before_it_spoils_anything(paper: Pla
     assert without is not None
     assert with_it.band.high > without.band.high + advice.MATTERS
     for plan in (paper, usual):
-        assert any("The 30 rows of clinic set the noise for all 5,830" in line for line in plan.lines())
+        assert any("The 30 rows of clinic set the noise for all 5,830" in line for line in words.answer(plan))
     # The twin: a clinic as large as the others is not.
-    even = smc_dp.plan({**SIZES, "clinic": 800}, 12, method="prr_mean", seconds=False)
+    even = smc_dp.plan({**SIZES, "clinic": 800}, 12, method="prr_mean")
     assert even.planned.left_out == ()
-    assert not any("clinic" in line for line in even.lines())
+    assert not any("clinic" in line for line in words.answer(even))
 
 
 def test_the_page_prints_what_its_program_prints(capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,7 +66,7 @@ def test_a_small_party_never_hurts_where_rows_are_added_up(usual: Plan) -> None:
     assert usual.planned.left_out == ()
     assert usual.planned.least_rows == 1
     assert dict(usual.stay) == SIZES
-    assert any(line.startswith("A small party never hurts") for line in usual.lines())
+    assert any(line.startswith("A small party never hurts") for line in words.answer(usual))
 
 
 def test_the_least_number_of_rows_is_the_least_that_does_no_harm() -> None:
@@ -88,8 +88,8 @@ def test_as_few_are_left_out_as_it_takes_and_two_stay() -> None:
 
 
 def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_would_do(usual: Plan) -> None:
-    found = smc_dp.plan([60, 40], 12, epsilon=0.2, seconds=False)
-    first, *others = found.lines()
+    found = smc_dp.plan([60, 40], 12, epsilon=0.2)
+    first, *others = words.answer(found)
     assert first.startswith("Do not begin as it stands: up to ")
     assert others[0].startswith("If you do: take newton")
     needed = found.planned.rows_needed
@@ -100,7 +100,7 @@ def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_wou
         for n in (needed + 9, needed * 3 // 4)
     ]
     assert [band.high <= advice.LITTLE for band in bands] == [True, False]
-    assert not any(line.startswith("Do not begin") for line in usual.lines())
+    assert not any(line.startswith("Do not begin") for line in words.answer(usual))
     assert advice.rows_needed(Prospect.made("avg_clip", among(600, 400))) is None  # which rows do not help
 
 
@@ -153,7 +153,7 @@ def test_of_what_nobody_has_to_guess_the_least_may_be_lost(monkeypatch: pytest.M
 
 
 def test_beyond_a_thousand_columns_another_method_is_advised() -> None:
-    found = smc_dp.plan([5000, 5000, 5000], 1100, seconds=False)
+    found = smc_dp.plan([5000, 5000, 5000], 1100)
     assert found.advised != "newton"
     assert advice.largest_sum(Prospect.made("newton", among(50, 50, dimension=1101))) > advice.MOST_NUMBERS
     assert advice.largest_sum(Prospect.made("newton", among(50, 50, dimension=1001))) < advice.MOST_NUMBERS
@@ -167,16 +167,10 @@ def test_who_must_not_collude_is_said_in_the_words_of_the_claim(paper: Plan, usu
     )
     assert [said.split(" with Charlie")[0] for said in usual.must_not_collude] == ["More than t parties"]
     assert "any 1 of 3 parties" in usual.holds_against
-    with_drop_outs = smc_dp.plan([300] * 5, 12, method="newton", dropouts=1, colluders=2, seconds=False)
+    with_drop_outs = smc_dp.plan([300] * 5, 12, method="newton", dropouts=1, colluders=2)
     assert with_drop_outs.must_not_collude[0].startswith("Charlie with T or more parties")
     assert (with_drop_outs.planned.may_deviate, paper.planned.may_deviate) == (2, None)
     assert list(unclaimed(Prospect.made("newton", among(9, 9, colluders=1)))) == []  # all but one may collude
-
-
-def test_the_cost_is_that_of_the_forecast(usual: Plan) -> None:
-    told = smc_dp.forecast(list(SIZES), 13, method="newton", seconds=False)
-    assert usual.cost == told
-    assert (usual.planned.messages, usual.planned.bytes) == (told.messages, told.bytes)
 
 
 def test_the_figures_are_those_of_the_method_and_of_no_other(usual: Plan) -> None:
@@ -191,26 +185,25 @@ def test_the_figures_are_those_of_the_method_and_of_no_other(usual: Plan) -> Non
 
 def test_a_file_of_bounds_says_columns_and_classes() -> None:
     bounds = Bounds(tuple(NumericColumn(f"x{i}", 0, 1) for i in range(4)), ("a", "b", "c"))
-    found = smc_dp.plan([500, 500], bounds=bounds, seconds=False)
+    found = smc_dp.plan([500, 500], bounds=bounds)
     assert (found.dimension, found.classes, found.usual) == (5, 3, "newton")
     assert "classes: prr_mean is for two classes" in (found.of("prr_mean").refused or "")
-    assert not any("leave out" in line for line in found.lines())
+    assert not any("leave out" in line for line in words.answer(found))
     leaving = replace(bounds, missing="leave out", label="y")
-    assert any("in y, which changes how many" in line for line in smc_dp.plan([500, 500], bounds=leaving).lines())
+    assert any("in y, which changes how many" in line for line in words.answer(smc_dp.plan([500, 500], bounds=leaving)))
 
 
 def test_a_plan_is_plain_values(usual: Plan) -> None:
     told = json.loads(json.dumps(usual.as_dict(), allow_nan=False))
     assert told["parties"] == SIZES
-    assert told["answer"] == list(usual.lines())
     assert {one["method"] for one in told["methods"]} == set(BY_PROTOCOL)
     assert "prospect" not in told
 
 
 def test_whole_parties_are_spoken_of_where_they_are_many_and_small() -> None:
     said = "a stronger guarantee at the same epsilon"
-    assert any(said in line for line in smc_dp.plan([20] * 60, 5, seconds=False).lines())
-    assert not any(said in line for line in smc_dp.plan([200] * 60, 5, seconds=False).lines())
+    assert any(said in line for line in words.answer(smc_dp.plan([20] * 60, 5)))
+    assert not any(said in line for line in words.answer(smc_dp.plan([200] * 60, 5)))
 
 
 # The picture.
@@ -239,10 +232,12 @@ def test_the_picture_has_the_band_and_nothing_of_a_party() -> None:
 
 def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     sizes = ",".join(f"{name}={n}" for name, n in SIZES.items())
-    arguments = ["plan", "--sizes", sizes, "--columns", "12", "--method", "prr_mean", "--no-seconds"]
+    arguments = ["plan", "--sizes", sizes, "--columns", "12", "--method", "prr_mean"]
     assert main([*arguments, "--json", "--plot", str(tmp_path / "plan.png")]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told == json.loads(json.dumps(smc_dp.plan(SIZES, 12, method="prr_mean", seconds=False).as_dict()))
+    found = smc_dp.plan(SIZES, 12, method="prr_mean")
+    assert told.pop("answer") == list(words.answer(found))
+    assert told == json.loads(json.dumps(found.as_dict()))
     assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
     assert main(arguments) == 0
     out = capsys.readouterr().out
@@ -275,10 +270,3 @@ def test_what_cannot_be_planned_is_one_line(arguments: str, line: str, capsys: p
     assert out == ""
     assert err.startswith(f"error: {line}")
     assert err.count("\n") == 1
-
-
-@pytest.mark.slow
-def test_seconds_are_there_unless_nobody_wants_them(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", "--sizes", "50,60", "--columns", "2", "--method", "wsum"]) == 0
-    assert " s on machines like this one." in capsys.readouterr().out.splitlines()[-1]
-    assert words.cost(smc_dp.plan([50, 60], 2, method="wsum", seconds=False)).endswith(" rounds.")

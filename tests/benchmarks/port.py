@@ -1,15 +1,15 @@
-"""A straightforward port of the paper's steps on phe, what it does counted, and what each operation costs.
+"""A straightforward port of the paper's steps on phe.
 
 The port does what the paper's steps say with one ciphertext per coordinate: phe's own encryption, scalar products
 re-randomised by phe's `obfuscate`, Python integers for the shares. It has our comparison, sends nothing over any
-channel, and does without the proofs, seals, signatures and encodings that ours pays for. At real sizes it takes minutes
-to hours, so it is never run whole there: `operations` says how often it does what, `prices` measures each a few times.
+channel, and does without the proofs, seals, signatures and encodings that ours pays for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import reduce
 
 import phe
@@ -22,68 +22,20 @@ from protocols.crypto import dgk
 from protocols.pathak2010 import minimum
 from protocols.pathak2010.parameters import Parameters
 from smc_dp.aggregation import Contribution
-from smc_dp.bench.clocks import CpuSeconds, clock, price
 
-ALL_PAIRS, TOURNAMENT = "all-pairs", "tournament"
-TRIES = 10
+CpuSeconds = dict[str, float]
 
 
-@dataclass(frozen=True)
-class PortCounts:
-    """How often the port does what: encryptions, decryptions, sums of ciphertexts, scalar products, re-randomisations,
-    comparisons, and numbers of shares that are drawn, taken off and added up.
-    """
-
-    encrypt: int
-    decrypt: int
-    add: int
-    scale: int
-    obfuscate: int
-    compare: int
-    share: int
-
-    def as_dict(self) -> Mapping[str, int]:
-        """By name."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
-
-
-@dataclass(frozen=True)
-class PortPrices:
-    """Processor seconds of each of them."""
-
-    encrypt: float
-    decrypt: float
-    add: float
-    scale: float
-    obfuscate: float
-    compare: float
-    share: float
-
-    def of(self, counts: PortCounts) -> float:
-        """Units times counts."""
-        prices = self.as_dict()
-        return sum(prices[name] * count for name, count in counts.as_dict().items())
-
-    def as_dict(self) -> Mapping[str, float]:
-        """By name."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
-
-
-def operations(K: int, d: int, comparison: str = ALL_PAIRS) -> PortCounts:
-    """What the port does for K parties and d weights; the paper compares all pairs."""
-    return PortCounts(
-        encrypt=4 * K + d,
-        decrypt=2 * K + d,
-        add=K + K * d,
-        scale=K * d,
-        obfuscate=K * d,
-        compare=minimum.comparisons(comparison, K),
-        share=(K + 1) ** 2 * d,
-    )
+@contextmanager
+def clock(seconds: CpuSeconds, stage: str) -> Iterator[None]:
+    """Note the processor seconds of the block."""
+    start = time.process_time()
+    yield
+    seconds[stage] = time.process_time() - start
 
 
 def run_port(contributions: Sequence[Contribution], p: Parameters, rng: Stream) -> tuple[CpuSeconds, Vector]:
-    """The paper's steps on phe: processor seconds by stage without key generation, and the released sum."""
+    """Run the paper's steps on phe; return processor seconds by stage, without key generation, and the released sum."""
     K, d = p.K, p.dimension
     xi_public, xi = phe.generate_paillier_keypair(n_length=p.key_bits)
     zeta_public, zeta = phe.generate_paillier_keypair(n_length=p.key_bits)
@@ -148,25 +100,3 @@ def _split(x: list[int], count: int, modulus: int, rng: Stream) -> list[list[int
 
 def _added(vectors: Sequence[list[int]], modulus: int) -> list[int]:
     return [sum(column) % modulus for column in zip(*vectors, strict=True)]
-
-
-def prices(p: Parameters, rng: Stream, tries: int = TRIES) -> PortPrices:
-    """What each operation of the port costs at these key lengths, from a few of each."""
-    public, private = phe.generate_paillier_keypair(n_length=p.key_bits)
-    key = dgk.generate(p.key_bits, p.u, rng)
-    a, b = ([p.sizes.random(rng) for _ in range(2)] for _ in range(2))
-    noise = [rng.bits(44) - (1 << 43) for _ in range(tries + 1)]  # of either sign, which phe takes different times for
-    sealed = [public.encrypt(x) for x in noise[:2]]
-    rows = [[rng.bits(42) for _ in range(_SHARED)] for _ in range(_SHARED)]
-    return PortPrices(
-        encrypt=price(lambda i: public.encrypt(noise[i]), tries),
-        decrypt=price(lambda i: private.decrypt(sealed[i % 2]), tries),
-        add=price(lambda i: sealed[0] + sealed[1], tries),
-        scale=price(lambda i: sealed[0] * noise[i], tries),
-        obfuscate=price(lambda i: refreshed(sealed[0]), tries),
-        compare=price(lambda i: less(p, key, a, b, 0, 1, rng), tries),
-        share=price(lambda i: reshared(rows, p.weights.modulus, rng), tries) / _SHARED**3,
-    )
-
-
-_SHARED = 20  # summands, and numbers in each
