@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from smc_dp.audit.code.exact.matrix import MORE, ExactMatrix, ExactRow
+from support.exact.matrix import MORE, ExactMatrix, ExactRow
 from smc_dp.audit.code.matrix import Cell
 from smc_dp.audit.code.words import UNFOLDED, MatrixTable, listed, tabulated, wrapped
 
