@@ -12,6 +12,12 @@ from typing import Any
 
 import pytest
 from broken import comparison_twins as twins
+from support.exact import words
+from support.exact.comparison import CASE, SMALL
+from support.exact.many import AskedError, Many, array, coin
+from support.exact.matrix import MORE, ExactMatrix
+from support.exact.matrix import matrix as compute
+from support.exact.play import Player
 
 from protocols import comparison
 from protocols.arithmetic.rng import Stream
@@ -24,12 +30,6 @@ from protocols.runtime.claims import Inputs
 from protocols.runtime.session import Program
 from smc_dp.audit.code import law as law_of_runs
 from smc_dp.audit.code.boundary import boundary
-from support.exact import words
-from support.exact.comparison import CASE, SMALL
-from support.exact.many import AskedError, Many, array, coin
-from support.exact.matrix import MORE, ExactMatrix
-from support.exact.matrix import matrix as compute
-from support.exact.play import Player
 from smc_dp.audit.code.matrix import matrix as linear_matrix
 from smc_dp.audit.code.two_samples import compare_samples
 from smc_dp.cli.main import main

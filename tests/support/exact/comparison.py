@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from support.exact.matrix import SmallCase
-
 from protocols.comparison import ideal
 from protocols.comparison.parameters import Comparisons
 from protocols.comparison.signs import CHOOSER, HOLDER
 from protocols.runtime.claims import Inputs
+from support.exact.matrix import SmallCase
 
 # One comparison in which bits have others above them, and two, which must have nothing in common; short and long keys.
 SMALL = tuple(Comparisons(*size, bits) for size in ((1, 3), (2, 2)) for bits in (ideal.TOY_KEY_BITS, 3072))
