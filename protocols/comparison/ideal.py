@@ -194,5 +194,5 @@ NOT_CLAIMED = (
 CLAIM = Claim(
     simulators={"the holder": simulate_signs, "the chooser": simulate_chooser},
     not_claimed=NOT_CLAIMED,
-    trials=Trials(claimed, simulation, lambda p: _TRIED, worlds, condensed),
+    trials=Trials(claimed, simulation, lambda p: _TRIED, worlds, condensed, sessions=(_TRIED,)),
 )

@@ -199,7 +199,8 @@ class Trials:
 
     `claimed(p, names)`: whether the claim is about this coalition. `simulation(p, rng)` is one simulated execution,
     made by the simulators of the claim: it maps the names of a claimed coalition to the coalition's readings.
-    `small(p)`: a small session of the same kind as p. `worlds(p)`: two sets of everybody's inputs or more, as different
+    `small(p)`: a small session of the same kind as p. `sessions`: those of all kinds of sessions that are in use; an
+    audit cites results of these alone. `worlds(p)`: two sets of everybody's inputs or more, as different
     as can be, for which the ideal functionality gives the same. `condensed(p, readings)` puts long vectors of rare
     events into a few numbers. `lengths(p)`: the small session with each of some lengths of keys; every execution takes
     one of them by lot, so all have the same messages. `leaving` is there where somebody may vanish: then that is tried.
@@ -219,6 +220,7 @@ class Trials:
     leaving: Leaving | None = None
     told: Callable[[Any, Inputs, tuple[str, ...]], tuple[str, ...]] | None = None
     besides: Callable[[Any, tuple[View, ...]], Readings] = lambda p, views: {}
+    sessions: tuple[Any, ...] = ()
 
     def vanishing(self, p: Any) -> Mapping[str, int]:
         """Who vanishes in the executions in which the claim is tried."""

@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 
 OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
+        ("audit", "--fresh"): "smc-dp lab check",
         ("audit", "--matrix"): "smc-dp lab matrix PROTOCOL",
     }
 )
