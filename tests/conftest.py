@@ -35,14 +35,6 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 10, 10)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What an audit keeps goes into no user's folder."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Chromium]:
     """The distribution's browser, started once a worker."""

@@ -97,7 +97,9 @@ TABLE: dict[str, tuple[str, ...]] = {
         *("protocols.arithmetic.rng", "protocols.errors", "protocols.pathak2010.parameters", "protocols.programs"),
         "protocols.secure_sum.parameters",
     ),
-    "smc_dp.audit.code": (*AUDITOR, "smc_dp.__version__", "smc_dp.pages", "protocols.comparison"),
+    # A verifier of role code: it knows protocols and nothing of learning.
+    "smc_dp.audit.code": (*AUDITOR, "protocols.comparison"),
+    "smc_dp.audit.matrix_picture": ("smc_dp.__version__", "smc_dp.audit.code", "smc_dp.pages"),
     "smc_dp.audit.epsilon": (
         *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.methods", "smc_dp.privacy"),
         *("smc_dp.audit.code.executions", "protocols.arithmetic", "protocols.curator", "protocols.pathak2010"),
@@ -531,6 +533,7 @@ def test_a_protocol_that_nobody_registered_is_noticed(tmp_path: Path) -> None:
 BROKEN = {
     "a room without a row": ("smc_dp.cellar.x", "import math"),
     "a file without a row": ("smc_dp.tools", "import math"),
+    "the verifier knows a page": ("smc_dp.audit.code.words", "from smc_dp.pages.blocks import Page"),
     "one room of the audit knows another": ("smc_dp.audit.code.x", "from smc_dp.audit.run import evidence"),
     "methods know a run": ("smc_dp.methods.x", "from smc_dp.run.agreement import Agreement"),
     "methods know a protocol": ("smc_dp.methods.x", "from protocols import pathak2010"),

@@ -50,7 +50,9 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_everything_is_in_the_wheel(unpacked: Path) -> None:
     for package in ("protocols", "smc_dp"):
         wanted = {
-            p.relative_to(ROOT) for p in (ROOT / package).rglob("*") if p.suffix in (".py", ".toml", ".typed", ".md")
+            p.relative_to(ROOT)
+            for p in (ROOT / package).rglob("*")
+            if p.suffix in (".py", ".json", ".md", ".toml", ".txt", ".typed")
         }
         found = {p.relative_to(unpacked) for p in (unpacked / package).rglob("*")}
         assert wanted <= found, sorted(map(str, wanted - found))

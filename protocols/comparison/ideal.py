@@ -14,9 +14,9 @@ made of.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise
 from typing import Any
 
 from protocols.arithmetic.ring import Ring, Vector
@@ -24,7 +24,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
 from protocols.comparison.parameters import Comparisons
 from protocols.comparison.signs import CHOOSER, HOLDER
-from protocols.runtime.claims import Attack, Claim, Inputs, Model, Readings, SmallCase, Trials, Unclaimed, Unknown, View
+from protocols.runtime.claims import Attack, Claim, Inputs, Model, Readings, Trials, Unclaimed, Unknown, View
 
 TOY_KEY_BITS = 256
 
@@ -84,25 +84,12 @@ def sample(K: int) -> Comparisons:
     return Comparisons(2, 3, TOY_KEY_BITS)
 
 
-# One comparison in which bits have others above them, and two, which must have nothing in common; short and long keys.
-SMALL = tuple(Comparisons(*size, bits) for size in ((1, 3), (2, 2)) for bits in (TOY_KEY_BITS, 3072))
-_OFFERED = 3  # of all vectors of the holder's shares: the first, the last and one between
-
-
-def every_input(p: Comparisons) -> Iterator[Inputs]:
-    """All shares of the chooser, with some of the holder's."""
-    everything = list(product(range(p.ring.modulus), repeat=p.comparisons))
-    for i in range(_OFFERED):
-        held = everything[i * (len(everything) - 1) // (_OFFERED - 1)]
-        yield from ({CHOOSER: (p, chosen), HOLDER: (p, held)} for chosen in everything)
-
-
 def gives(p: Comparisons, given: Inputs) -> Mapping[str, Vector | None]:
     """What each role gets."""
     return {CHOOSER: None, HOLDER: signs(p, given[CHOOSER][1], given[HOLDER][1])}
 
 
-MODEL = Model(toy, inputs, (), lambda p: (), sample, lambda p, j: {}, small=SmallCase(SMALL, every_input, gives))
+MODEL = Model(toy, inputs, (), lambda p: (), sample, lambda p, j: {}, matrix_file="comparison/matrix.txt")
 
 # How the claim is tried.
 
@@ -207,5 +194,5 @@ NOT_CLAIMED = (
 CLAIM = Claim(
     simulators={"the holder": simulate_signs, "the chooser": simulate_chooser},
     not_claimed=NOT_CLAIMED,
-    trials=Trials(claimed, simulation, lambda p: _TRIED, worlds, condensed),
+    trials=Trials(claimed, simulation, lambda p: _TRIED, worlds, condensed, sessions=(_TRIED,)),
 )

@@ -294,8 +294,8 @@ def simulation(p: Parameters, rng: Stream) -> Callable[..., Readings]:
 
 
 def small(p: Parameters) -> Parameters:
-    """Three parties with two weights, who agreed on nothing beside."""
-    return replace(p, parties=("P1", "P2", "P3"), agreed="", dimension=2, row_letters=None)
+    """Three parties with two weights, who agreed on nothing beside; they share all masks, whatever the degree."""
+    return Parameters(("P1", "P2", "P3"), dimension=2, ring_bits=p.ring_bits)
 
 
 def worlds(p: Parameters) -> tuple[Inputs, ...]:
@@ -335,7 +335,16 @@ CLAIM = Claim(
         "Charlie and any parties but P_1": simulate_with_charlie,
     },
     not_claimed=NOT_CLAIMED,
-    trials=Trials(claimed, simulation, small, worlds, lambda p, found: found, told=told, besides=besides),
+    trials=Trials(
+        claimed,
+        simulation,
+        small,
+        worlds,
+        lambda p, found: found,
+        told=told,
+        besides=besides,
+        sessions=(small(sample(3)),),
+    ),
     distance=distance,
     assumptions=ASSUMPTIONS,
     strength=strength,

@@ -263,6 +263,13 @@ def small(p: Parameters) -> Parameters:
     return replace(toy(p), parties=("P1", "P2", "P3"), agreed="", dimension=4)
 
 
+SESSIONS = tuple(
+    small(Parameters(("P1", "P2"), 1, comparison=comparison, exponents=exponents))
+    for comparison in ("tournament", "all-pairs")
+    for exponents in paillier.EXPONENTS
+)
+
+
 def lengths(p: Parameters) -> tuple[Parameters, ...]:
     """Keys of two lengths, under which a vector takes as many packs."""
     return replace(p, key_bits=SHORTER_KEY_BITS), p
@@ -315,7 +322,7 @@ def condensed(p: Parameters, found: Readings) -> Readings:
 CLAIM = Claim(
     simulators={"charlie": simulate_curator, "any set of parties": simulate_parties},
     not_claimed=NOT_CLAIMED,
-    trials=Trials(claimed, simulation, small, worlds, condensed, lengths),
+    trials=Trials(claimed, simulation, small, worlds, condensed, lengths, sessions=SESSIONS),
     distance=distance,
     assumptions=ASSUMPTIONS,
     assumed=assumed,

@@ -5,7 +5,7 @@ A check can refute a claim and never proves one; the proof is the prose in a pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
@@ -120,19 +120,6 @@ Inputs = Mapping[str, tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
-class SmallCase:
-    """How a protocol is looked at that can be made so small that every value of every coin can be tried.
-
-    `samples`: parameters of that size. `inputs(p)`: everybody's inputs, one after the other. `gives(p, inputs)`: what
-    the ideal functionality gives to each participant by name, None for nothing.
-    """
-
-    samples: tuple[Any, ...]
-    inputs: Callable[[Any], Iterable[Inputs]]
-    gives: Callable[[Any, Inputs], Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
 class Model:
     """What an audit must know of a protocol to hold its conversation without anybody's data.
 
@@ -145,8 +132,8 @@ class Model:
     parties: more coordinates and packs, keys as short and as long as in real runs; the code must not tell more there.
     `outcomes(p, j)` is what else is secret, by name, when the j-th party (from 0) has the smallest compared unknown:
     each a sum of unknowns. Unknowns and outcomes with coordinates end in their number, as "w_1(2)". `hygiene` is None
-    for a model that has no real runs. `small` is there for a protocol that computes with bits, which linear forms
-    cannot: it is tried, and not run over symbols.
+    for a model that has no real runs. `matrix_file` is there for a protocol that computes with bits, which linear forms
+    cannot: it is not run over symbols, and this file of the package `protocols` has its coalition matrix.
 
     Of a protocol that some may leave: `vanishing(p)` names those of whom it is looked at, one at a time, what
     coalitions learn when they vanish before any of their letters, or are late with it. `given(p, inputs, said,
@@ -164,7 +151,7 @@ class Model:
     sample: Callable[[int], Any]
     outcomes: Callable[[Any, int], Mapping[str, tuple[str, ...]]]
     hygiene: Hygiene | None = None
-    small: SmallCase | None = None
+    matrix_file: str = ""
     variants: Callable[[Any], tuple[Any, ...]] = lambda p: ()
     vanishing: Callable[[Any], tuple[str, ...]] = lambda p: ()
     given: Callable[[Any, Inputs, Sequence[tuple[str, Message]], frozenset[str]], Mapping[str, Any]] | None = None
@@ -212,7 +199,8 @@ class Trials:
 
     `claimed(p, names)`: whether the claim is about this coalition. `simulation(p, rng)` is one simulated execution,
     made by the simulators of the claim: it maps the names of a claimed coalition to the coalition's readings.
-    `small(p)`: a small session of the same kind as p. `worlds(p)`: two sets of everybody's inputs or more, as different
+    `small(p)`: a small session of the same kind as p. `sessions`: those of all kinds of sessions that are in use; an
+    audit cites results of these alone. `worlds(p)`: two sets of everybody's inputs or more, as different
     as can be, for which the ideal functionality gives the same. `condensed(p, readings)` puts long vectors of rare
     events into a few numbers. `lengths(p)`: the small session with each of some lengths of keys; every execution takes
     one of them by lot, so all have the same messages. `leaving` is there where somebody may vanish: then that is tried.
@@ -232,6 +220,7 @@ class Trials:
     leaving: Leaving | None = None
     told: Callable[[Any, Inputs, tuple[str, ...]], tuple[str, ...]] | None = None
     besides: Callable[[Any, tuple[View, ...]], Readings] = lambda p, views: {}
+    sessions: tuple[Any, ...] = ()
 
     def vanishing(self, p: Any) -> Mapping[str, int]:
         """Who vanishes in the executions in which the claim is tried."""

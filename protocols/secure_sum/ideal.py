@@ -313,6 +313,15 @@ def _names(K: int) -> tuple[str, ...]:
     return tuple(f"P{j}" for j in range(1, K + 1))
 
 
+_SUM = Parameters(_names(3), 0, 0, ((Block(1, "none"),),))
+_MANY = Parameters(_names(graph.LEAST_DEGREE + 1), 0, 1, _SUM.sums, degree=graph.LEAST_DEGREE)
+SESSIONS = (
+    *(small(replace(_SUM, dropouts=D, verifiable=verifiable)) for D in (0, 1) for verifiable in (False, True)),
+    small(replace(_SUM, output=SHARES)),
+    small(_MANY),
+)
+
+
 def worlds(p: Parameters) -> tuple[Inputs, Inputs]:
     """Everybody adds the same in both, as numbers without noise, or as noise alone."""
     M = p.ring.modulus
@@ -362,6 +371,7 @@ CLAIM = Claim(
         worlds,
         lambda p, found: found,
         leaving=Leaving(leaving, simulation_of_the_rest),
+        sessions=SESSIONS,
     ),
     assumptions=ASSUMPTIONS,
     assumed=assumed,

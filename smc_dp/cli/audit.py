@@ -32,9 +32,6 @@ def audit(
         Path | None,
         typer.Option(metavar="FILE.html", help="A page to file and sign, a new file; of a failed audit too."),
     ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Compute again what is known of the protocol's code from an earlier audit.")
-    ] = False,
     seconds: Annotated[
         str | None,
         typer.Option(metavar="NUMBER", help="Processor time that the checks of the run may use [default: 40]."),
@@ -72,7 +69,6 @@ def audit(
             ledgers=ledgers,
             progress=hear,
             seconds=allowed,
-            fresh=fresh,
         )
     _show(found, as_json=as_json)
     if report is not None:
@@ -97,4 +93,4 @@ def _write(path: Path, found: AuditReport) -> None:
 
 def _named(said: str) -> str:
     """What the library says, with options for its parameters."""
-    return quoted_in_options(said, {name: f"--{name}" for name in ("seconds", "fresh", "identities", "views")})
+    return quoted_in_options(said, {name: f"--{name}" for name in ("seconds", "identities", "views")})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from smc_dp.cli import attack, compare, epsilon, lecture, matrix, schema
+from smc_dp.cli import attack, code_checks, compare, epsilon, lecture, matrix, schema
 from smc_dp.cli.options import deferred
 
 lab = typer.Typer(
-    help="Compare methods, reproduce papers, attack and analyse protocols, print schemas.",
+    help="Compare methods, reproduce papers, attack, check and analyse protocols, print schemas.",
     rich_markup_mode=None,
 )
 lab.command()(deferred(compare.compare))
@@ -16,5 +16,6 @@ lab.command()(deferred(compare.reproduce))
 lab.command()(deferred(attack.attack))
 lab.command()(deferred(epsilon.epsilon))
 lab.command()(deferred(matrix.matrix))
+lab.command()(deferred(code_checks.check))
 lab.command()(deferred(lecture.walkthrough))
 lab.command()(deferred(schema.schema))

@@ -62,7 +62,7 @@ def walkthrough(
     from protocols.programs import PROTOCOLS
     from smc_dp.pages.rendering import write_page
 
-    known = tuple(name for name, one in PROTOCOLS.items() if one.model.small is None)
+    known = tuple(name for name, one in PROTOCOLS.items() if not one.model.matrix_file)
     if (run_folder is None) == (protocol is None):
         raise InputError(
             f"walkthrough: wanted RUN with --views, or --protocol with one of {', '.join(known)}, "

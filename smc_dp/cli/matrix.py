@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,9 +15,8 @@ from smc_dp.cli.options import AsJson, check_new, choice, count, refuse
 from smc_dp.errors import InputError
 
 if TYPE_CHECKING:
-    from smc_dp.audit.code.exact.matrix import ExactMatrix
+    from protocols.programs import Protocol
     from smc_dp.audit.code.matrix import Matrix
-    from smc_dp.pages.blocks import Page
 
 PARTIES = 3
 
@@ -29,11 +29,14 @@ def matrix(
         str | None, typer.Option(metavar="K", help=f"2 to 5 parties, {PARTIES} by default; not with comparison.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE.html", help="Draw the matrix into a page, a new file.")
+        Path | None,
+        typer.Option(metavar="FILE.html", help="Draw the matrix into a page, a new file; not with comparison."),
     ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Compute the coalition matrix of a protocol: what each coalition learns beyond the release, from the role code.
+
+    The comparison computes with bits, for which no symbol can stand: its matrix is a table that the package ships.
 
     \b
     Examples:
@@ -43,40 +46,43 @@ def matrix(
       smc-dp lab matrix secure_sum
       smc-dp lab matrix secure_sum --report matrix.html
     """
+    from protocols.programs import PROTOCOLS
+    from smc_dp.audit.code import words
+
     check_new({"--report": report})
-    found = _computed(protocol or "", count("--parties", parties, 2))
-    said, drawn = _told(found)
+    found = PROTOCOLS[choice("PROTOCOL", protocol or "", tuple(PROTOCOLS))]
+    if found.model.matrix_file:
+        unfit = {"--parties": parties, "--report": report, "--json": as_json or None}
+        refuse(unfit, f"not with {protocol}, whose matrix is the table that is printed")
+        print(_shipped(found.model.matrix_file), end="")
+        return 0
+    computed = _computed(found, count("--parties", parties, 2) or PARTIES)
     if report is not None:
+        from smc_dp.audit import matrix_picture
         from smc_dp.pages.rendering import write_page
 
+        drawn = matrix_picture.page(tuple(words.tables(computed)), words.legend(computed))
         write_page(report, drawn, f"--report: {report}")
-    print(json.dumps(found.as_dict()) if as_json else said, end="\n" if as_json else "")
+    print(json.dumps(computed.as_dict()) if as_json else words.text(computed, screen.prose_width()), end="\n" * as_json)
     return 0
 
 
-def _computed(name: str, asked: int | None) -> Matrix | ExactMatrix:
-    from protocols.programs import PROTOCOLS
-    from smc_dp.audit.code import matrix as matrices
-    from smc_dp.audit.code.exact import matrix as exact_matrices
+def _shipped(file: str) -> str:
+    """Return the table in this file of `protocols`, with its prose folded."""
+    from smc_dp.audit.code.words import wrapped
 
-    protocol = PROTOCOLS[choice("PROTOCOL", name, tuple(PROTOCOLS))]
-    exact = protocol.model.small is not None
-    if exact:
-        refuse({"--parties": asked}, f"not with {name}, which always has the same roles")
-    parties = asked or PARTIES
+    title, sentences, table, legend = files("protocols").joinpath(file).read_text(encoding="utf-8").split("\n\n")
+    title, sentences, legend = (
+        "\n".join(wrapped(line, screen.prose_width(), indent) for line in block.splitlines())
+        for block, indent in ((title, ""), (sentences, "  "), (legend, ""))
+    )
+    return "\n\n".join((title, sentences, table, legend)) + "\n"
+
+
+def _computed(protocol: Protocol, parties: int) -> Matrix:
+    from smc_dp.audit.code import matrix as matrices
+
     if parties > matrices.MOST_PARTIES:
         raise InputError(f"--parties: wanted at most {matrices.MOST_PARTIES}, got {parties}")
     with screen.status() as hear, seldom_collected():
-        return exact_matrices.matrix(protocol, hear) if exact else matrices.matrix(protocol, parties, hear)
-
-
-def _told(found: Matrix | ExactMatrix) -> tuple[str, Page]:
-    """As text, and as a page."""
-    from smc_dp.audit.code import picture, words
-    from smc_dp.audit.code.exact import words as exact_words
-    from smc_dp.audit.code.matrix import Matrix
-
-    width = screen.prose_width()
-    if isinstance(found, Matrix):
-        return words.text(found, width), picture.page(tuple(words.tables(found)), words.legend(found))
-    return exact_words.text(found, width), picture.page((exact_words.table(found),), exact_words.legend(found))
+        return matrices.matrix(protocol, parties, hear)

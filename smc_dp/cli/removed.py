@@ -27,6 +27,7 @@ _SIGNED_AUDIT = "smc-dp audit --json and ssh-keygen -Y sign, see smc_dp/audit/RE
 
 OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
+        ("audit", "--fresh"): "smc-dp lab check",
         ("audit", "--key"): _SIGNED_AUDIT,
         ("audit", "--matrix"): "smc-dp lab matrix PROTOCOL",
         ("audit", "--receipt"): _SIGNED_AUDIT,

@@ -136,7 +136,7 @@ def _cases(session: Session, parties: int) -> Iterator[_Case]:
     """The sessions in which the engine looks at this program."""
     for protocol in PROTOCOLS.values():
         model = protocol.model
-        if protocol.program.roles == session.program.roles and model.small is None:
+        if protocol.program.roles == session.program.roles and not model.matrix_file:
             first = model.sample(parties)
             for p in (first, *model.profiles(first)):
                 letters = toy_run(protocol, p).letters

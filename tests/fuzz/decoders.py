@@ -25,7 +25,6 @@ from protocols.errors import DecodeError, LocalError, ReplayError
 from protocols.pathak2010 import PROGRAM, as_printed
 from protocols.pathak2010.messages import XI, ZETA
 from protocols.pathak2010.parameters import Parameters
-from protocols.programs import PROTOCOLS
 from protocols.runtime import cbor_limits, state, transcript
 from protocols.runtime import message as messages
 from protocols.runtime.envelope import Envelope
@@ -36,9 +35,8 @@ from protocols.secure_sum.messages import MaskKeys
 from protocols.secure_sum.parameters import Block, stage, widths
 from protocols.secure_sum.parameters import Parameters as SumsParameters
 from smc_dp.audit.run import evidence as evidence_module
-from smc_dp.audit.run import kept, record
+from smc_dp.audit.run import record
 from smc_dp.audit.run.evidence import Evidence, load
-from smc_dp.audit.run.kept import Kept
 from smc_dp.data import bounds as bounds_module
 from smc_dp.data import bounds_file, csv_cells, file_form, looks, parquet_cells, tables, text_lines, unpacked
 from smc_dp.data.bounds import read_bounds
@@ -97,9 +95,6 @@ def write_corpus(corpus: Path) -> None:
             b'[file]\nseparator = ";"\ndecimal = ","\nencoding = "cp1252"\nmissing = ["NA"]\ndates = "dd.mm.yyyy"\n'
         ],
         "parquet": _parquet_examples(),
-        "kept": [
-            json.dumps({"key": {}, "status": "passed", "detail": "", "date": "2026-01-01", "digest": ""}).encode()
-        ],
         "parameters": [json.dumps(p.as_dict()).encode() for p in (_sums(), replace(_sums(), dropouts=0))] + [b"{}"],
         "evidence": [b"\x00".join((*texts[:2], b"\n".join(texts[2].split(b"\n")[:4]), view))],
     }
@@ -308,15 +303,6 @@ def form(data: bytes, corpus: Path) -> None:
         return
 
 
-def entry(data: bytes, corpus: Path) -> None:
-    """`Kept.find` of an entry of the cache."""
-    protocol, p = PROTOCOLS[PROGRAM.name], Parameters(("P1", "P2"), 1, KEY_BITS)
-    folder = place(corpus).scratch / "kept"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    (folder / kept.entry_name("law", protocol, p)).write_bytes(data)
-    Kept(folder).find("law", protocol, p)
-
-
 def _folder(scratch: Path, parts: list[bytes]) -> Path:
     for name, content in zip(_FILES, parts, strict=False):
         (scratch / name).write_bytes(content)
@@ -335,7 +321,6 @@ TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {
     "gz": table("csv.gz"),
     "form": form,
     "parquet": table("parquet"),
-    "kept": entry,
     "parameters": stated_sums,
     "evidence": whole,
 }
@@ -349,7 +334,7 @@ def main(corpus: Path, name: str, options: list[str]) -> None:
     classes = [vars(owner) for owner in (Envelope, RecordedView)]
     modules = (cbor_limits, messages, state, transcript, reading, record, run_folder, evidence_module)
     modules += (documents, run_documents, bounds_file)
-    modules += (sums_parameters, line_zero, checked, binding, bounds_module, csv_cells, parquet_cells, tables, kept)
+    modules += (sums_parameters, line_zero, checked, binding, bounds_module, csv_cells, parquet_cells, tables)
     modules += (file_form, looks, text_lines, unpacked)
     for names in (*classes, *map(vars, modules)):
         for value in list(names.values()):

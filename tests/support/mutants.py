@@ -44,7 +44,7 @@ from support import forgeries
 from support.audited import Folders, long_term, toy_run
 from support.forgeries import Change, Record, alter, drop, duplicate, flip, resize, splice, swap
 
-# Fresh executions of the protocol's code, the same whatever the run is: they have tests of their own.
+# These cite shipped results, the same whatever the run is: they have tests of their own (`test_code_checks.py`).
 OF_THE_CODE = ("law", "boundary")
 OF_THE_RUN: tuple[Check, ...] = tuple(check for check in checks.CHECKS if check.name not in OF_THE_CODE)
 

@@ -77,9 +77,8 @@ class Check:
     """One question to the evidence. `name` is short and unique, `asks` is the question as a person would put it.
 
     `work`: whether it asks if the record's lines hang together, which is asked first, costs little, or runs the
-    protocol's code; that is done only beside a record whose lines do. `of_code`: it asks of the protocol's code alone,
-    so that nothing in the evidence can make it take longer. `takes`: what it cannot be made without, beside a run
-    folder, where not all of its group is of one kind.
+    protocol's code; that is done only beside a record whose lines do. `takes`: what it cannot be made without, beside a
+    run folder, where not all of its group is of one kind.
     """
 
     group: Group
@@ -87,7 +86,6 @@ class Check:
     asks: str
     run: Callable[[Evidence], CheckOutcome]
     work: Work = "little"
-    of_code: bool = False
     takes: Takes = "folder"
 
     @property

@@ -12,7 +12,6 @@ from smc_dp.audit.run import budgets, conformity, hygiene, leakage, privacy, rep
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Check
 from smc_dp.audit.run.evidence import load
-from smc_dp.audit.run.kept import Kept, cache_folder
 from smc_dp.audit.run.report import AuditReport, audit_evidence, today
 from smc_dp.audit.run.work import MORE_TIME, SECONDS, Allowance, TakesTooLongError
 from smc_dp.errors import InputError
@@ -36,7 +35,6 @@ def audit_run(
     progress: Callable[[str], None] | None = None,
     ledgers: str | PathLike[str] | None = None,
     seconds: float = SECONDS,
-    fresh: bool = False,
     on: date | None = None,
 ) -> AuditReport:
     """Every check on a run folder; what was not given makes a check not possible, never passed.
@@ -56,8 +54,6 @@ def audit_run(
     seconds : float, default=40.0
         The processor time that all may use, for a stranger's files may ask for any amount; it holds in the main thread
         of a program.
-    fresh : bool, default=False
-        What is known of the protocol's code from an earlier audit is found out again.
     on : datetime.date, default=None
         The day that the report bears, in UTC; today where none is given.
 
@@ -91,7 +87,7 @@ def audit_run(
         evidence = allowance.spend(lambda: load(place, known, seen))
     except TakesTooLongError:
         raise InputError(f"{run_folder}: cannot be read in {seconds / 2:g} s of processor time; {MORE_TIME}") from None
-    found = audit_evidence(replace(evidence, kept=Kept(cache_folder(), fresh)), CHECKS, progress, allowance, on=day)
+    found = audit_evidence(evidence, CHECKS, progress, allowance, on=day)
     return found if ledgers is None else replace(found, budgets=_budgets(Path(ledgers), found, allowance))
 
 

@@ -22,7 +22,6 @@ from protocols.runtime.session import Session
 from protocols.runtime.transcript import Line
 from protocols.runtime.view import MAX_VIEW_BYTES, RecordedView, recompute
 from protocols.runtime.view import Recomputed as Recomputed
-from smc_dp.audit.run.kept import Kept
 from smc_dp.audit.run.record import Absence, Lines, parsed
 from smc_dp.errors import InputError
 from smc_dp.files import reading
@@ -51,8 +50,6 @@ MAX_JSON_BYTES = 1 << 25  # of any other file but a view
 _MAX_REPLAYED = 1 << 18  # lines of a record beside which views are read: what views open stays in memory
 _MAX_VIEWS_BYTES = 1 << 27
 
-_NOTHING_KEPT = Kept(None)
-
 
 @dataclass(frozen=True, repr=False)
 class Evidence:
@@ -62,8 +59,8 @@ class Evidence:
     None where no shares were published, and there is no file of them. `head` is
     line 0 of the wire record, `lines` are the others; `envelopes` and `absences` hold, by line, the messages on those
     that can be read and who went on without a letter. `session` is what line 0 describes (whether its id is the stated
-    one is for a check). `pinned`: identities known from elsewhere, or None. `views`: by role. `kept`: what earlier
-    audits found out about the code. `auxiliary`: the public rows in the folder, if the release states any.
+    one is for a check). `pinned`: identities known from elsewhere, or None. `views`: by role. `auxiliary`: the
+    public rows in the folder, if the release states any.
     `handed_over`: the SHA-256 of each file beside the folder, under the name of its kind.
     """
 
@@ -79,7 +76,6 @@ class Evidence:
     session: Session
     pinned: Mapping[str, bytes] | None
     views: Mapping[str, RecordedView]
-    kept: Kept = _NOTHING_KEPT
     auxiliary: AuxiliaryRows | None = None
     handed_over: Mapping[str, str] = field(default_factory=dict)
 

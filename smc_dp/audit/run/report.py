@@ -160,7 +160,7 @@ def _audited(evidence: Evidence, allowed: Allowance) -> AuditedRun:
 
 def _bounded(check: Check, evidence: Evidence, allowed: Allowance) -> CheckOutcome:
     try:
-        return (allowed.exempt if check.of_code else allowed.spend)(lambda: _outcome(check, evidence))
+        return allowed.spend(lambda: _outcome(check, evidence))
     except TakesTooLongError:
         return unfinished(f"not finished: an audit may use {allowed.seconds:g} s of processor time; {MORE_TIME}")
 

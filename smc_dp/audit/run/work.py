@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
 SECONDS = 40.0
-"""Of a whole audit; what is known of the protocol's code alone does not count."""
+"""Of a whole audit."""
 MORE_TIME = "`seconds` allows more"
 _SHARE = 2  # a single check may use one half
 _AGAIN = 0.1  # seconds until the next signal, should the first one come where nobody hears it
@@ -34,11 +34,10 @@ class Allowance:
     def __init__(self, seconds: float = SECONDS) -> None:
         self.seconds = seconds
         self._end = time.process_time() + seconds
-        self._exempt = 0.0
 
     def spend(self, work: Callable[[], T]) -> T:
         """What comes out of this work; raises `TakesTooLongError` after half of all, or when nothing is left."""
-        left = self._end + self._exempt - time.process_time()
+        left = self._end - time.process_time()
         if left <= 0:
             raise TakesTooLongError
         if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
@@ -51,14 +50,6 @@ class Allowance:
         finally:
             _stopped(before)
             sys.unraisablehook = told
-
-    def exempt(self, work: Callable[[], T]) -> T:
-        """The same for work that no stranger can make longer: it takes what it takes."""
-        before = time.process_time()
-        try:
-            return work()
-        finally:
-            self._exempt += time.process_time() - before
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:

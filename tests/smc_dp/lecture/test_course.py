@@ -20,7 +20,7 @@ from smc_dp.lecture import course as spared
 from smc_dp.lecture.course import ProtocolCourse, course, drop_out
 from smc_dp.lecture.knowledge import SOME, Knowledge
 
-SYMBOLIC = [name for name, protocol in PROTOCOLS.items() if protocol.model.small is None]
+SYMBOLIC = [name for name, protocol in PROTOCOLS.items() if not protocol.model.matrix_file]
 
 
 @cache

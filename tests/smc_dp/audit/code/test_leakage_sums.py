@@ -17,7 +17,7 @@ from protocols.secure_sum.parameters import SHARES, Block, Parameters
 from smc_dp.audit.code.boundary import boundary
 from smc_dp.audit.code.law import Samples, coalitions, law, real, simulated
 from smc_dp.audit.code.two_samples import compare_samples
-from smc_dp.audit.run import leakage
+from smc_dp.audit.run import code_checks
 
 SUMS = PROTOCOLS[secure_sum.PROGRAM.name]
 ONE = Parameters(("a", "b", "c", "d", "e"), 1, 1, ((Block(3, "none"),),))
@@ -63,7 +63,7 @@ def test_simulators_of_whole_conversations_do_not() -> None:
 def test_law_passes_and_every_shortened_field_is_noticed(name: str) -> None:
     p = trials().small(SESSIONS[name])
     found = law(SUMS.program, trials(), p, Stream.insecure_from_seed(name))
-    assert leakage.judge(found).status == "passed"
+    assert code_checks.judge(found).status == "passed"
     assert found.missed == ()
     assert found.vanished == (("P4",) if p.D else ())
     assert (found.tests > 1000) == (p.output != SHARES)
@@ -84,7 +84,7 @@ def test_law_tells_a_simulator_that_does_not_mask() -> None:
     p = trials().small(ONE)
     twin = replace(trials(), leaving=Leaving(ideal.leaving, pairs_left_out))
     found = law(SUMS.program, twin, p, Stream.insecure_from_seed("no masks"))
-    assert leakage.judge(found).status == "failed"
+    assert code_checks.judge(found).status == "failed"
     assert found.worst.comparison.place == "Masked.y"
 
 

@@ -41,7 +41,7 @@ class Given:
     def report(self, *, identities: bool = True, views: Path | None = None) -> AuditReport:
         known = self.identities if identities else None
         found = audit_evidence(load(self.folders.run, known, views), OF_THE_RUN)
-        return replace(found, findings=(*found.findings, *OF_CODE))  # of the code: made elsewhere, and slow
+        return replace(found, findings=(*found.findings, *OF_CODE))  # of the code: tested elsewhere
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from smc_dp.audit.code.exact.matrix import MORE, ExactMatrix, ExactRow
 from smc_dp.audit.code.matrix import Cell
 from smc_dp.audit.code.words import UNFOLDED, MatrixTable, listed, tabulated, wrapped
+from support.exact.matrix import MORE, ExactMatrix, ExactRow
 
 WORDS = (("all", "learn"), ("partly", "have hints on"))
 KEY = (

@@ -9,8 +9,8 @@ from math import gcd, lcm, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.audit.code.exact.many import ManyOrOne, array
-from smc_dp.audit.code.exact.seen import Sight
+from support.exact.many import ManyOrOne, array
+from support.exact.seen import Sight
 
 WaysByRow = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows, all different and in order, and the ways to get each
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.audit.code.exact.boxes import BitBox, KeySecret
-from smc_dp.audit.code.exact.many import Many, ManyOrOne, array
-from smc_dp.audit.code.exact.play import Branch
+from support.exact.boxes import BitBox, KeySecret
+from support.exact.many import Many, ManyOrOne, array
+from support.exact.play import Branch
 
 
 @dataclass(repr=False)

@@ -14,8 +14,8 @@ from typing import Any
 from protocols.arithmetic import modular
 from protocols.crypto import dgk
 from protocols.errors import LocalError
-from smc_dp.audit.code.exact.many import Many, ManyOrOne
-from smc_dp.audit.code.exact.tape import Draws
+from support.exact.many import Many, ManyOrOne
+from support.exact.tape import Draws
 
 Exponent = Mapping[str, ManyOrOne]
 

@@ -8,19 +8,19 @@ tried show is missed, and what shows at other sizes only is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 from protocols.errors import LocalError
 from protocols.programs import Protocol
-from protocols.runtime.claims import Inputs, SmallCase
-from smc_dp.audit.code.exact.law import ViewLaw, are_apart, certain, law, mixture
-from smc_dp.audit.code.exact.many import AskedError
-from smc_dp.audit.code.exact.play import Branch, Player
-from smc_dp.audit.code.exact.seen import sight
+from protocols.runtime.claims import Inputs
 from smc_dp.audit.code.matrix import LEVELS, Cell, Level
+from support.exact.law import ViewLaw, are_apart, certain, law, mixture
+from support.exact.many import AskedError
+from support.exact.play import Branch, Player
+from support.exact.seen import sight
 
 MORE = "anything more"
 
@@ -43,24 +43,6 @@ class ExactMatrix:
     inputs: int
     rows: tuple[ExactRow, ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        rows = [
-            {
-                "members": list(row.members),
-                "cells": {secret: {**vars(cell), "beyond": cell.beyond} for secret, cell in row.cells.items()},
-            }
-            for row in self.rows
-        ]
-        sessions = [dict(session) for session in self.sessions]
-        return {
-            "protocol": self.protocol,
-            "participants": list(self.participants),
-            "sessions": sessions,
-            "inputs": self.inputs,
-            "rows": rows,
-        }
-
 
 @dataclass(frozen=True, repr=False)
 class _Case:
@@ -71,16 +53,24 @@ class _Case:
     laws: Mapping[tuple[str, ...], ViewLaw]
 
 
-def matrix(protocol: Protocol, progress: Callable[[str], None] | None = None) -> ExactMatrix:
-    """The matrix; raises `LocalError` where the code cannot be tried, or gives something else than it should."""
-    small = protocol.model.small
-    if small is None:
-        raise LocalError(f"{protocol.program.name} cannot be made small enough to try everything")
+@dataclass(frozen=True)
+class SmallCase:
+    """A protocol at sizes at which every value of every coin can be tried.
+
+    `samples`: parameters of that size. `inputs(p)`: everybody's inputs, one after the other. `gives(p, inputs)`: what
+    the ideal functionality gives to each participant by name, None for nothing.
+    """
+
+    samples: tuple[Any, ...]
+    inputs: Callable[[Any], Iterable[Inputs]]
+    gives: Callable[[Any, Inputs], Mapping[str, Any]]
+
+
+def matrix(protocol: Protocol, small: SmallCase) -> ExactMatrix:
+    """Compute the matrix; raises `LocalError` where the code gives something else than it should."""
     count, found = 0, dict[tuple[str, ...], dict[str, Cell]]()
     names = tuple(protocol.program.participants(small.samples[0]))
     for p in small.samples:
-        if progress:
-            progress(", ".join(f"{name} {value}" for name, value in p.as_dict().items()))
         cases = [
             _case(player, small, p, inputs) for player in [Player(protocol.program, p)] for inputs in small.inputs(p)
         ]

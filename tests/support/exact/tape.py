@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from protocols.errors import LocalError
-from smc_dp.audit.code.exact.many import ManyOrOne, coin
+from support.exact.many import ManyOrOne, coin
 
 WIDEST = 1 << 12  # values of one coin
 

@@ -1,0 +1,130 @@
+"""The checks of a protocol's code: small sessions, executed again and again, against the claim.
+
+`law`: whether coalitions that are claimed read what the simulators make. `boundary`: whether those that are not claimed
+succeed. They ask about the code and not about a run, so audits cite the results that the package ships
+(`released_results.py`), and `smc-dp lab check` computes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from protocols.arithmetic.rng import Stream
+from protocols.programs import PROTOCOLS, Protocol
+from protocols.runtime.claims import Trials
+from smc_dp import __version__
+from smc_dp.audit.code import boundary, law, role_code
+from smc_dp.audit.run.check import CheckOutcome, failed, nothing_to_ask, passed
+from smc_dp.audit.run.released_results import CodeCheckResult, ReleasedResults
+
+ABOUT = "about the protocol's code, not about this run, and a check, not a proof"
+
+
+def results(protocols: Iterable[Protocol], progress: Callable[[str], None] | None = None) -> ReleasedResults:
+    """Compute all checks of these protocols' code, in each small session of their claims."""
+    return ReleasedResults(version=__version__, results=[x for one in protocols for x in _results(one, progress)])
+
+
+def claiming() -> Mapping[str, Protocol]:
+    """Return the protocols whose claim can be tried, by name."""
+    return {name: one for name, one in PROTOCOLS.items() if one.claim is not None and one.claim.trials is not None}
+
+
+def check_law(protocol: Protocol, p: Any) -> CheckOutcome:
+    """Compare what claimed coalitions read in the small session p with what the simulators make."""
+    return judge(law.law(protocol.program, _trials(protocol), p, _randomness("law", protocol, p)))
+
+
+def check_boundary(protocol: Protocol, p: Any) -> CheckOutcome:
+    """Try the attacks of the coalitions that are not claimed in the small session p."""
+    tried = [sentence for sentence, _ in boundary.attacks(protocol, p)]
+    if not tried or protocol.claim is None:
+        return nothing_to_ask("of what is not claimed nothing is for a coalition in such a session to try")
+    untried = [u.sentence for u in protocol.claim.not_claimed if u.sentence not in tried]
+    return judge_boundary(boundary.boundary(protocol, p, _randomness("boundary", protocol, p)), untried)
+
+
+CODE_CHECKS: Mapping[str, Callable[[Protocol, Any], CheckOutcome]] = MappingProxyType(
+    {"law": check_law, "boundary": check_boundary}
+)
+"""The checks by name, as an audit lists them."""
+
+
+def judge(found: law.TestedLaw) -> CheckOutcome:
+    """Return the outcome of the check of laws from what came out."""
+    worst, said = found.worst, _law_in_words(found)
+    if not found.tests and found.p_value == 1:
+        return passed(f"{ABOUT}: no claimed coalition reads anything but what is public")
+    if found.p_value < law.REJECT:
+        where = f"{worst.samples} differ for {', '.join(worst.coalition)} at {worst.comparison.place}"
+        return failed(f"{ABOUT}: {where}, p = {found.p_value:.1e}; {said}")
+    if found.missed:
+        return failed(
+            f"{ABOUT}: a broken twin is not told from the protocol ({found.missed[0]}), so nothing is shown; {said}"
+        )
+    return passed(f"{ABOUT}: p = {found.p_value:.2g} for all tests together; {said}")
+
+
+def _law_in_words(found: law.TestedLaw) -> str:
+    caught = found.twins - len(found.missed)
+    coalitions = len({f.coalition for f in found.found})
+    more = f" and {law.FEWER} in each of {found.worlds - law.TWO} more" if found.worlds > law.TWO else ""
+    without = f", in which {', '.join(found.vanished)} vanishes," if found.vanished else ""
+    return (
+        f"{coalitions} coalitions, {found.runs} toy executions in each of two worlds{more} with equal output{without}"
+        f" and {found.simulated} simulated, {found.tests} exact tests, rejecting below {law.REJECT:.0e} in all;"
+        f" with probability {law.POWER} it shows {_power(found.simulator)} against the simulator,"
+        f" {_power(found.between)} between the worlds;"
+        f" twins with one field one bit short: {caught} of {found.twins} rejected"
+    )
+
+
+def _power(power: law.LawPower) -> str:
+    fair, rarer = ("nothing" if shift is None else f"{shift:.2f}" for shift in (power.fair, power.rarer))
+    return f"when a fair bit moves by {fair} or a rarer event gains {rarer}"
+
+
+def judge_boundary(shown: Sequence[boundary.Shown], untried: Sequence[str]) -> CheckOutcome:
+    """Return passed if every attack finds what is there in every execution, and never what is there in another one."""
+    for one in shown:
+        if one.found < one.tries or one.mistaken or not one.tries:
+            return failed(f"{ABOUT}: {_counted(one)}, and {one.mistaken} with the truth of another execution")
+    said = "".join(f'; said, not tried: "{sentence}"' for sentence in untried)
+    succeeded = " ".join(_counted(one) for one in shown)
+    return passed(f"{ABOUT}: {succeeded} Never with the truth of another execution{said}")
+
+
+def _counted(one: boundary.Shown) -> str:
+    return f'{one.found} of {one.tries}: "{one.sentence}"'
+
+
+def _results(protocol: Protocol, progress: Callable[[str], None] | None) -> Iterator[CodeCheckResult]:
+    program, code = protocol.program, role_code.digest(protocol)
+    sessions = _trials(protocol).sessions
+    for i, p in enumerate(sessions, start=1):
+        for check, compute in CODE_CHECKS.items():
+            if progress:
+                progress(f"{program.name}, session {i} of {len(sessions)}: {check}")
+            outcome = compute(protocol, p)
+            yield CodeCheckResult(
+                protocol=program.name,
+                protocol_version=program.version,
+                parameters=p.as_dict(),
+                check=check,
+                code=code,
+                status=outcome.status,
+                detail=outcome.detail,
+            )
+
+
+def _trials(protocol: Protocol) -> Trials:
+    if protocol.claim is None or protocol.claim.trials is None:
+        raise ValueError(f"{protocol.program.name} claims nothing")
+    return protocol.claim.trials
+
+
+def _randomness(check: str, protocol: Protocol, p: Any) -> Stream:
+    """Return public randomness that follows from what is checked, so that everybody gets the same figures."""
+    return Stream.insecure_from_seed(f"{check} {protocol.program.name} {sorted(p.as_dict().items())}")

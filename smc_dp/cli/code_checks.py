@@ -1,0 +1,49 @@
+"""The command `lab check`: compute the checks of protocols' code, and compare them with the shipped results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smc_dp.cli import screen
+from smc_dp.cli.garbage import seldom_collected
+from smc_dp.cli.options import check_new, choice
+
+
+def check(
+    protocol: Annotated[
+        str | None, typer.Argument(metavar="PROTOCOL", help="A protocol, all by default; an unknown name lists them.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the computed results to a new file.")] = None,
+) -> int:
+    """Compute the checks of protocols' code anew, and compare them with the results that the package ships.
+
+    `smc-dp audit` cites these results for `law` and `boundary`, as they depend on the code and not on the run. All
+    protocols take a few minutes. Exit code 0: all results equal the shipped ones, and were computed for the same
+    code; 1: one differs.
+
+    \b
+    Examples:
+      smc-dp lab check
+      smc-dp lab check linear --out results.json
+    """
+    from smc_dp.audit.run import code_checks, released_results
+    from smc_dp.files.writing import write_new
+
+    check_new({"--out": out})
+    known = code_checks.claiming()
+    names = tuple(known) if protocol is None else (choice("PROTOCOL", protocol, tuple(known)),)
+    shipped = released_results.released()
+    with screen.status() as hear, seldom_collected():
+        computed = code_checks.results([known[name] for name in names], hear)
+    differences = released_results.differences(computed, shipped)
+    for result in computed.results:
+        said = differences.get(result.key, f"equal to the result that smc-dp {shipped.version} ships")
+        screen.show_lines([screen.fold(f"{result.name}: {result.status}; {said}", "  ")])
+        screen.show_lines([screen.fold(f"  {result.detail}", "  "), ""])
+    screen.show_lines(screen.fold(text, "  ") for key, text in differences.items() if key not in computed.by_key)
+    if out is not None:
+        write_new(out, released_results.text(computed).encode(), f"--out: {out}")
+    return 1 if differences else 0

@@ -1,0 +1,298 @@
+"""Shipped results of the checks of the code: an audit cites those of the installed code, and they are the computed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.audited import Folders, toy_run
+from support.sessions import PROGRAM, with_roles
+
+import protocols
+from protocols import linear, pathak2010, secure_sum
+from protocols.crypto.paillier import EXPONENTS
+from protocols.linear.parameters import Parameters as LinearParameters
+from protocols.pathak2010.parameters import Parameters
+from protocols.programs import PROTOCOLS
+from protocols.runtime.claims import Trials
+from protocols.secure_sum.parameters import SHARES, Block
+from protocols.secure_sum.parameters import Parameters as SumParameters
+from smc_dp import __version__
+from smc_dp.audit.code import role_code
+from smc_dp.audit.run import code_checks, leakage, released_results
+from smc_dp.audit.run.check import failed, nothing_to_ask, passed
+from smc_dp.audit.run.code_checks import CODE_CHECKS
+from smc_dp.audit.run.released_results import CodeCheckResult, ReleasedResults, cited, differences, released, text
+from smc_dp.cli.main import main
+from smc_dp.errors import InputError
+
+RENEW = "run `python tests/make_code_checks.py`"
+CLAIMING = code_checks.claiming()
+SHIPPED = released()
+
+
+def trials(name: str) -> Trials:
+    claim = PROTOCOLS[name].claim
+    assert claim is not None
+    assert claim.trials is not None
+    return claim.trials
+
+
+def stale(shipped: ReleasedResults) -> set[str]:
+    """Name all that is not of this version and this code: results that are there, or should be."""
+    wanted = {
+        (name, json.dumps(p.as_dict(), sort_keys=True), check): role_code.digest(protocol)
+        for name, protocol in CLAIMING.items()
+        for p in trials(name).sessions
+        for check in CODE_CHECKS
+    }
+    there = {(r.protocol, json.dumps(r.parameters, sort_keys=True), r.check): r.code for r in shipped.results}
+    found = {key[0] for key in wanted.keys() | there.keys() if wanted.get(key) != there.get(key)}
+    return found | ({shipped.version} - {__version__})
+
+
+def test_the_shipped_results_are_of_this_version_and_this_code() -> None:
+    assert stale(SHIPPED) == set(), RENEW
+    assert text(SHIPPED) == released_results.FILE.read_text(encoding="utf-8"), RENEW
+    assert {result.status for result in SHIPPED.results} <= {"passed", "not possible"}
+    assert len(SHIPPED.by_key) == len(SHIPPED.results)
+
+
+def with_results(results: list[CodeCheckResult]) -> ReleasedResults:
+    return SHIPPED.model_copy(update={"results": results})
+
+
+def changed(**update: Any) -> ReleasedResults:
+    """The results with one of the linear path changed."""
+    i = next(i for i, result in enumerate(SHIPPED.results) if result.protocol == "linear")
+    other = SHIPPED.results[i].model_copy(update=update)
+    return with_results([*SHIPPED.results[:i], other, *SHIPPED.results[i + 1 :]])
+
+
+MUTANTS = {
+    "a role file changed": changed(code="00" * 32),
+    "a protocol has no entry": with_results([r for r in SHIPPED.results if r.protocol != "linear"]),
+    "a check has no entry": with_results([r for r in SHIPPED.results if (r.protocol, r.check) != ("linear", "law")]),
+    "another session": changed(parameters={}),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_results_of_other_code_are_stale(name: str) -> None:
+    assert stale(MUTANTS[name]) == {"linear"}
+
+
+def test_results_of_another_version_are_stale() -> None:
+    assert stale(SHIPPED.model_copy(update={"version": "0.0.9"})) == {"0.0.9"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CLAIMING)
+def test_the_shipped_results_are_the_computed_ones(name: str) -> None:
+    computed = code_checks.results([CLAIMING[name]])
+    assert differences(computed, SHIPPED) == {}, RENEW
+    assert computed.results == [result for result in SHIPPED.results if result.protocol == name]
+
+
+# What an audit cites.
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    return toy_run(tmp_path_factory.mktemp("honest"), (9, 5), 1, key_bits=256)
+
+
+def test_an_audit_cites_the_result_for_its_code(honest: Folders) -> None:
+    evidence = honest.evidence(views=False)
+    for check in (leakage.law_of_code, leakage.boundary_of_code):
+        outcome = check(evidence)
+        assert outcome.status == "passed"
+        assert outcome.detail.startswith(f"computed for this code when smc-dp {__version__} was made, about the")
+
+
+SMALL = trials("linear").sessions[0]
+DIFFERS = f"the role code differs from that of smc-dp {__version__}: run `smc-dp lab check linear`"
+MISSING = f"smc-dp {__version__} ships no result of this check for such a session"
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_result_of_other_code_is_not_cited(name: str) -> None:
+    outcome = cited(CLAIMING["linear"], SMALL, "law", MUTANTS[name])
+    why = DIFFERS if name == "a role file changed" else MISSING
+    assert (outcome.status, outcome.detail, outcome.by_nature) == ("not possible", why, False)
+
+
+def test_an_outcome_is_cited_as_what_it_is() -> None:
+    for status, made in (("passed", passed), ("failed", failed), ("not possible", nothing_to_ask)):
+        found = cited(CLAIMING["linear"], SMALL, "law", changed(status=status, detail="x"))
+        assert found == made(f"computed for this code when smc-dp {__version__} was made, x")
+
+
+async def party(*_: Any) -> None:
+    pass
+
+
+def test_roles_and_simulators_from_elsewhere_are_other_code(honest: Folders) -> None:
+    """A twin that somebody registers under the same name."""
+    protocol = PROTOCOLS[PROGRAM.name]
+    twin = replace(protocol, program=with_roles(PROGRAM, party=party))
+    outcome = leakage.law_of_code(replace(honest.evidence(views=False), protocol=twin))
+    assert (outcome.status, "role code differs" in outcome.detail) == ("not possible", True)
+    assert party.__module__ in role_code.modules(twin)
+    sums, leaving = PROTOCOLS["secure_sum"], trials("secure_sum").leaving
+    assert sums.claim is not None
+    assert leaving is not None
+    own = replace(trials("secure_sum"), leaving=replace(leaving, who=lambda p: {}))
+    assert role_code.digest(replace(sums, claim=replace(sums.claim, trials=own))) != role_code.digest(sums)
+
+
+BAD = {
+    "no object": "[]",
+    "cut off": text(SHIPPED)[:-9],
+    "another key": text(SHIPPED).replace('"version"', '"edition"', 1),
+    "a number for a text": text(SHIPPED).replace(f'"{__version__}"', "1", 1),
+    "another status": text(SHIPPED).replace('"status": "passed"', '"status": "proven"', 1),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_malformed_file_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "code_checks.json"
+    file.write_text(BAD[name], encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        released(file)
+    assert "code_checks.json" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+NAMES = tuple(f"P{j}" for j in range(1, 6))
+BLOCKS = ((Block(3, "x"),),)
+
+
+def settings() -> Iterator[tuple[str, Any]]:
+    """The settings of runs: audits have a result for each of them."""
+    for kind in ("tournament", "all-pairs"):
+        for exponents in EXPONENTS:
+            yield pathak2010.PROGRAM.name, Parameters(NAMES, 9, comparison=kind, exponents=exponents, agreed="x")
+    for degree in (2, 8, 20):
+        yield linear.PROGRAM.name, LinearParameters(NAMES, 9, ring_degree=degree, agreed="x")
+    for dropouts in (0, 1):
+        for verifiable in (False, True):
+            yield secure_sum.PROGRAM.name, SumParameters(NAMES, 1, dropouts, BLOCKS, 72, verifiable)
+    yield secure_sum.PROGRAM.name, SumParameters(NAMES, 1, 0, BLOCKS, 72, output=SHARES)
+    yield secure_sum.PROGRAM.name, SumParameters(tuple(f"P{j}" for j in range(300)), 1, 1, BLOCKS, 72)
+
+
+@pytest.mark.parametrize(("name", "p"), list(settings()))
+def test_runs_of_all_settings_have_a_result(name: str, p: Any) -> None:
+    small = trials(name).small(p)
+    assert small in trials(name).sessions
+    assert cited(PROTOCOLS[name], small, "law").status == "passed"
+
+
+def test_a_session_of_another_kind_has_none() -> None:
+    small = trials("linear").small(LinearParameters(NAMES, 9, ring_bits=32))
+    assert cited(PROTOCOLS["linear"], small, "law").status == "not possible"
+
+
+# The digest.
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the package, of which digests are made."""
+    there = shutil.copytree(Path(protocols.__path__[0]), tmp_path / "protocols")
+    monkeypatch.setattr(role_code, "files", lambda _: there)
+    yield there
+    role_code._closure.cache_clear()
+
+
+def digests() -> dict[str, str]:
+    role_code._closure.cache_clear()
+    return {name: role_code.digest(protocol) for name, protocol in CLAIMING.items()}
+
+
+@pytest.mark.parametrize(
+    ("file", "concerned"),
+    [
+        ("linear/selection.py", {"linear"}),
+        ("linear/boundary.py", {"linear"}),
+        ("secure_sum/ideal.py", {"secure_sum"}),
+        ("crypto/masking.py", {"linear", "secure_sum"}),
+        ("comparison/steps.py", {"pathak2010", "comparison", "linear"}),
+        ("runtime/simulate.py", set(CLAIMING)),
+        ("arithmetic/rng.py", set(CLAIMING)),
+        ("linear/matrix.txt", set()),
+        ("programs.py", set()),
+    ],
+)
+def test_a_changed_file_changes_the_digests_of_those_that_use_it(file: str, concerned: set[str], copy: Path) -> None:
+    before = digests()
+    assert before == {result.protocol: result.code for result in SHIPPED.results}  # the folder does not count
+    (copy / file).write_text((copy / file).read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+    after = digests()
+    assert {name for name in after if after[name] != before[name]} == concerned
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from protocols.linear import extra",
+        "def f():\n    import protocols.linear.extra",
+        "from . import extra",
+        "from .extra import x",
+        "from ..linear.extra import x",
+    ],
+)
+def test_what_is_imported_in_any_way_counts(line: str, copy: Path) -> None:
+    (copy / "linear/extra.py").write_text("x = 1\n")
+    role = copy / "linear/selection.py"
+    role.write_text(role.read_text(encoding="utf-8") + f"\n\n{line}\n", encoding="utf-8")
+    before = digests()
+    assert "protocols.linear.extra" in role_code.modules(PROTOCOLS["linear"])
+    (copy / "linear/extra.py").write_text("x = 2\n")
+    assert digests()["linear"] != before["linear"]
+
+
+# The command.
+
+
+def test_the_command_computes_and_compares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "results.json"
+    assert main(["lab", "check", "comparison", "--out", str(out)]) == 0
+    assert capsys.readouterr().out.count(f"passed; equal to the result that smc-dp {__version__} ships") == 2
+    assert released(out).results == [result for result in SHIPPED.results if result.protocol == "comparison"]
+    assert main(["lab", "check", "comparison", "--out", str(out)]) == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"detail": "p = 0.3"}, "differs from the result that smc-dp {} ships: passed, p = 0.3"),
+        ({"status": "failed"}, "differs from the result that smc-dp {} ships: failed"),
+        ({"code": "00" * 32}, "the same as in smc-dp {}, whose role code differs"),
+        ({"check": "luck"}, "smc-dp {} ships no such result"),
+        ({"check": "luck"}, "smc-dp {} ships it, and this code has no such check"),
+        ({"protocol": "other"}, "other, law "),
+    ],
+)
+def test_the_command_finds_a_forged_result(
+    change: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forged = changed(**change)
+    honest = with_results([result for result in SHIPPED.results if result.protocol == "linear"])
+    monkeypatch.setattr(released_results, "released", lambda: forged)
+    monkeypatch.setattr(code_checks, "results", lambda *_: honest)
+    assert main(["lab", "check", "linear"]) == 1
+    assert said.format(__version__) in capsys.readouterr().out
+
+
+def test_a_protocol_without_a_claim_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "check", "pathak2010-as-printed-insecure"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
