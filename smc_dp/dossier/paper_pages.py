@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from smc_dp import __version__
 from smc_dp.dossier import risks
 from smc_dp.dossier.facts import RunFacts
 from smc_dp.dossier.papers import Paper
@@ -13,6 +12,7 @@ from smc_dp.dossier.sentences import DossierPart, Sentence, said
 from smc_dp.errors import one_line
 from smc_dp.pages.blocks import Banner, Blanks, Bullets, Page, PageBlock, PageTable, Prose, Section
 from smc_dp.pages.shortening import cut
+from smc_dp.version import __version__
 
 _LONGEST = 200  # characters of a value in the table of facts
 _FEW = 3  # sentences that stand as paragraphs; more are a list

@@ -15,7 +15,6 @@ from typing import Any
 from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
 from protocols.runtime.network import LINKS
-from smc_dp import __version__
 from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.pages.blocks import Banner, Bullets, FactList, Page, PageBlock, PageTable, Prose, Section, Verbatim
 from smc_dp.pages.shortening import cut, first, some
@@ -24,6 +23,7 @@ from smc_dp.run.agreement import Agreement
 from smc_dp.run.folder import AUXILIARY, PAGE, RELEASE, STUDY, TIMINGS, PublishedRelease
 from smc_dp.run.sent import OnTheWire, of_record
 from smc_dp.run.setting_words import WORDS
+from smc_dp.version import __version__
 
 # A page has to fit into its 2 MB, whatever names and columns there are.
 _MOST_NAMES, _MOST_COLUMNS, _MOST_LEVELS = 200, 400, 12

@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from protocols.errors import ProtocolError
-from smc_dp import __version__
 from smc_dp.audit.run import levels
 from smc_dp.audit.run.audited import AuditedRun
 from smc_dp.audit.run.budgets import PartyBudget
@@ -20,6 +19,7 @@ from smc_dp.audit.run.page import page
 from smc_dp.audit.run.work import MORE_TIME, Allowance, TakesTooLongError
 from smc_dp.errors import InputError
 from smc_dp.pages.blocks import Page
+from smc_dp.version import __version__
 
 
 @dataclass(frozen=True)
