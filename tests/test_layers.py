@@ -91,7 +91,8 @@ TABLE: dict[str, tuple[str, ...]] = {
     "smc_dp.run": (
         *("smc_dp.aggregation", "smc_dp.arrays", "smc_dp.data", "smc_dp.errors", "smc_dp.files", "smc_dp.ledger"),
         *("smc_dp.methods", "smc_dp.pages", "smc_dp.privacy", "protocols.arithmetic.rng", "protocols.crypto.identity"),
-        *("smc_dp.version", "protocols.curator", "protocols.errors", "protocols.programs", "protocols.runtime"),
+        *("protocols.curator", "protocols.errors", "protocols.programs", "protocols.runtime"),
+        *("smc_dp.notices", "smc_dp.version"),
         "smc_dp.plans.outlook",  # the figures that were to be expected, which know no run
     ),
     # The settings of each protocol: the only place in `run` that knows one by its name.

@@ -19,8 +19,8 @@ from smc_dp.ledger.numbers import at_most
 from smc_dp.methods.method import SumForm
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.charge import price_of
-from smc_dp.run.folder import RELEASE, STUDY, PublishedRelease
 from smc_dp.run.line_zero import APPROVALS
+from smc_dp.run.release import RELEASE, STUDY, PublishedRelease
 
 
 def read_facts(

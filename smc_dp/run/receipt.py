@@ -24,10 +24,11 @@ from smc_dp.files import reading
 from smc_dp.files.documents import Document, validated
 from smc_dp.files.kinds import DigestText, OneOf
 from smc_dp.run.documents import DayText
-from smc_dp.run.folder import FILES, RELEASE, SHARES, TRANSCRIPT, content_of, read_document
+from smc_dp.run.folder import FILES, content_of, read_document
 from smc_dp.run.identities import pinned_auditor
 from smc_dp.run.key_texts import PublicKeyText, SignatureText
 from smc_dp.run.line_zero import read_head
+from smc_dp.run.release import RELEASE, SHARES, TRANSCRIPT
 
 LEVELS = ("none of three levels", "the record is whole", "it is authentic", "every message was replayed")
 """The levels of assurance by number, each with all below it; 0 where none was reached."""

@@ -29,9 +29,9 @@ from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.store import SiteStore, Store
 from smc_dp.deploy.study import JointStudy
 from smc_dp.ledger.ledger import Ledger
-from smc_dp.run.folder import RELEASE
 from smc_dp.run.own_ledger import OwnLedger
 from smc_dp.run.own_process import SiteCoins
+from smc_dp.run.release import RELEASE
 
 GREETINGS, LETTERS = 60.0, 30.0
 NOON = 1_000_000.0

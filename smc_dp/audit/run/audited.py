@@ -11,7 +11,7 @@ from protocols.errors import ProtocolError
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import InputError
 from smc_dp.privacy.statement import PrivacyStatement
-from smc_dp.run.folder import TIMINGS, PublishedRelease
+from smc_dp.run.release import TIMINGS, PublishedRelease
 
 _UNREADABLE = (ProtocolError, InputError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 

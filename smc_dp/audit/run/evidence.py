@@ -29,20 +29,10 @@ from smc_dp.files import reading
 from smc_dp.files.documents import Read, validated
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters
-from smc_dp.run.folder import (
-    AUXILIARY,
-    PAGE,
-    RELEASE,
-    SHARES,
-    STUDY,
-    TIMINGS,
-    TRANSCRIPT,
-    PublishedRelease,
-    opened,
-    stated,
-)
+from smc_dp.run.folder import opened, stated, warn_of_page
 from smc_dp.run.identities import identities_in
 from smc_dp.run.line_zero import read_head, read_session
+from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
 MAX_BYTES = 1 << 28  # of the record
@@ -138,8 +128,6 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
         rows = AuxiliaryRows.read(files[AUXILIARY], str(folder / AUXILIARY))
     if STUDY in _stated(release):
         files[STUDY] = reading.read_file(folder / STUDY, MAX_JSON_BYTES)
-    if os.path.lexists(folder / PAGE):
-        files[PAGE] = reading.read_file(folder / PAGE, MAX_JSON_BYTES)
     files[TRANSCRIPT] = reading.read_file(folder / TRANSCRIPT, MAX_BYTES)
     where = str(folder / TRANSCRIPT)
     lines, head = _read(files[TRANSCRIPT], where)
@@ -154,6 +142,7 @@ def load(folder: Path, identities: Path | None = None, views: Path | None = None
     read = {} if views is None else _views(views, session, protocol.limits)
     for _, of_view in read.values():
         handed_over |= of_view
+    warn_of_page(folder)
     return Evidence(
         folder, files, release, shares, head, lines, envelopes, absences, protocol, session, pinned,
         {role: view for role, (view, _) in read.items()}, auxiliary=rows, handed_over=handed_over,

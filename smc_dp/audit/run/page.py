@@ -15,14 +15,14 @@ from smc_dp.audit.run import page_details, words
 from smc_dp.audit.run.budget_words import alike
 from smc_dp.pages.blocks import Banner, Blanks, Bullets, FactList, Page, PageBlock, Prose, Section, Verbatim
 from smc_dp.pages.shortening import cut, some
-from smc_dp.run.folder import RELEASE
+from smc_dp.run.release import RELEASE
 
 if TYPE_CHECKING:
     from smc_dp.audit.run.audited import AuditedRun
     from smc_dp.audit.run.budgets import PartyBudget
     from smc_dp.audit.run.levels import Assurance, Rung
     from smc_dp.audit.run.report import AuditReport
-    from smc_dp.run.folder import PublishedRelease
+    from smc_dp.run.release import PublishedRelease
 
 _SHORT, _VERDICT, _LONG = 60, 200, 280  # characters of a name, of what failed, of a sentence on the first sheet
 _FEW = 6  # names in a row

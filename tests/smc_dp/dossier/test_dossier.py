@@ -24,7 +24,7 @@ from smc_dp.dossier.dossier import ANNEX, ENTRY, SHEET, Dossier, default_folder,
 from smc_dp.dossier.paper_pages import annex_page, sheet_page
 from smc_dp.dossier.reading import facts_of
 from smc_dp.pages.blocks import Blanks, Bullets, PageBlock, PageTable, Prose
-from smc_dp.run.folder import RELEASE, TIMINGS
+from smc_dp.run.release import RELEASE, TIMINGS
 
 FILES = {ANNEX, SHEET, ENTRY}
 

@@ -26,8 +26,8 @@ from smc_dp.dossier.facts import sources
 from smc_dp.dossier.reading import read_facts
 from smc_dp.errors import InputError
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.folder import AUXILIARY, RELEASE, STUDY
 from smc_dp.run.identities import PUBLIC_FILE, create
+from smc_dp.run.release import AUXILIARY, RELEASE, STUDY
 
 Forger = Callable[[Audited, Path], Audited]
 

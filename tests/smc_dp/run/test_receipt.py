@@ -25,9 +25,9 @@ from smc_dp.files.writing import write_file
 from smc_dp.run import identities
 from smc_dp.run import receipt as receipts
 from smc_dp.run.approvals import to_sign as approval_to_sign
-from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.line_zero import read_head, read_session
 from smc_dp.run.receipt import Receipt
+from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 
 PARTIES = ("north-0", "north-1")
 AUDITOR, ANOTHER = (Identity.generate(Stream.insecure_from_seed(name)) for name in ("auditor", "another"))

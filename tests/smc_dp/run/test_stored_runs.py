@@ -16,8 +16,8 @@ from support.mutants import audit
 from smc_dp.data.bounds import Bounds
 from smc_dp.errors import InputError
 from smc_dp.run.checked import checked
-from smc_dp.run.folder import RELEASE
 from smc_dp.run.prediction import predict
+from smc_dp.run.release import RELEASE
 from smc_dp.schemas import schema
 
 STORED = Path(__file__).parent / "stored"

@@ -21,8 +21,8 @@ from smc_dp.errors import InputError
 from smc_dp.ledger import composition, export
 from smc_dp.ledger.ledger import Ledger
 from smc_dp.run.charge import price_of
-from smc_dp.run.folder import RELEASE
 from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.release import RELEASE
 
 PARTIES = ("north-0", "north-1", "north-2")
 
