@@ -28,7 +28,7 @@ from smc_dp.audit.run.sequence import sequence
 from smc_dp.data import sources
 from smc_dp.errors import InputError
 from smc_dp.files.writing import write_new
-from smc_dp.run import folder as run_folder
+from smc_dp.run.release import TRANSCRIPT
 
 
 def main() -> None:
@@ -52,7 +52,7 @@ def main() -> None:
         lines[middle]["number"] += 1
         forged = shutil.copytree(run, Path(folder) / "forged")
         text = "".join(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n" for line in lines)
-        (forged / run_folder.TRANSCRIPT).write_text(text)
+        (forged / TRANSCRIPT).write_text(text)
         if not (caught := fault(load(forged))) or not caught.startswith(f"line {middle} "):
             raise SystemExit(f"line {middle} was changed, and the check says: {caught}")
         print(f"Chain and signatures hold over {len(lines)} lines; with one number changed, {caught}.", file=sys.stderr)

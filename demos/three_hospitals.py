@@ -21,6 +21,7 @@ from smc_dp import run_protocol
 from smc_dp.data import sources
 from smc_dp.methods.model import classify
 from smc_dp.run import folder
+from smc_dp.run.release import SHARES
 
 
 def progress(stage: str, done: int, total: int) -> None:
@@ -40,7 +41,7 @@ def main() -> None:
         # epsilon = 1, lambda = 0.1, noise as proven, keys of 3072 bits: what is not said
         report = run_protocol(data.federation, bounds=data.bounds, test=data.test, out=run, progress=progress)
         published = folder.read(run)  # from here on, what Dave has
-        document = json.loads((run / folder.SHARES).read_text(encoding="utf-8"))
+        document = json.loads((run / SHARES).read_text(encoding="utf-8"))
 
     shares = {name: [int(text) for text in texts] for name, texts in document["shares"].items()}
     print("\nThe first of the published numbers; each alone is a uniformly random integer:")

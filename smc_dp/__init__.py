@@ -20,94 +20,61 @@ Seventeen names and the version are here; each is imported when it is first used
 from __future__ import annotations
 
 import logging
+from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from smc_dp.audit.run.audited_prediction import predict
-    from smc_dp.audit.run.checks import audit_run
-    from smc_dp.data.federation import Federation, Rows
-    from smc_dp.errors import InputError
-    from smc_dp.estimators import (
-        AveragingClassifier,
-        CollaborativeClassifier,
-        EnsembleClassifier,
-        FeatureMethodClassifier,
-        SecureSumClassifier,
-    )
-    from smc_dp.methods.registry import METHODS
-    from smc_dp.notices import RowsClippedWarning
-    from smc_dp.plans.plan import plan
-    from smc_dp.privacy.statement import PrivacyStatement
-    from smc_dp.privacy.target import Target
-    from smc_dp.run.protocol import run_protocol
+from smc_dp.version import __version__
 
-logging.getLogger(__name__).addHandler(logging.NullHandler())  # who wants to hear of it, says so
+if TYPE_CHECKING:  # for type checkers, which read no table: the same names from the same modules
+    from smc_dp.audit.run.audited_prediction import predict as predict
+    from smc_dp.audit.run.checks import audit_run as audit_run
+    from smc_dp.data.federation import Federation as Federation
+    from smc_dp.data.federation import Rows as Rows
+    from smc_dp.errors import InputError as InputError
+    from smc_dp.estimators import AveragingClassifier as AveragingClassifier
+    from smc_dp.estimators import CollaborativeClassifier as CollaborativeClassifier
+    from smc_dp.estimators import EnsembleClassifier as EnsembleClassifier
+    from smc_dp.estimators import FeatureMethodClassifier as FeatureMethodClassifier
+    from smc_dp.estimators import SecureSumClassifier as SecureSumClassifier
+    from smc_dp.methods.registry import METHODS as METHODS
+    from smc_dp.notices import RowsClippedWarning as RowsClippedWarning
+    from smc_dp.plans.plan import plan as plan
+    from smc_dp.privacy.statement import PrivacyStatement as PrivacyStatement
+    from smc_dp.privacy.target import Target as Target
+    from smc_dp.run.protocol import run_protocol as run_protocol
 
-__version__ = "0.1.0"
+_MODULES = MappingProxyType(
+    {
+        "METHODS": "smc_dp.methods.registry",
+        "AveragingClassifier": "smc_dp.estimators",
+        "CollaborativeClassifier": "smc_dp.estimators",
+        "EnsembleClassifier": "smc_dp.estimators",
+        "FeatureMethodClassifier": "smc_dp.estimators",
+        "Federation": "smc_dp.data.federation",
+        "InputError": "smc_dp.errors",
+        "PrivacyStatement": "smc_dp.privacy.statement",
+        "Rows": "smc_dp.data.federation",
+        "RowsClippedWarning": "smc_dp.notices",
+        "SecureSumClassifier": "smc_dp.estimators",
+        "Target": "smc_dp.privacy.target",
+        "audit_run": "smc_dp.audit.run.checks",
+        "plan": "smc_dp.plans.plan",
+        "predict": "smc_dp.audit.run.audited_prediction",
+        "run_protocol": "smc_dp.run.protocol",
+    }
+)
+"""Public name -> module that defines it, imported when the name is first used (PEP 562)."""
 
-__all__ = [
-    "METHODS",
-    "AveragingClassifier",
-    "CollaborativeClassifier",
-    "EnsembleClassifier",
-    "FeatureMethodClassifier",
-    "Federation",
-    "InputError",
-    "PrivacyStatement",
-    "Rows",
-    "RowsClippedWarning",
-    "SecureSumClassifier",
-    "Target",
-    "__version__",
-    "audit_run",
-    "plan",
-    "predict",
-    "run_protocol",
-]
+__all__ = [*_MODULES, "__version__"]
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # an application that wants the log adds its own handler
 
 
 def __getattr__(name: str) -> object:
-    if name in __all__ and name.endswith("Classifier"):
-        from smc_dp import estimators
-
-        return getattr(estimators, name)
-    if name in ("Federation", "Rows"):
-        from smc_dp.data import federation
-
-        return getattr(federation, name)
-    if name in ("PrivacyStatement", "Target"):
-        from smc_dp.privacy import statement, target
-
-        return getattr(target if name == "Target" else statement, name)
-    if name == "METHODS":
-        from smc_dp.methods.registry import METHODS
-
-        return METHODS
-    if name == "RowsClippedWarning":
-        from smc_dp.notices import RowsClippedWarning
-
-        return RowsClippedWarning
-    if name == "InputError":
-        from smc_dp.errors import InputError
-
-        return InputError
-    if name == "run_protocol":
-        from smc_dp.run.protocol import run_protocol
-
-        return run_protocol
-    if name == "plan":
-        from smc_dp.plans.plan import plan
-
-        return plan
-    if name == "predict":
-        from smc_dp.audit.run.audited_prediction import predict
-
-        return predict
-    if name == "audit_run":
-        from smc_dp.audit.run.checks import audit_run
-
-        return audit_run
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""What is said where private rows lie, and nowhere else: no release, record or statement has any of it."""
+"""Warnings of this package: rows that were clipped, told where they lie and nowhere else; files that were ignored."""
 
 from __future__ import annotations
 
@@ -31,6 +31,10 @@ class RowsClippedWarning(UserWarning):
     """
 
 
+class FileIgnoredWarning(UserWarning):
+    """A file in a run folder was ignored."""
+
+
 def clipped_too_often(clipped: int, count: int) -> bool:
     """Whether so many out of `count` are worth a word."""
     return clipped > MOST_CLIPPED * count
@@ -42,3 +46,8 @@ def warn_clipped(what: str, advice: str, *, stacklevel: int = 2) -> None:
     Raises RowsClippedWarning itself where a filter has made errors of warnings.
     """
     warnings.warn(f"{what} {advice} {_LOCAL}", RowsClippedWarning, stacklevel=stacklevel + 1)
+
+
+def warn_ignored(what: str, *, stacklevel: int = 2) -> None:
+    """Warn that a file was ignored; `what` says which and why."""
+    warnings.warn(what, FileIgnoredWarning, stacklevel=stacklevel + 1)

@@ -68,5 +68,5 @@ def test_runs_from_an_empty_folder(unpacked: Path, tmp_path: Path) -> None:
     assert python("-c", "import smc_dp; print(smc_dp.__file__)").startswith(str(unpacked))
     assert "Test accuracy of the release" in python("-m", "smc_dp.cli", "run", "--out", "first")
     assert {p.name for p in (tmp_path / "first").iterdir()} == {
-        *("page.html", "release.json", "shares.json", "timings.json", "transcript.jsonl"),
+        *("release.json", "shares.json", "timings.json", "transcript.jsonl"),
     }

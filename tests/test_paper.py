@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from support.clear import shared
+from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.aggregation import ideal
@@ -419,8 +420,8 @@ def test_what_that_noise_truly_gives_and_what_epsilon_needs():
     assert needed["proven"] > 3 * needed["paper"]
     true = noise_of(Target(Fraction(1, 2), "paper", "laplace"), N_1, d, 0.01)
     assert true is not None
-    assert true.rounded_epsilon() == pytest.approx(0.5 * needed["proven"] / needed["paper"], rel=1e-4)
-    assert true.rounded_epsilon() > 1.9  # and not the nominal 1/2
+    assert rounded_epsilon(true) == pytest.approx(0.5 * needed["proven"] / needed["paper"], rel=1e-4)
+    assert rounded_epsilon(true) > 1.9  # and not the nominal 1/2
     # K-norm noise for the same epsilon has 1/sqrt 2 of that per coordinate.
     knorm = noise_of(Target(Fraction(1, 2)), N_1, d, 0.01)
     assert knorm is not None

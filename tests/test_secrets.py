@@ -6,12 +6,12 @@ import dataclasses
 from typing import Any
 
 import numpy as np
+from support import byte_steps
 from support.pathak import trial
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import dgk, paillier
 from protocols.crypto.identity import Identity
-from protocols.runtime import replay
 from protocols.runtime.actor import actors
 from protocols.runtime.mailbox import Mail
 from protocols.runtime.simulate import Setting
@@ -29,7 +29,7 @@ def test_values_of_a_run() -> None:
     t = trial([CANARY % 2**32, 7], 1, weights=[[CANARY], [1]], noise=[[CANARY], [1]])
     run = t.run(Setting(views=True))
     session, identities, seeds, inputs = t.setup
-    first = replay.begin(session, "P1", identities["P1"], seeds["P1"], inputs["P1"])
+    first = byte_steps.begin(session, "P1", identities["P1"], seeds["P1"], inputs["P1"])
     shown = [*t.inputs, run, *run.views.values(), *run.transcript.envelopes, first, *run.published.values()]
     shown += [
         *run.recorded.values(),

@@ -151,10 +151,6 @@ def _all_but_one(p: Parameters) -> Coalitions:
     return tuple(tuple(party for party in p.parties if party != left) for left in p.parties)
 
 
-def _all_but_one_with_charlie(p: Parameters) -> Coalitions:
-    return ((CURATOR_NAME, *p.parties[1:]),)
-
-
 def _input_of(inputs: Inputs, party: str) -> PartyInput:
     return first_of(inputs[party], PartyInput, party)
 

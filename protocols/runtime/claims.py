@@ -316,15 +316,6 @@ def public_fields(view: View) -> Readings:
     return _collected((view,), public=True)
 
 
-def canaries(found: Readings, secrets: Mapping[str, int], modulus: int, shift: int = 0) -> list[str]:
-    """Which secrets (distinctive numbers below modulus >> shift) stand in the readings: plain, negated, or as the sum
-    or difference of two of them, mod `modulus` and without the lowest `shift` bits.
-    """
-    values = {v % modulus for place in found.values() for v in place}
-    seen = {x % modulus >> shift for v in values for w in (0, *values) for x in (v + w, v - w, -v - w)}
-    return [name for name, secret in secrets.items() if secret in seen]
-
-
 def _collected(views: tuple[View, ...], *, public: bool) -> Readings:
     keys = {n: key for view in views for n, key in keys_of(view).items()}
     found: Readings = {}

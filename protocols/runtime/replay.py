@@ -2,8 +2,8 @@
 
 `save` after every `advance`, and commit three things at once: the mail that was taken, the new state, and what is
 to be sent; only then send. `resume` runs the open stage again, compares the digest of every message it makes again with
-the one it made before, and stops on a difference before anything is sealed twice under one nonce. `step` is both in
-one call, from bytes to bytes, for engines that keep nothing in memory. What was answered at home is part of the state.
+the one it made before, and stops on a difference before anything is sealed twice under one nonce. What was answered at
+home is part of the state.
 
 The state is secret: whoever has it can read the role's mail. It holds no identity key, so that nobody can sign with it.
 An old state is an attack: asked again with other mail, a role seals two plaintexts under one nonce, and answers the
@@ -17,8 +17,7 @@ of links that are closed.
 from __future__ import annotations
 
 from collections import ChainMap, Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
@@ -32,22 +31,6 @@ from protocols.runtime.desk import Observer, Progress
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent, Mail, Note
 from protocols.runtime.session import FORMAT, Session
-
-
-@dataclass(frozen=True)
-class Step:
-    """What one call leaves: the new state and its number, the envelopes to send, how the role ended if it did."""
-
-    state: bytes = field(repr=False)
-    counter: int
-    mail: tuple[Envelope, ...]
-    end: str | None
-    result: Any = field(default=None, repr=False)
-
-    @property
-    def done(self) -> bool:
-        """Whether the role has returned."""
-        return self.end == "done"
 
 
 def save(actor: Actor) -> bytes:
@@ -105,58 +88,6 @@ def resume(
         return _restored(session, kept, signer, {} if board is None else board, observer, charge, voided, home)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ReplayError(f"not a state of this program: {type(error).__name__}") from None
-
-
-def begin(
-    session: Session,
-    name: str,
-    signer: Signer,
-    seed: Stream,
-    inputs: tuple[Any, ...],
-    board: Greetings | None = None,
-    charge: Callable[[str], None] | None = None,
-    voided: Callable[[str], None] | None = None,
-    home: Home | None = None,
-) -> Step:
-    """The first call: greet the others and go as far as possible."""
-    known = {} if board is None else board
-    actor = Actor(session, name, signer, seed, inputs, known, charge=charge, voided=voided, home=home)
-    return _finish(actor, actor.advance())
-
-
-def step(
-    session: Session,
-    state: bytes,
-    mail: Sequence[Envelope],
-    signer: Signer,
-    counter: int,
-    board: Greetings | None = None,
-    marks: Sequence[Absent] = (),
-    charge: Callable[[str], None] | None = None,
-    voided: Callable[[str], None] | None = None,
-    home: Home | None = None,
-) -> Step:
-    """Continue with new mail and marks. Raises what `resume` raises, and when state, code and past do not agree."""
-    actor = resume(session, state, signer, counter, board, charge=charge, voided=voided, home=home)
-    out = actor.advance()  # up to where it stood, so that marks can be held against what it waits for
-    for absent in marks:
-        actor.mark(absent)
-    for envelope in mail:
-        actor.deliver(envelope)
-    return _finish(actor, out + actor.advance())
-
-
-def release(session: Session, state: bytes, signer: Signer, counter: int, board: Greetings | None = None) -> Step:
-    """Publish, once the role is done."""
-    actor = resume(session, state, signer, counter, board)
-    out = actor.advance()
-    return _finish(actor, out + actor.release())
-
-
-def _finish(actor: Actor, out: list[Envelope]) -> Step:
-    new = save(actor)
-    actor.close()
-    return Step(new, actor.counter, tuple(out), actor.end, actor.result)
 
 
 def _restored(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from smc_dp import __version__
 from smc_dp.attacks.attack import AttackResult, MeasuredAttack, Variant
 from smc_dp.attacks.bars import bars, told
 from smc_dp.attacks.report import RULE, AttackReport, figures, powers, surprises
@@ -24,6 +23,7 @@ from smc_dp.pages.blocks import (
     SideBySide,
     Verbatim,
 )
+from smc_dp.version import __version__
 
 AS_PRINTED, RULES_BROKEN = "as printed", "attacked"
 IN_ITS_PLACE, CONTROL = "what stands here in its place", "the control"

@@ -29,7 +29,7 @@ def draft(
         Path,
         typer.Argument(
             metavar="CODEBOOK",
-            help="CSV on the Web metadata (JSON), a REDCap data dictionary (CSV), or a Parquet file for its schema.",
+            help="A REDCap data dictionary (CSV), or a Parquet file for its schema.",
         ),
     ],
     out: Annotated[
@@ -46,7 +46,6 @@ def draft(
     \b
     Examples:
       smc-dp bounds draft dictionary.csv --label readmitted --out bounds.toml
-      smc-dp bounds draft north.csv-metadata.json
       smc-dp bounds draft north.parquet --label outcome
     """
     from smc_dp.data.codebooks.draft import drafted

@@ -31,6 +31,7 @@ from smc_dp.cli import (
     predict,
     publish,
     run,
+    show,
     site,
     study,
     verbose,
@@ -90,6 +91,7 @@ _UsageError: Any = typer.BadParameter.__base__  # typer carries its own copy of 
 
 app.command()(deferred(run.run))
 app.command()(deferred(predict.predict))
+app.command()(deferred(show.show))
 app.command()(deferred(publish.publish))
 app.command()(deferred(plan.plan))
 app.command()(deferred(audit.audit))

@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from types import MappingProxyType
 
 from smc_dp.errors import InputError, one_line, shown
-from smc_dp.notices import RowsClippedWarning
+from smc_dp.notices import FileIgnoredWarning, RowsClippedWarning
 
 VARIABLE = "SMC_DP_LOG"
 _LEVELS = MappingProxyType({"": 0, "info": 1, "debug": 2})
 _PACKAGES = ("protocols", "smc_dp")
+_OWN = (FileIgnoredWarning, RowsClippedWarning)
 
 
 class _OneLine(logging.Formatter):
@@ -57,13 +58,14 @@ def logged(much: int) -> Iterator[None]:
 
 @contextmanager
 def local_warnings() -> Iterator[None]:
-    """A line on standard error for each warning that rows were clipped, with what Python would say of others."""
+    """Print a line on standard error for each warning of this package, and what Python would say for others."""
     with warnings.catch_warnings():
-        warnings.simplefilter("always", RowsClippedWarning)
+        for kind in _OWN:
+            warnings.simplefilter("always", kind)
         others = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: object) -> None:
-            if issubclass(category, RowsClippedWarning):
+            if issubclass(category, _OWN):
                 print(f"warning: {one_line(str(message))}", file=sys.stderr, flush=True)
             else:
                 others(message, category, *place)  # type: ignore[arg-type]

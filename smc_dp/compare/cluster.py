@@ -16,8 +16,8 @@ from typing import Any
 import joblib
 from threadpoolctl import threadpool_info
 
-from smc_dp import __version__
 from smc_dp.errors import InputError, one_line, shown
+from smc_dp.version import __version__
 
 MISSING = "backend: dask is not installed; pip install 'distributed>=2024.1' puts it into this environment"
 _ADDRESS = re.compile(r"(tcp|tls)://[^\s/?#@]+:[0-9]{1,5}", re.ASCII)

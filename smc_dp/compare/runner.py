@@ -16,7 +16,6 @@ from typing import Any, TypeAlias
 import joblib
 from joblib.parallel import BACKENDS, get_active_backend
 
-from smc_dp import __version__
 from smc_dp.compare import results
 from smc_dp.compare.plan import GridCell, GridPlan, plain
 from smc_dp.compare.preflight import refuse_hopeless
@@ -25,6 +24,7 @@ from smc_dp.compare.task import TaskOutcome, group, reason, work
 from smc_dp.data.pool import Pool, load_pool
 from smc_dp.errors import InputError
 from smc_dp.files.reading import items, read_file
+from smc_dp.version import __version__
 
 MEMORY = 5 << 30
 """Bytes that a grid may take on one machine: where a data set is large, fewer workers run than there are cores."""

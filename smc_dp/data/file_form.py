@@ -30,7 +30,7 @@ DATES = MappingProxyType(
 """How dates may be written, and what is one; any time of day is another thing."""
 OWN_TERMS = "own.toml"
 _NO_SEPARATOR = re.compile(r'["\'\r\n\0+\-.\w]')  # of quotes, lines and numbers
-MOST_WORDS, _LONGEST_WORD = 100, 100
+_MOST_WORDS, _LONGEST_WORD = 100, 100
 """That may stand for an empty cell, and characters of one."""
 
 
@@ -62,8 +62,8 @@ class FileForm:
             raise InputError(f'[file] decimal: wanted "." or ",", got {shown(self.decimal)}')
         if self.encoding is not None and self.encoding not in ENCODINGS:
             raise InputError(f"[file] encoding: wanted one of {', '.join(ENCODINGS)}, got {shown(self.encoding)}")
-        if len(self.missing) > MOST_WORDS:
-            raise InputError(f"[file] missing: wanted at most {MOST_WORDS} words, got {len(self.missing)}")
+        if len(self.missing) > _MOST_WORDS:
+            raise InputError(f"[file] missing: wanted at most {_MOST_WORDS} words, got {len(self.missing)}")
         for word in self.missing:
             if not 0 < len(word) <= _LONGEST_WORD:
                 raise InputError(f"[file] missing: wanted words of 1 to {_LONGEST_WORD} characters, got {shown(word)}")

@@ -56,11 +56,6 @@ def parse_csv(content: bytes, source: str, *, delimiter: str = ",") -> Table:
     return _csv(io.BytesIO(content), source, FileForm(delimiter, encoding="utf-8"), LIMITS)
 
 
-def parse_parquet(content: bytes, source: str) -> Table:
-    """The columns of a Parquet file; null cells are None."""
-    return _parquet(io.BytesIO(content), source, LIMITS, PLAIN)
-
-
 def form_file(path: Path) -> Path:
     """Where a data file's form may stand: beside it, its whole name and `.toml`."""
     return path.with_name(f"{path.name}.toml")

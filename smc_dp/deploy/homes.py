@@ -11,7 +11,6 @@ from protocols.crypto.identity import Signer
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.store import DATABASE, SiteStore
 
-_DIGITS = 16
 _STATE, _APPROVAL = "state", "approval"
 
 

@@ -32,6 +32,7 @@ from smc_dp.run import folder as run_folder
 from smc_dp.run import identities
 from smc_dp.run.own_ledger import OwnLedger
 from smc_dp.run.own_rows import OwnComparison, on_own_rows
+from smc_dp.run.release import RELEASE
 
 OpenCarrier: TypeAlias = Callable[[JointStudy, str, Path | None], Carrier]
 _LONGEST_PASSPHRASE = 1 << 12
@@ -81,7 +82,7 @@ class Part:
 
         Computed for whoever asks: the part is over by then, and what may go wrong here is no part of it.
         """
-        if self.end != "released" or self.rows is None or not (self.out / run_folder.RELEASE).is_file():
+        if self.end != "released" or self.rows is None or not (self.out / RELEASE).is_file():
             return None
         document = run_folder.read_document(self.out)
         release = run_folder.stated(document, run_folder.auxiliary(self.out, document))

@@ -25,10 +25,10 @@ from smc_dp.deploy.site import Site
 from smc_dp.errors import InputError
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.charge import GivenUp, OpenCharge
-from smc_dp.run.folder import RELEASE
 from smc_dp.run.own_ledger import OwnLedger
 from smc_dp.run.own_process import AtSite
 from smc_dp.run.party import OwnPart
+from smc_dp.run.release import RELEASE
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,13 +15,12 @@ Evaluate = Callable[[Array], tuple[Array, float]]
 """The gradient at a point, (k,), and a bound on its norm."""
 
 
-def newton(w: Array, evaluate: Evaluate, hessian: Callable[[Array], Array], target: float) -> tuple[Array, float, int]:
+def newton(w: Array, evaluate: Evaluate, hessian: Callable[[Array], Array], target: float) -> tuple[Array, float]:
     """Newton steps, each halved until the gradient shrinks; ends at the target or where none shrinks it.
 
-    w: (k,). hessian: (k, k), positive definite. Returns the point, the bound on its gradient's norm, the steps taken.
+    w: (k,). hessian: (k, k), positive definite. Returns the point, the bound on its gradient's norm.
     """
     gradient, size = evaluate(w)
-    steps = 0
     while size > target:
         direction = scipy.linalg.cho_solve(scipy.linalg.cho_factor(hessian(w)), gradient)
         t = 1.0
@@ -32,10 +31,9 @@ def newton(w: Array, evaluate: Evaluate, hessian: Callable[[Array], Array], targ
                 break
             t /= 2
             if t < _SHORTEST_STEP:
-                return w, size, steps
+                return w, size
         w, gradient, size = candidate, new_gradient, new_size
-        steps += 1
-    return w, size, steps
+    return w, size
 
 
 def in_floats(gradient: Callable[[Array], Array]) -> Evaluate:

@@ -94,7 +94,7 @@ class SoftLabels:
 
 def minimise(objective: SoftLabels, *, tolerance: float = 1e-11) -> Array:
     """The minimiser V: (p, d), up to the tolerance in the norm of the gradient or where floats gain nothing more."""
-    v, _, _ = newton(np.zeros(objective.T.size), in_floats(objective.gradient), objective.hessian, tolerance)
+    v, _ = newton(np.zeros(objective.T.size), in_floats(objective.gradient), objective.hessian, tolerance)
     return v.reshape(objective.T.shape)
 
 
@@ -114,7 +114,7 @@ def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) ->
     def in_balls(v: Array) -> tuple[Array, float]:
         return softmax_gradient_in_balls(mu, v.reshape(V.shape), X, alpha, objective.B)
 
-    v, charged, _ = newton(V.ravel(), in_balls, objective.hessian, PUBLIC_TAU)
+    v, charged = newton(V.ravel(), in_balls, objective.hessian, PUBLIC_TAU)
     if charged > PUBLIC_TAU:
         raise ArithmeticError("Newton's method stalled above the public tolerance; strong convexity excludes this")
     return v.reshape(V.shape)

@@ -26,7 +26,7 @@ PUBLIC_TAU = 2.0**-33
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The minimiser found: weights (d,), a certified bound on its gradient norm, the Newton steps taken.
+    """The minimiser found: weights (d,), a certified bound on its gradient norm.
 
     charged_tolerance never exceeds PUBLIC_TAU. It depends on private data and is for tests and logs, never
     for noise.
@@ -34,7 +34,6 @@ class Solution:
 
     weights: Array
     charged_tolerance: float
-    iterations: int
 
 
 def minimise(
@@ -59,14 +58,13 @@ def minimise(
     def hessian(w: Array) -> Array:
         return objective.hessian(w, X, y)
 
-    w, measured, steps = newton(np.zeros(X.shape[1]), in_floats(gradient), hessian, tolerance)
+    w, measured = newton(np.zeros(X.shape[1]), in_floats(gradient), hessian, tolerance)
     charged = measured + _rounding_charge(len(y), w)
     if charged > PUBLIC_TAU:
-        w, charged, more = newton(w, in_balls, hessian, PUBLIC_TAU)
-        steps += more
+        w, charged = newton(w, in_balls, hessian, PUBLIC_TAU)
         if charged > PUBLIC_TAU:
             raise ArithmeticError("Newton's method stalled above the public tolerance; strong convexity excludes this")
-    return Solution(w, charged, steps)
+    return Solution(w, charged)
 
 
 def _rounding_charge(n: int, w: Array) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from protocols.programs import Protocol
-from smc_dp import __version__
 from smc_dp.audit.code.words import listed
 from smc_dp.lecture import knowledge_blocks, lanes, values, words
 from smc_dp.lecture.course import ProtocolCourse
@@ -24,6 +23,7 @@ from smc_dp.pages.blocks import (
     WalkStep,
     Walkthrough,
 )
+from smc_dp.version import __version__
 
 ON_EVERY_SHEET = "SECRET: this page shows what participants keep to themselves"
 TOY = (

@@ -217,10 +217,6 @@ class History:
         made = Entry(len(self.entries) + 1, state, date, refers=number, run=run)
         return Entry.read(made.after(self.head).values())
 
-    def followed_by(self, entry: Entry) -> History:
-        """With one entry more."""
-        return History(self.start, (*self.entries, entry))
-
 
 def account_of(guarantee: Guarantee) -> Account:
     """What a release counts against."""

@@ -1,30 +1,8 @@
-"""What a role calls before it releases something: the charge is on disk when the call returns."""
+"""The key under which a ledger holds a release of a session."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-
-from smc_dp.ledger.guarantee import Guarantee
-from smc_dp.ledger.ledger import Ledger
-
-
-@dataclass(frozen=True)
-class Spending:
-    """Charges one party's ledger for the releases of one session, each under a label of its own.
-
-    `dataset`: what the ledger calls the rows; `guarantee`: that of each of the releases, not of all together.
-    """
-
-    ledger: Ledger
-    dataset: str
-    mechanism: str
-    guarantee: Guarantee
-    session_id: bytes
-
-    def __call__(self, label: str) -> None:
-        """Charge the release with this label, once however often it is asked; raises what `Ledger.reserve` raises."""
-        self.ledger.reserve(self.dataset, self.mechanism, self.guarantee, run_key(self.session_id, label))
 
 
 def run_key(session_id: bytes, label: str) -> str:

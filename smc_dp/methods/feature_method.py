@@ -228,12 +228,6 @@ def laws(method: AverageMethod | FeatureMethod, public: Public, target: Target) 
     return [_law_of_site(method, public, target, share, n) for share, n in zip(shares, sizes, strict=True)]
 
 
-def printed_error(model: LinearModel, test: Rows) -> float:
-    """The misclassification rate of the paper's section 4, where a row at margin zero counts as correct."""
-    margins = (2.0 * test.y - 1) * (test.X @ (model.W[1] - model.W[0]))
-    return float(np.mean(margins < 0))
-
-
 def _check_settings(method: AverageMethod | FeatureMethod) -> None:
     check_modulus(method.lam)
     if not isinstance(method.h, int | float) or not 2.0**-10 <= method.h <= 2.0**10:

@@ -13,13 +13,6 @@ from math import isqrt
 from protocols.arithmetic.rng import Stream
 
 
-def bernoulli(p: Fraction, rng: Stream) -> bool:
-    """True with probability p, for p in [0, 1]; ValueError outside."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"a probability p lies in [0, 1], got {p}")
-    return rng.below(p.denominator) < p.numerator
-
-
 def bernoulli_exp(gamma: Fraction, rng: Stream) -> bool:
     """True with probability e^-gamma, for gamma >= 0; ValueError below."""
     if gamma < 0:

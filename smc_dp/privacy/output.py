@@ -32,12 +32,6 @@ class Calibrated:
     law: Law
     sensitivity: int
 
-    def rounded_epsilon(self) -> float:
-        """The true epsilon (rho for Gaussian noise), rounded up."""
-        if isinstance(self.law, DiscreteGaussian):
-            return round_up(self.law.rho(self.sensitivity))
-        return round_up(self.law.epsilon(self.sensitivity))
-
 
 def proven(target: Target, dimension: int, delta: Fraction) -> Calibrated:
     """The noise that gives what is wanted to a vector of this dimension and L2 sensitivity delta (in reals).

@@ -19,8 +19,8 @@ from protocols.runtime.session import Session
 from smc_dp.errors import InputError, shown
 from smc_dp.files import reading
 from smc_dp.run.agreement import Agreement, marks, method_and_target
-from smc_dp.run.folder import STUDY
 from smc_dp.run.line_zero import APPROVALS
+from smc_dp.run.release import STUDY
 from smc_dp.run.terms import terms_of
 
 RANDOM_BYTES = DIGEST_BYTES = 32

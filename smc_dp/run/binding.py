@@ -17,7 +17,7 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp import aggregation
 from smc_dp.errors import shown
 from smc_dp.run.documents import SIMULATED
-from smc_dp.run.folder import RELEASE, SHARES, PublishedRelease
+from smc_dp.run.release import RELEASE, SHARES, PublishedRelease
 
 _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another digit on another machine
 FOR_EVERYBODY = f'"to":"{PUBLIC_NAME}"'.encode()

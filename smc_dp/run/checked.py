@@ -7,7 +7,7 @@ the conversation was the protocol's, an audit says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,22 +20,9 @@ from smc_dp.files import reading
 from smc_dp.run import approvals, binding
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile
-from smc_dp.run.folder import (
-    RELEASE,
-    SHARES,
-    TIMINGS,
-    TRANSCRIPT,
-    PublishedRelease,
-    auxiliary,
-    beside,
-    opened,
-    read,
-    read_document,
-    shares,
-    stated,
-    study,
-)
+from smc_dp.run.folder import auxiliary, beside, opened, read, read_document, shares, stated, study, warn_of_page
 from smc_dp.run.line_zero import read_head, read_session
+from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.run_files import RunPlace, has_file
 
 _LONGEST_LINE = 1 << 27  # bytes: twice the longest envelope
@@ -44,10 +31,16 @@ _MOST_PUBLIC = 128  # lines for everybody of each participant: more than the sta
 
 @dataclass(frozen=True)
 class Checked:
-    """A release, and what was missing to hold it against its record, in words; None where nothing was."""
+    """A release in a folder, and the files that were missing to hold it against its record."""
 
     release: PublishedRelease
-    unaudited: str | None
+    folder: RunPlace
+    missing: tuple[str, ...]
+
+    @property
+    def unaudited(self) -> str | None:
+        """What was missing to hold the release against its record, in words; None where nothing was."""
+        return f"{self.folder} has no {' and no '.join(self.missing)}" if self.missing else None
 
 
 @dataclass(frozen=True)
@@ -67,19 +60,21 @@ def checked(folder: RunPlace) -> Checked:
     """
     document = read_document(folder)
     wanted = [name for name in (SHARES, TRANSCRIPT) if name in document.digests.named]
-    missing = [name for name in wanted if not has_file(folder, name)]
-    unaudited = f"{folder} has no {' and no '.join(missing)}" if missing else None
-    if missing == [TRANSCRIPT] and SHARES in wanted:
-        return Checked(read(folder), unaudited)
+    missing = tuple(name for name in wanted if not has_file(folder, name))
+    found = read(folder) if missing == (TRANSCRIPT,) and SHARES in wanted else _held(folder, document, missing)
+    warn_of_page(folder)
+    return Checked(found, folder, missing)
+
+
+def _held(folder: RunPlace, document: ReleaseFile, missing: Container[str]) -> PublishedRelease:
+    """Return the release, held against the record if there is one."""
     try:
         rows = auxiliary(folder, document)
         if TRANSCRIPT in missing:
-            found = stated(document, rows)
-        else:
-            found = _beside_record(folder, document, rows, SHARES in missing)
+            return stated(document, rows)
+        return _beside_record(folder, document, rows, SHARES in missing)
     except InputError as error:
         raise InputError(f"run folder {folder}: {error}") from None
-    return Checked(found, unaudited)
 
 
 def _beside_record(

@@ -1,8 +1,7 @@
 """The run folder: what a run publishes, written whole or not at all, and read back with suspicion.
 
 `shares.json` and `release.json` are what Dave needs, `transcript.jsonl` is what an auditor needs, `timings.json` says
-what the run cost and is for the participants alone (`publish` leaves it out), `page.html` says to anybody what was
-released; it is made of the others. Where the sum itself is published, and no
+what the run cost and is for the participants alone (`publish` leaves it out). Where the sum itself is published, and no
 shares of it, there is no `shares.json`. Where the method is on public rows, these are in `auxiliary.json`, which Dave
 needs to see that the weights follow from the sum. Where each organisation ran its own part, `study.json` is what all of
 them approved of. Nothing in the folder was computed from private rows outside the protocol: no baseline, no accuracy.
@@ -12,8 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +24,15 @@ from smc_dp.files import reading
 from smc_dp.files.documents import validated
 from smc_dp.files.writing import write_folder
 from smc_dp.methods.model import Weights
+from smc_dp.notices import warn_ignored
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import SIMULATED, ReleaseFile, SharesFile
+from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.run_files import RunFiles, RunPlace, has_file, path_of, read_run_file
-from smc_dp.run.sent import OnTheWire
 
-SHARES, RELEASE, TRANSCRIPT, TIMINGS = "shares.json", "release.json", "transcript.jsonl", "timings.json"
-AUXILIARY, STUDY, PAGE = "auxiliary.json", "study.json", "page.html"
+PAGE = "page.html"
+"""A page that earlier versions wrote into every run folder; nothing reads it."""
 NOT_PUBLIC = "not_for_publication"
 """The first field of timings.json, which says why."""
 _WHY = "Seconds depend on secret operands, such as keys and coins: this file is for the participants of the run alone."
@@ -43,32 +43,11 @@ _MOST_BYTES = {
     TRANSCRIPT: 1 << 30,
     AUXILIARY: 1 << 25,
     STUDY: 1 << 25,
-    PAGE: 1 << 22,
 }
 FILES = tuple(_MOST_BYTES)
 """All that a run may write into its folder."""
 _DIGESTED = (SHARES, AUXILIARY, STUDY, TRANSCRIPT, TIMINGS)
 _NO_DIGEST = "0" * 64
-
-
-@dataclass(frozen=True)
-class PublishedRelease:
-    """What Dave needs to classify: the weights, the public bounds; and what is guaranteed.
-
-    `weights`: d floats for two classes, d for each of more. `agreement` is what the parties agreed on. `privacy` and
-    `parameters` are JSON objects; `insecure` holds the reasons why the run protects nobody, if any.
-    """
-
-    weights: Weights
-    agreement: Agreement
-    privacy: Mapping[str, Any]
-    parameters: Mapping[str, Any]
-    insecure: tuple[str, ...] = ()
-
-    @property
-    def bounds(self) -> Bounds:
-        """What is publicly known of the columns; the label is set."""
-        return self.agreement.bounds
 
 
 def make(outcome: Outcome, agreement: Agreement, simulated: Mapping[str, str]) -> PublishedRelease:
@@ -110,9 +89,7 @@ def write(folder: Path, release: PublishedRelease, execution: Execution, study: 
 
     `study`: the document of which everybody approved, where there is one.
     """
-    files = _contents(release, execution, study)
-    (content,) = files[RELEASE]
-    write_folder(folder, {**files, PAGE: [_page(release, content, execution)]}, 0o777)
+    write_folder(folder, _contents(release, execution, study), 0o777)
 
 
 def write_views(folder: Path, execution: Execution) -> None:
@@ -163,16 +140,6 @@ def _contents(release: PublishedRelease, execution: Execution, study: bytes | No
     return {**files, TRANSCRIPT: execution.transcript.chunks(), RELEASE: [_json(document)]}
 
 
-def _page(release: PublishedRelease, content: bytes, execution: Execution) -> bytes:
-    """The page of a release whose file has this content; what was sent is what the record shows."""
-    from smc_dp.run import page  # which knows what stands here
-
-    cost, stated = execution.cost, json.loads(content)["digests"]
-    if cost is None:
-        return page.content(release, content, stated, page.sent_in(b"".join(execution.transcript.chunks()), release))
-    return page.content(release, content, stated, OnTheWire(cost.messages, cost.bytes))
-
-
 def _digest(content: Iterable[bytes]) -> str:
     digest = hashlib.sha256()
     for chunk in content:
@@ -210,6 +177,12 @@ def _said_of_columns(bounds: Bounds) -> dict[str, dict[str, Any]]:
         "missing": {name: rule for name, rule in missing if rule is not None},
         "aliases": {str(name): {level: list(texts) for level, texts in some} for name, some in aliases.items() if some},
     }
+
+
+def warn_of_page(folder: RunPlace) -> None:
+    """Warn of a page that an earlier version wrote into a run folder: it is ignored."""
+    if os.path.lexists(page := path_of(folder, PAGE)):
+        warn_ignored(f"{page}: ignored. An earlier version wrote it, and nothing verifies it. Delete it.")
 
 
 def read_document(folder: RunPlace) -> ReleaseFile:

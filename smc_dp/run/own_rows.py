@@ -15,7 +15,7 @@ from smc_dp.data.federation import Rows
 from smc_dp.methods.model import classify
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone
 from smc_dp.plans.outlook import Outlook
-from smc_dp.run.folder import PublishedRelease
+from smc_dp.run.release import PublishedRelease
 
 FEWEST = 25
 """With fewer rows nothing is said."""

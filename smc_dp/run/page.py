@@ -1,38 +1,34 @@
-"""The page beside a release, for whoever finds the folder: what it is, what it guarantees and what not, how to use it.
+"""The page of a run: what was released, what that guarantees and what not, how to use it and how to check it.
 
-It is made of the release and of its record alone, and nothing else can stand on it: no accuracy, no row count, no
-second. So it is the same to the byte wherever this version makes it, and an audit makes it again.
+The page is made from the published files alone, after the release was verified. It holds no accuracy, no count of rows
+and no duration.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
 from protocols.runtime.network import LINKS
-from smc_dp import __version__
 from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.pages.blocks import Banner, Bullets, FactList, Page, PageBlock, PageTable, Prose, Section, Verbatim
 from smc_dp.pages.shortening import cut, first, some
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.folder import AUXILIARY, PAGE, RELEASE, STUDY, TIMINGS, PublishedRelease
+from smc_dp.run.checked import checked
+from smc_dp.run.folder import beside, content_of, read_document
+from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.sent import OnTheWire, of_record
 from smc_dp.run.setting_words import WORDS
+from smc_dp.version import __version__
 
 # A page has to fit into its 2 MB, whatever names and columns there are.
 _MOST_NAMES, _MOST_COLUMNS, _MOST_LEVELS = 200, 400, 12
-PAGE_FORMAT = 2
-"""Goes up with every change of what pages say or look like: a page is held against the one that is made again, and an
-honest page of other words must not pass for a lie.
-"""
-MAKER = f"{__version__}+page.{PAGE_FORMAT}"
-_MADE = re.compile(rb"Made by smc-dp ([0-9A-Za-z.+!-]{1,64}) of release\.json")
 _RULES = {
     CATEGORY: "is a category of its own",
     INDICATOR: "counts as the middle of the range, and is marked",
@@ -52,46 +48,33 @@ _AUDIT = """from smc_dp import audit_run
 print(audit_run("FOLDER").passed)"""
 
 
-def content(release: PublishedRelease, file: bytes, stated: Mapping[str, str], sent: OnTheWire) -> bytes:
-    """The page's file. `file`: that of the release; `stated`: the digests in it."""
-    from smc_dp.pages.rendering import html
+def run_page(folder: Path) -> Page:
+    """Return the page of a run folder, after its release was verified.
 
-    digests = {RELEASE: hashlib.sha256(file).hexdigest()} | {n: d for n, d in stated.items() if n != TIMINGS}
-    return html(page(release, digests, sent)).encode()
-
-
-def sent_in(transcript: bytes, release: PublishedRelease) -> OnTheWire:
-    """What a record shows that was sent, over the links of this release."""
-    return of_record(BytesIO(transcript), LINKS[release.parameters["link"]].overhead)
-
-
-def fault(content: bytes, made: bytes) -> str | None:
-    """What is wrong with a page that lies beside a release, of which this version makes the page `made`.
-
-    None for that page, and for one that says that another version made it: that cannot be made again here.
+    Raises InputError where `predict` does: when a file is missing or malformed, or contradicts another one.
     """
-    if content == made or is_of_another_version(content):
-        return None
-    return f"{PAGE} says something else than the release that it lies beside"
+    found, document = checked(folder), read_document(folder)
+    digests = {RELEASE: hashlib.sha256(content_of(folder, RELEASE)).hexdigest(), **document.digests.named}
+    digests.pop(TIMINGS, None)
+    sent = None
+    if TRANSCRIPT not in found.missing:
+        overhead = LINKS[found.release.parameters["link"]].overhead
+        sent = of_record(BytesIO(beside(folder, document, TRANSCRIPT)), overhead)
+    return page(found.release, digests, sent, found.missing)
 
 
-def is_of_another_version(content: bytes) -> bool:
-    """Whether a page says so, which anybody can write."""
-    return made_by(content) not in (None, MAKER)
+def page(
+    release: PublishedRelease, digests: Mapping[str, str], sent: OnTheWire | None, missing: Collection[str] = ()
+) -> Page:
+    """Return the page of a verified release.
 
-
-def made_by(content: bytes) -> str | None:
-    """The version that a page says it was made by; None for what says none."""
-    found = _MADE.findall(content)
-    return found[-1].decode() if found else None
-
-
-def page(release: PublishedRelease, digests: Mapping[str, str], sent: OnTheWire) -> Page:
-    """The page."""
+    digests: SHA-256 of each published file, by name. sent: what its record shows; None without a record. missing: files
+    that were not there to verify the release with.
+    """
     agreement = release.agreement
     return Page(
         title=f"A release by {some(agreement.parties, 3)}",
-        notices=tuple(_notices(release, at_sites=STUDY in digests)),
+        notices=tuple(_notices(release, missing, at_sites=STUDY in digests)),
         sections=(
             Section("What was released", tuple(_released(release))),
             Section("Parties", tuple(_parties(release))),
@@ -102,22 +85,21 @@ def page(release: PublishedRelease, digests: Mapping[str, str], sent: OnTheWire)
             Section("How to use it", tuple(_use(agreement))),
             Section("How to check it", tuple(_check(digests))),
         ),
-        made=(
-            f"Made by smc-dp {MAKER} of release.json and of the record beside it, and of nothing else: the same "
-            "files give the same page, to the byte.",
-        ),
+        made=(f"Made by smc-dp {__version__} from the published files of the run alone.",),
     )
 
 
-def _notices(release: PublishedRelease, *, at_sites: bool) -> Iterator[Banner]:
+def _notices(release: PublishedRelease, missing: Collection[str], *, at_sites: bool) -> Iterator[Banner]:
+    if missing:
+        yield Banner(f"Not verified against the record: the folder has no {' and no '.join(missing)}.", "failed")
     for reason in release.insecure:
         yield Banner(f"INSECURE: {reason}.", "insecure")
     if release.agreement.statement.kind == "none":
         yield Banner(release.agreement.statement.promise, "insecure")
     if at_sites:
         yield Banner(
-            f"Run for a study that all participants approved of by signature, {STUDY}. That each then ran its own part "
-            "on its own machine, no file shows."
+            f"Run for a study that all participants approved of by signature, {STUDY}. No file shows that each ran its "
+            "own role on its own machine."
         )
     else:
         yield Banner("A simulation: one process played all participants, and had the rows of all parties.")
@@ -175,15 +157,16 @@ def _parties(release: PublishedRelease) -> Iterator[PageBlock]:
         yield Prose(f"And {CURATOR_NAME}, the curator of the protocol, who has no rows.")
     if may_vanish:
         yield Prose(
-            f"Up to {may_vanish} of the parties may have vanished, and their rows be left out: the record shows it."
+            f"Up to {may_vanish} of the parties may have dropped out. The release then has nothing of their rows, and "
+            "the record shows it."
         )
 
 
 def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
     bounds = release.bounds
     yield Prose(
-        "Public, and agreed on before the first letter. Where they come from, no file shows: bounds that were measured "
-        "on rows would tell of them. Values beyond are clipped."
+        "The bounds are public, and were agreed on before the first message. No file shows where they come from: if "
+        "somebody measured them on rows, they reveal something about these. Values beyond them are clipped."
     )
     shown = bounds.columns[:_MOST_COLUMNS]
     rows = tuple((cut(c.name), *map(cut, _bounds_of(c)), cut(_empty(c.missing))) for c in shown)
@@ -210,12 +193,13 @@ def _empty(rule: float | str | None) -> str:
     return _RULES.get(str(rule), f"counts as {rule:g}" if isinstance(rule, float) else f"counts as {rule}")
 
 
-def _computed(release: PublishedRelease, sent: OnTheWire) -> Iterator[PageBlock]:
+def _computed(release: PublishedRelease, sent: OnTheWire | None) -> Iterator[PageBlock]:
     known = sorted(set(release.parameters) - {"parties", "label"})  # a file that was read has them in another order
     rows = [(WORDS.get(name, name), cut(_setting(release.parameters[name])), name) for name in known]
     yield PageTable("What was agreed on", ("setting", "value", "in release.json"), tuple(sorted(rows)))
-    yield Prose("Whoever agreed on anything else could not have exchanged a message with the others.")
-    yield Prose(f"It took {sent.messages:,} messages and {sent.bytes:,} bytes in all, as the record shows.")
+    yield Prose("A participant with any other setting could not have exchanged a message with the others.")
+    if sent is not None:
+        yield Prose(f"It took {sent.messages:,} messages and {sent.bytes:,} bytes in all, as the record shows.")
 
 
 def _setting(value: Any) -> str:

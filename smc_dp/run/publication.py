@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from smc_dp.errors import InputError
 from smc_dp.files.writing import is_empty, write_folder
-from smc_dp.run import page
 from smc_dp.run.checked import checked
-from smc_dp.run.folder import (
-    AUXILIARY,
-    PAGE,
-    RELEASE,
-    SHARES,
-    STUDY,
-    TRANSCRIPT,
-    PublishedRelease,
-    content_of,
-    read_document,
-)
+from smc_dp.run.folder import content_of, read_document
+from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TRANSCRIPT
 
-PUBLIC = (RELEASE, SHARES, AUXILIARY, STUDY, TRANSCRIPT, PAGE)
+PUBLIC = (RELEASE, SHARES, AUXILIARY, STUDY, TRANSCRIPT)
 """The files that may be published; whatever else lies in a run folder stays there."""
 
 
@@ -41,23 +30,6 @@ def publish(run: Path, to: Path) -> tuple[str, ...]:
     if found.unaudited:
         raise InputError(f"run folder {run}: wanted a whole run, but {found.unaudited}")
     stated = read_document(run).digests.named
-    wanted = {RELEASE, *stated} | ({PAGE} if os.path.lexists(run / PAGE) else set())
-    files = {name: content_of(run, name) for name in PUBLIC if name in wanted}
-    if fault := _page_fault(found.release, files, stated):
-        raise InputError(f"run folder {run}: {fault}")
+    files = {name: content_of(run, name) for name in PUBLIC if name in {RELEASE, *stated}}
     write_folder(to, {name: [content] for name, content in files.items()}, 0o777, in_place_of_empty=True)
     return tuple(files)
-
-
-def _page_fault(release: PublishedRelease, files: Mapping[str, bytes], stated: Mapping[str, str]) -> str | None:
-    """What is wrong with the page beside a release, if there is one."""
-    if PAGE not in files:
-        return None
-    if page.is_of_another_version(files[PAGE]):
-        return (
-            f"{PAGE} says that another version made it, and only that one can tell whether it says what the release "
-            "says: publish with that version, or take the page away"
-        )
-    return page.fault(
-        files[PAGE], page.content(release, files[RELEASE], stated, page.sent_in(files[TRANSCRIPT], release))
-    )

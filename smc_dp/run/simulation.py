@@ -43,6 +43,7 @@ from smc_dp.run.charge import RELEASED, price_of
 from smc_dp.run.ledgers import ABORTS, Ledgers, Reserved, accounted
 from smc_dp.run.own_process import AtSite, OwnActor, SiteCoins
 from smc_dp.run.party import OwnPart
+from smc_dp.run.release import RELEASE
 from smc_dp.run.report import Comparison, Presence, Report
 
 _LOG = logging.getLogger(__name__)
@@ -150,7 +151,7 @@ class _Run:
         if self.views is not None:
             run_folder.write_views(self.views, execution)
             _LOG.info("the secret views are in %s", self.views)
-        standings = reserved.released(folder / run_folder.RELEASE, execution.members) if reserved else {}
+        standings = reserved.released(folder / RELEASE, execution.members) if reserved else {}
         compared = _comparison(data.federation, data.test, agreement, published.weights, self.rng.fork("no noise"))
         remarks = (*self._remarks(), *(reserved.remarks if reserved else ()))
         present = Presence(execution.members, execution.vanished, self.left_out)

@@ -55,7 +55,7 @@ def result(report: Report, width: int) -> Iterator[str]:
     yield from _presence(report)
     yield from compared(report.comparison, report.planned)
     yield ""
-    files = ["release.json", "page.html", "transcript.jsonl", "timings.json"]
+    files = ["release.json", "transcript.jsonl", "timings.json"]
     if report.agreement.publishes_shares:
         files.insert(0, "shares.json")
     if report.agreement.auxiliary is not None:

@@ -47,12 +47,13 @@ from smc_dp.files import documents, reading
 from smc_dp.run import binding, checked, line_zero
 from smc_dp.run import documents as run_documents
 from smc_dp.run import folder as run_folder
+from smc_dp.run.release import RELEASE, SHARES, TRANSCRIPT
 
 KEY_BITS = 256
 BOUNDS = b'[columns]\nx = [0, 1]\n[label]\nclasses = ["a", "b"]\n[rows]\nclip = 2.0\n'
 RULES = b'[2010-01-01, 2011-01-01]\nb = {bins = [0, 1]}\n[missing]\nb = "category"\n[aliases.y]\na = ["A"]'
 SMALL = TableLimits(cells=1000, columns=100, bytes=1 << 16, text=1 << 16, line=1 << 12)
-_FILES = (run_folder.RELEASE, run_folder.SHARES, run_folder.TRANSCRIPT)
+_FILES = (RELEASE, SHARES, TRANSCRIPT)
 
 
 class Place(NamedTuple):

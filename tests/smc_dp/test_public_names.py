@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import tomllib
@@ -63,6 +64,28 @@ def test_submodules_are_still_found() -> None:
     assert unit_ball.__name__ == "smc_dp.unit_ball"
 
 
-def test_the_version_is_that_of_the_package() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert smc_dp.__version__ == project["version"]
+def shown_to_type_checkers(source: str) -> dict[str, str]:
+    """Return the names that a file imports for type checkers alone, each with its module."""
+    blocks = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
+    found = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: str(node.module) for node in found for alias in node.names if alias.asname == alias.name}
+
+
+def test_type_checkers_see_the_names_of_the_table() -> None:
+    source = Path(smc_dp.__file__).read_text(encoding="utf-8")
+    assert shown_to_type_checkers(source) == dict(smc_dp._MODULES)
+    mutant = source.replace("from smc_dp.run.protocol", "from smc_dp.run.simulation", 1)
+    assert shown_to_type_checkers(mutant) != dict(smc_dp._MODULES)
+
+
+def test_setuptools_reads_the_version_of_the_package() -> None:
+    """It must be a literal: then setuptools finds it without importing what the package needs."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    module, _, name = project["tool"]["setuptools"]["dynamic"]["version"]["attr"].rpartition(".")
+    (stated,) = (
+        node.value
+        for node in ast.parse((ROOT / module.replace(".", "/")).with_suffix(".py").read_text()).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name
+    )
+    assert project["project"]["dynamic"] == ["version"]
+    assert ast.literal_eval(stated) == smc_dp.__version__

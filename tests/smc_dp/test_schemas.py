@@ -37,8 +37,8 @@ from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import PLAIN, Agreement
-from smc_dp.run.folder import RELEASE, SHARES
 from smc_dp.run.protocol import run_protocol
+from smc_dp.run.release import RELEASE, SHARES
 from smc_dp.schemas import SCHEMAS, schema
 
 Place = tuple[str | int, ...]

@@ -22,7 +22,7 @@ from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.run.agreement import SEEDED
-from smc_dp.run.folder import RELEASE, SHARES, TRANSCRIPT
+from smc_dp.run.release import RELEASE, SHARES, TRANSCRIPT
 from support.audited import Folders
 from support.sessions import Setup, start
 
@@ -201,4 +201,4 @@ def outcomes(evidence: Evidence) -> dict[str, CheckOutcome]:
     return {f.check.name: f.outcome for f in audit_evidence(evidence, checks.CHECKS).findings}
 
 
-OF_THE_RELEASE = {"files", "release", "agreed", "page", "cost", "mechanism", "statement", "marks", "noise", "models"}
+OF_THE_RELEASE = {"files", "release", "agreed", "cost", "mechanism", "statement", "marks", "noise", "models"}

@@ -1,4 +1,4 @@
-"""The same rows as eight systems would export them, each with the code book that comes with it."""
+"""The same rows as eight systems would export them, each with a code book."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import csv
 import datetime
 import gzip
 import io
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -104,7 +103,8 @@ class Spelling:
 class Export:
     """A form of a file: `write` makes its content; book: its code book, None where that is the file's own schema.
 
-    filled: what a person who knows writes where the book is silent, None to strike a line out.
+    filled: what a person who knows writes where the book is silent, None to strike a line out. form: the lines of a
+    section [file] that say how the file is written.
     """
 
     name: str
@@ -112,13 +112,14 @@ class Export:
     write: Callable[[Sequence[Patient]], bytes]
     book: str | None
     filled: dict[str, str | None] = field(default_factory=dict)
+    form: str = ""
 
     def save(self, rows: Sequence[Patient], folder: Path, name: str) -> Path:
-        """The rows as a file of this form, with what the code book says of the form in a file beside it."""
+        """The rows as a file of this form, with what its site says of the form in a file beside it."""
         path = folder / f"{name}{self.ending}"
         path.write_bytes(self.write(rows))
-        if section := "\n".join(self._form(folder)):
-            path.with_name(f"{path.name}.toml").write_text(section, encoding="utf-8")
+        if self.form:
+            path.with_name(f"{path.name}.toml").write_text(f"[file]\n{self.form}\n", encoding="utf-8")
         return path
 
     def bounds(self, folder: Path) -> Path:
@@ -140,38 +141,6 @@ class Export:
         else:
             book.write_text(self.book, encoding="utf-8")
         return drafted(read_codebook(book), LABEL).text
-
-    def _form(self, folder: Path) -> Iterator[str]:
-        """The lines of a section [file] in the draft, taken out of the comment."""
-        lines = iter(self._draft(folder).splitlines())
-        for line in lines:
-            if line == "# [file]":
-                yield "[file]"
-                break
-        for line in lines:
-            if not line.startswith("# "):
-                break
-            yield line.removeprefix("# ")
-
-
-def _csvw(truth: str = "yes|no", day: str = "yyyy-MM-dd", **table: Any) -> str:
-    number: dict[str, Any] = {"base": "decimal", "minimum": 30, "maximum": 250}
-    columns = [
-        {"name": "patient", "required": True},
-        {"name": "age", "datatype": {"base": "integer", "minimum": 18, "maximum": 110}, "required": True},
-        {"name": "weight", "datatype": {**number, "format": {"decimalChar": ","}} if "dialect" in table else number},
-        {"name": "sex", "datatype": {"base": "string", "format": "|".join(SEXES)}},
-        {"name": "ward", "datatype": {"format": "|".join(WARDS)}},
-        {"name": "smoker", "datatype": {"base": "boolean", "format": truth}},
-        {
-            "name": "admitted",
-            "datatype": {"base": "date", "format": day, "minimum": "2015-01-01", "maximum": str(LAST)},
-        },
-        {"name": "note", "suppressOutput": True},
-        {"name": "readmitted", "datatype": {"base": "boolean", "format": truth}, "required": True},
-    ]
-    schema = {"columns": columns, "primaryKey": "patient"}
-    return json.dumps({"@context": "http://www.w3.org/ns/csvw", "tableSchema": schema, **table})
 
 
 REDCAP = f"""\
@@ -219,7 +188,7 @@ def _packed(rows: Sequence[Patient]) -> bytes:
 COMMA = Spelling(";", number=lambda x: str(x).replace(".", ","), truth=("0", "1"), day="%d.%m.%Y")
 CODES, CAPITALS = Spelling("\t", level=_code, truth=("0", "1")), Spelling(level=str.upper, truth=("NO", "YES"))
 AMERICAN, GAPS = Spelling(day="%m/%d/%Y", truth=("FALSE", "TRUE")), Spelling(empty=("", "NA"))
-GERMAN: dict[str, Any] = {"dialect": {"delimiter": ";", "encoding": "ISO-8859-1"}}
+GERMAN = 'separator = ";"\nencoding = "latin-1"\ndecimal = ","\ndates = "dd.mm.yyyy"'
 OF_THE_SCHEMA: dict[str, str | None] = {
     **{"age": "[18, 110]", "weight": "[30, 250]", "admitted": f"[{FIRST}, {LAST}]", "patient": None, "note": None},
     **{"sex": '["female", "male"]', "ward": '["Köln", "Zürich", "Bern"]'},
@@ -227,14 +196,12 @@ OF_THE_SCHEMA: dict[str, str | None] = {
 EXPORTS = {
     export.name: export
     for export in (
-        Export(
-            "semicolon", ".csv", lambda rows: COMMA.text(rows).encode("latin-1"), _csvw("1|0", "dd.MM.yyyy", **GERMAN)
-        ),
+        Export("semicolon", ".csv", lambda rows: COMMA.text(rows).encode("latin-1"), REDCAP, form=GERMAN),
         Export("tab", ".tsv", lambda rows: CODES.text(rows).encode(), REDCAP),
-        Export("packed", ".csv.gz", _packed, _csvw()),
-        Export("gaps", ".csv", lambda rows: GAPS.text(rows).encode(), _csvw(null=["", "NA"])),
+        Export("packed", ".csv.gz", _packed, REDCAP),
+        Export("gaps", ".csv", lambda rows: GAPS.text(rows).encode(), REDCAP, form='missing = ["NA"]'),
         Export("parquet", ".parquet", _parquet, None, OF_THE_SCHEMA),
-        Export("american", ".csv", lambda rows: AMERICAN.text(rows).encode(), _csvw("TRUE|FALSE", "MM/dd/yyyy")),
+        Export("american", ".csv", lambda rows: AMERICAN.text(rows).encode(), REDCAP, form='dates = "mm/dd/yyyy"'),
         Export("capitals", ".csv", lambda rows: CAPITALS.text(rows).encode(), REDCAP),
         Export("quoted", ".csv", _with_newlines, REDCAP),
     )

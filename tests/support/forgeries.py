@@ -22,7 +22,6 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,10 +32,7 @@ from protocols.runtime.envelope import START, Envelope
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.session import session_id
 from protocols.runtime.transcript import ABSENT, canonical, digest_of_absence, link, read_absence, read_envelope
-from smc_dp.errors import InputError
-from smc_dp.run import folder as run_folder
-from smc_dp.run import page
-from smc_dp.run.folder import PAGE, RELEASE, SHARES, TIMINGS, TRANSCRIPT
+from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 
 
 @dataclass(frozen=True)
@@ -154,19 +150,6 @@ def redigested(run: Path) -> Path:
         if (run / name).exists():
             release["digests"][name] = hashlib.sha256((run / name).read_bytes()).hexdigest()
     (run / RELEASE).write_text(json.dumps(release, indent=2) + "\n")
-    return repaged(run)
-
-
-def repaged(run: Path) -> Path:
-    """The folder itself, with the page beside its release made anew; without it where the release cannot be read."""
-    if (run / PAGE).exists():
-        (run / PAGE).unlink()
-        with suppress(InputError):
-            document = run_folder.read_document(run)
-            found = run_folder.stated(document, run_folder.auxiliary(run, document))
-            sent = page.sent_in((run / TRANSCRIPT).read_bytes(), found)
-            made = page.content(found, (run / RELEASE).read_bytes(), document.digests.named, sent)
-            (run / PAGE).write_bytes(made)
     return run
 
 

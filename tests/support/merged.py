@@ -19,7 +19,7 @@ from smc_dp.audit.run.evidence import load
 from smc_dp.deploy.merge import Mark
 from smc_dp.deploy.record import owed
 from smc_dp.run.agreement import SEEDED, TEST_KEYS
-from smc_dp.run.folder import RELEASE, TRANSCRIPT
+from smc_dp.run.release import RELEASE, TRANSCRIPT
 from support.sessions import Setup
 
 

@@ -39,7 +39,7 @@ from smc_dp.audit.run import checks
 from smc_dp.audit.run.check import Check
 from smc_dp.cli.main import main
 from smc_dp.run import agreement
-from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT
+from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from support import forgeries
 from support.audited import Folders, long_term, toy_run
 from support.forgeries import Change, Record, alter, drop, duplicate, flip, resize, splice, swap

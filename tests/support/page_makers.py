@@ -78,8 +78,11 @@ def written(folder: Path, page: Page) -> Path:
 
 
 def run_page(run: Folders, folder: Path) -> Path:
-    """What lies beside the release."""
-    return run.run / "page.html"
+    """Return the page that `show` writes of a run."""
+    file = folder / "page.html"
+    if main(["show", str(run.run), "--html", str(file)]) != 0:
+        raise ValueError(f"no page of {run.run}")
+    return file
 
 
 def report(run: Folders, folder: Path, *, views: bool = True) -> Path:

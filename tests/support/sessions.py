@@ -13,14 +13,13 @@ from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import PROGRAM, as_printed
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
-from protocols.runtime import replay
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.message import CURATOR, PARTY
 from protocols.runtime.session import SESSION_BYTES, Program, Role, Session
 from protocols.runtime.simulate import Run, Setting, simulate
-from support import asyncio_actors
+from support import asyncio_actors, byte_steps
 
 KEY_BITS = 512
 PRINTED = as_printed.PROGRAM
@@ -112,15 +111,15 @@ def act(setup: Setup, vanish: Mapping[str, int] | None = None, marks: Marks | No
 
 
 def play(setup: Setup, order: Callable[[list[str]], list[str]] = list, batch: int | None = None) -> Played:
-    """The session by `replay.step`, each role called in the given order with at most `batch` envelopes at a time."""
+    """The session by `byte_steps.step`, roles called in the given order with at most `batch` envelopes at a time."""
     session, identities, seeds, inputs = setup
     sent: list[Envelope] = []
     board = Board(session)
     boxes: dict[str, list[Envelope]] = {name: [] for name in session.names}
     states: dict[str, list[bytes]] = {name: [] for name in session.names}
-    steps: dict[str, replay.Step] = {}
+    steps: dict[str, byte_steps.Step] = {}
 
-    def keep(name: str, step: replay.Step) -> None:
+    def keep(name: str, step: byte_steps.Step) -> None:
         steps[name] = step
         states[name].append(step.state)
         for envelope in step.mail:
@@ -131,18 +130,18 @@ def play(setup: Setup, order: Callable[[list[str]], list[str]] = list, batch: in
                 boxes[envelope.to].append(envelope)
 
     for name in order(list(session.names)):
-        keep(name, replay.begin(session, name, identities[name], seeds[name], inputs[name], board.greetings))
+        keep(name, byte_steps.begin(session, name, identities[name], seeds[name], inputs[name], board.greetings))
     started = False
     while not all(step.end for step in steps.values()):
         for name in order(list(session.names)):
             mail, boxes[name] = boxes[name][:batch], boxes[name][len(boxes[name][:batch]) :]
             if mail or not started:
                 last, me = steps[name], identities[name]
-                keep(name, replay.step(session, last.state, mail, me, last.counter, board.greetings))
+                keep(name, byte_steps.step(session, last.state, mail, me, last.counter, board.greetings))
         started = True
     results = {name: step.result for name, step in steps.items()}
     for name in session.names:
         last = steps[name]
         if last.done:
-            keep(name, replay.release(session, last.state, identities[name], last.counter, board.greetings))
+            keep(name, byte_steps.release(session, last.state, identities[name], last.counter, board.greetings))
     return Played(results, sent, states, {name: step.end or "" for name, step in steps.items()})

@@ -20,7 +20,7 @@ from smc_dp.audit.run.levels import NONE, assurance
 from smc_dp.errors import one_line
 from smc_dp.pages.shortening import some
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
-from smc_dp.run.folder import RELEASE, SHARES, PublishedRelease
+from smc_dp.run.release import RELEASE, SHARES, PublishedRelease
 
 FactStatus: TypeAlias = Literal["checked", "failed", "not checked"]
 _LISTED = 20  # names in a row; of more the rest is counted

@@ -13,8 +13,8 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.errors import InputError
 from smc_dp.files import reading
 from smc_dp.privacy.statement import PrivacyStatement
-from smc_dp.run.folder import STUDY, TIMINGS, PublishedRelease
 from smc_dp.run.line_zero import APPROVALS
+from smc_dp.run.release import STUDY, TIMINGS, PublishedRelease
 
 _UNREADABLE = (ProtocolError, InputError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 

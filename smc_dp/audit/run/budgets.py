@@ -20,8 +20,8 @@ from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import History, Standing, account_of
 from smc_dp.ledger.spending import run_key
 from smc_dp.run.charge import RELEASED, price_of
-from smc_dp.run.folder import RELEASE
 from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.release import RELEASE
 
 ChargeOutcome: TypeAlias = Literal["released", "reserved", "void"]
 _EXPORT = ".json"

@@ -14,10 +14,10 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.claims import Trials
-from smc_dp import __version__
 from smc_dp.audit.code import boundary, law, role_code
 from smc_dp.audit.run.check import CheckOutcome, failed, nothing_to_ask, passed
 from smc_dp.audit.run.released_results import CodeCheckResult, ReleasedResults
+from smc_dp.version import __version__
 
 ABOUT = "about the protocol's code, not about this run, and a check, not a proof"
 

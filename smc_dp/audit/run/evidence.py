@@ -28,20 +28,10 @@ from smc_dp.files import reading
 from smc_dp.files.documents import Read, validated
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters
-from smc_dp.run.folder import (
-    AUXILIARY,
-    PAGE,
-    RELEASE,
-    SHARES,
-    STUDY,
-    TIMINGS,
-    TRANSCRIPT,
-    PublishedRelease,
-    opened,
-    stated,
-)
+from smc_dp.run.folder import opened, stated, warn_of_page
 from smc_dp.run.identities import identities_in
 from smc_dp.run.line_zero import read_head, read_session
+from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.run_files import RunPlace, has_file, path_of, read_run_file
 
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
@@ -135,8 +125,6 @@ def load(folder: RunPlace, identities: Path | None = None, views: Path | None = 
         rows = AuxiliaryRows.read(files[AUXILIARY], str(path_of(folder, AUXILIARY)))
     if STUDY in _stated(release):
         files[STUDY] = read_run_file(folder, STUDY, MAX_JSON_BYTES)
-    if has_file(folder, PAGE):
-        files[PAGE] = read_run_file(folder, PAGE, MAX_JSON_BYTES)
     files[TRANSCRIPT] = read_run_file(folder, TRANSCRIPT, MAX_BYTES)
     where = str(path_of(folder, TRANSCRIPT))
     lines, head = _read(files[TRANSCRIPT], where)
@@ -151,6 +139,7 @@ def load(folder: RunPlace, identities: Path | None = None, views: Path | None = 
     read = {} if views is None else _views(views, session, protocol.limits)
     for _, of_view in read.values():
         handed_over |= of_view
+    warn_of_page(folder)
     return Evidence(
         folder, files, release, shares, head, lines, envelopes, absences, protocol, session, pinned,
         {role: view for role, (view, _) in read.items()}, auxiliary=rows, handed_over=handed_over,

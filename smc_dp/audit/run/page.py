@@ -18,7 +18,7 @@ from smc_dp.audit.run.levels import Assurance, Rung
 from smc_dp.audit.run.report import AuditReport
 from smc_dp.pages.blocks import Banner, Blanks, Bullets, FactList, Page, PageBlock, Prose, Section, Verbatim
 from smc_dp.pages.shortening import cut, some
-from smc_dp.run.folder import RELEASE, PublishedRelease
+from smc_dp.run.release import RELEASE, PublishedRelease
 
 _SHORT, _VERDICT, _LONG = 60, 200, 280  # characters of a name, of what failed, of a sentence on the first sheet
 _FEW = 6  # names in a row

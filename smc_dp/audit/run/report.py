@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from protocols.errors import ProtocolError
-from smc_dp import __version__
 from smc_dp.audit.run import levels
 from smc_dp.audit.run.assessment import AssessmentFact, assess
 from smc_dp.audit.run.audited import AuditedRun
@@ -26,6 +25,7 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.levels import Assurance
 from smc_dp.audit.run.work import MORE_TIME, Allowance, TakesTooLongError
 from smc_dp.errors import InputError
+from smc_dp.version import __version__
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import check_auxiliary, method_and_target
 from smc_dp.run.documents import SharesFile
-from smc_dp.run.folder import RELEASE
+from smc_dp.run.release import RELEASE
 from smc_dp.run.terms import terms_of
 
 

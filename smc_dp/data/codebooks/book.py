@@ -76,8 +76,7 @@ class BookEntry:
 
 @dataclass(frozen=True)
 class CodeBook:
-    """The columns in the code book's order, each once; `form`: what it says of how the file itself is written, `notes`:
-    what it says of that and no form can say.
+    """The columns in the code book's order, each once; `form`: what it says of how the file itself is written.
 
     Raises InputError for columns that share a name.
     """
@@ -85,8 +84,7 @@ class CodeBook:
     source: str
     kind: str
     entries: tuple[BookEntry, ...]
-    form: Mapping[str, str | list[str]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    form: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.entries:
@@ -97,28 +95,22 @@ class CodeBook:
         for entry in self.entries:
             if not entry.name.strip():
                 raise InputError(f"{self.source}: has a column without a name, wanted a name for each")
-            if any("\ud800" <= c <= "\udfff" for c in entry.name):  # halves of a character, which JSON can hold
-                raise InputError(f"{self.source}: column {shown(entry.name)}: the name is no text")
             if entry.name in seen:
                 raise InputError(f"{self.source}: column {shown(entry.name)} occurs twice")
             seen.add(entry.name)
 
 
-def number_in(text: object) -> float | None:
-    """The finite number that a code book states as a bound; None where it states none, or something else."""
-    if isinstance(text, bool) or not isinstance(text, str | int | float):
-        return None
+def number_in(text: str) -> float | None:
+    """Return the finite number that a code book states as a bound, or None for any other text."""
     try:
         found = float(text)
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
     return found if math.isfinite(found) else None
 
 
-def date_in(text: object, *patterns: str) -> datetime.date | None:
-    """The date that a code book states as a bound, as 2010-01-31 or in one of these patterns; else None."""
-    if not isinstance(text, str):
-        return None
+def date_in(text: str, *patterns: str) -> datetime.date | None:
+    """Return the date that a code book states as a bound, as 2010-01-31 or in one of these patterns, or None."""
     for pattern in ("%Y-%m-%d", *patterns):
         try:
             return datetime.datetime.strptime(text.strip(), pattern).date()

@@ -94,7 +94,6 @@ def _top(book: CodeBook) -> Iterator[_Line]:
         )
         yield _comment("[file]")
         yield from (_comment(f"{name} = {_value(value)}") for name, value in book.form.items())
-    yield from map(_comment, book.notes)
     yield _Line("")
 
 

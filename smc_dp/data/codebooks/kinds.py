@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from smc_dp.data.codebooks.book import CodeBook
-from smc_dp.data.codebooks.csvw import csvw_book, is_csvw
 from smc_dp.data.codebooks.parquet_schema import parquet_book
 from smc_dp.data.codebooks.redcap import redcap_book, separator_of_dictionary
 from smc_dp.errors import InputError
@@ -15,7 +14,7 @@ _MOST_BYTES = 1 << 24  # of a code book, which is text
 _FIRST = 1 << 16  # bytes that the first line of a dictionary fits into
 _PARQUET = b"PAR1"
 _MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8
-WANTED = "wanted CSV on the Web metadata (JSON), a REDCap data dictionary (CSV) or a Parquet file for its schema"
+_WANTED = "wanted a REDCap data dictionary (CSV) or a Parquet file for its schema; else write the bounds by hand"
 
 
 def read_codebook(path: Path) -> CodeBook:
@@ -27,13 +26,10 @@ def read_codebook(path: Path) -> CodeBook:
             return parquet_book(file, str(path.name))
     first = first.removeprefix(_MARK).lstrip()
     if first.startswith(b"{"):
-        document = reading.parse_object(_whole(path, source), source)
-        if not is_csvw(document):
-            raise InputError(f"{source}: has no tableSchema, {WANTED}")
-        return csvw_book(document, path.name)
+        raise InputError(f"{source}: is JSON, such as CSV on the Web metadata, which is no longer read; {_WANTED}")
     separator = separator_of_dictionary(first.splitlines()[0].decode("latin-1")) if first else None
     if separator is None:
-        raise InputError(f"{source}: is no code book, and a file of rows is not looked into; {WANTED}")
+        raise InputError(f"{source}: is no code book, and a file of rows is not looked into; {_WANTED}")
     try:
         return redcap_book(_whole(path, source).decode("utf-8"), separator, path.name)
     except UnicodeDecodeError:

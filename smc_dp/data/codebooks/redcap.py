@@ -67,7 +67,7 @@ def redcap_book(text: str, separator: str, source: str) -> CodeBook:
     return CodeBook(source, KIND, tuple(entries), _form(kinds))
 
 
-def _form(validations: Collection[str]) -> dict[str, str | list[str]]:
+def _form(validations: Collection[str]) -> dict[str, str]:
     """How an export writes decimals, where all fields with decimals agree on the comma."""
     numbers = [kind for kind in validations if kind.startswith("number")]
     return {"decimal": ","} if numbers and all("comma" in kind for kind in numbers) else {}

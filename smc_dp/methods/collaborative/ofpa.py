@@ -5,10 +5,9 @@ Laplace numbers of scale 4/epsilon, and uploads (w, alpha). This is not differen
 bias has no noise: d + 1 numbers are released with the randomness of d, so that two neighbours' uploads lie on two
 surfaces of dimension d, and the equation for the bias holds exactly (`smc_dp.attacks.recovery` makes a record of it).
 Nothing bounds the Jacobian from v to w, which the proof of theorem 2 leaves out, because there is no regulariser. For
-the same reason there may be no minimiser, and the data decide whether there is
-(`smc_dp.methods.collaborative.tilted.existence`);
-there is none for certain if a feature is zero in all rows of a party, or if indicators of all the values of a column
-stand beside the bias, because then the noise alone has a slope in some direction.
+the same reason there may be no minimiser, and the data decide whether there is (a linear program tells:
+`tests/support/existence.py`); there is none for certain if a feature is zero in all rows of a party, or if indicators
+of all the values of a column stand beside the bias, because then the noise alone has a slope in some direction.
 And noise is redrawn in each round around the same point: a convex objective has its minimiser wherever one starts, so
 that downloading the average changes nothing, the rounds do not converge, and averaging a party's uploads removes it.
 

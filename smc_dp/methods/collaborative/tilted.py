@@ -6,8 +6,6 @@ labels y in {0, 1}; rows: (n, D), y: (n,), v: (D,). It is convex, and may have n
 
 from __future__ import annotations
 
-from math import inf
-
 import numpy as np
 import scipy.linalg
 import scipy.special
@@ -18,7 +16,6 @@ _STEPS = 100
 _LONGEST = 10.0
 _HALVINGS = 40
 _DAMPING = 1e-12  # of the Hessian, for each row
-_FARTHEST = 2.0**20  # as good as unbounded; its inverse is as good as zero
 _NEGLIGIBLE = 1e-6  # a Newton step, in parts of 1 + |theta|
 
 
@@ -50,29 +47,6 @@ def descend(rows: Array, y: Array, v: Array, start: Array, epochs: int) -> Array
     for _ in range(epochs):
         theta = theta - 2 / len(rows) * gradient(rows, y, v, theta)
     return theta
-
-
-def existence(rows: Array, y: Array, v: Array) -> float:
-    """Whether there is a minimiser, by linear programming: if this is positive.
-
-    It is the largest delta, up to 1/2, such that some q in [delta, 1 - delta]^n has sum of q_i a_i = v with
-    a_i = (2 y_i - 1) x~_i, which is the equation of a minimiser for q_i = sigmoid(-a_i.theta). Negative: the objective
-    falls for ever along some direction (Farkas), and -inf if no q of whatever size will do; zero: its infimum is not
-    attained. Solved as: how far can v - (sum of a_i)/2 be stretched and still be a sum of r_i a_i, |r_i| <= 1/2?
-    """
-    import scipy.optimize  # a tenth of a second, which whoever trains nothing need not wait
-
-    signed = ((2 * y - 1)[:, np.newaxis] * rows).T
-    found = scipy.optimize.linprog(
-        np.append(np.zeros(len(y)), -1.0),
-        A_eq=np.column_stack([signed, signed.sum(axis=1) / 2 - v]),
-        b_eq=np.zeros(len(v)),
-        bounds=[*[(-0.5, 0.5)] * len(y), (0, _FARTHEST)],
-    )
-    if not found.success:
-        raise ArithmeticError(f"a bounded linear program that zero solves was not solved: {found.message}")
-    stretch = -float(found.fun)
-    return (1 - 1 / stretch) / 2 if stretch > 1 / _FARTHEST else -inf
 
 
 def _newton_step(rows: Array, theta: Array, slope: Array) -> Array:

@@ -1,1 +1,1 @@
-"""Pathak, Rane and Raj (NIPS 2010): averaged models, and the theorems about them."""
+"""Pathak, Rane and Raj (NIPS 2010): averaged models."""

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 from broken import comparison_twins
 from broken import pathak_mutants as mutants
+from support.canaries import canaries
 from support.pathak import Trial, trial
 from support.sessions import start
 from support.toy import ACCEPT, REJECT, dgk_key, same_law, uniformity
@@ -34,7 +35,7 @@ from protocols.curator import CURATOR_NAME, parties_and_curator
 from protocols.pathak2010 import ideal, minimum
 from protocols.pathak2010.messages import Indicator
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
-from protocols.runtime.claims import Claim, Readings, View, canaries, readings
+from protocols.runtime.claims import Claim, Readings, View, readings
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY
 from protocols.runtime.session import Program

@@ -15,6 +15,7 @@ from statistics import median
 
 import pytest
 from broken import pathak_mutants as mutants
+from support.canaries import canaries
 from support.pathak import Trial, lifted, released, trial
 from support.toy import paillier_key
 
@@ -25,7 +26,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import boundary, ideal, minimum, parameters, setup
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
-from protocols.runtime.claims import View, canaries, public_fields, readings
+from protocols.runtime.claims import View, public_fields, readings
 from protocols.runtime.simulate import Run, Setting
 from smc_dp.attacks.extract_randomiser import randomiser
 from smc_dp.attacks.sessions import mail_from

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+from support import byte_steps
 from support.parties import Parties
 from support.sessions import Setup, act
 from support.votes import Word, made
 
 from protocols.errors import LocalError
-from protocols.runtime import replay
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO
 from protocols.runtime.mailbox import Absent, Mailbox
@@ -72,11 +72,11 @@ def test_the_count_is_kept_in_the_state() -> None:
     sent = run.transcript.envelopes
     board = {e.sender: e for e in sent if e.kind == HELLO}
     given, signer = setup.inputs["P1"], setup.identities["P1"]
-    step = replay.begin(setup.session, "P1", signer, setup.seeds["P1"], given, board)
+    step = byte_steps.begin(setup.session, "P1", signer, setup.seeds["P1"], given, board)
     for envelope in [e for e in sent if e.to == "P1"]:
-        step = replay.step(setup.session, step.state, [envelope], signer, step.counter, board)
+        step = byte_steps.step(setup.session, step.state, [envelope], signer, step.counter, board)
     assert step.end is None
-    go_on = partial(replay.step, setup.session, step.state, [], signer, step.counter, board)
+    go_on = partial(byte_steps.step, setup.session, step.state, [], signer, step.counter, board)
     with pytest.raises(LocalError, match="Word of P3 in adding cannot be marked absent"):
         go_on([Absent("P3", "Word", "adding", 0)])
     done = go_on([Absent("P3", "Word", "adding", 1)])

@@ -12,7 +12,7 @@ import pytest
 from broken import runtime_roles
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import asyncio_actors
+from support import asyncio_actors, byte_steps
 from support.sessions import PRINTED, PROGRAMS, Setup, act, by_link, play, setup, with_roles
 
 from protocols.arithmetic.permutation import Permutation
@@ -24,7 +24,6 @@ from protocols.pathak2010 import setup as pathak_setup
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime import message as messages
-from protocols.runtime import replay
 from protocols.runtime import state as states
 from protocols.runtime.channel import Channel
 from protocols.runtime.desk import Desk, Progress
@@ -110,19 +109,19 @@ class Steps:
         sent = made.simulate().transcript.envelopes
         self.session, self.signer, self.board = session, identities[name], board_of(sent)
         self.mails = [[e] for e in sent if e.to == name][:count]
-        self.steps = [replay.begin(session, name, self.signer, seeds[name], inputs[name], self.board)]
+        self.steps = [byte_steps.begin(session, name, self.signer, seeds[name], inputs[name], self.board)]
         for mail in self.mails:
             self.steps.append(self.step(len(self.steps) - 1, mail))
         self.states = [step.state for step in self.steps]
 
-    def step(self, n: int, mail: Sequence[Envelope], session: Session | None = None) -> replay.Step:
+    def step(self, n: int, mail: Sequence[Envelope], session: Session | None = None) -> byte_steps.Step:
         """The call after the one of this number, with this mail."""
         last = self.steps[n]
-        return replay.step(session or self.session, last.state, mail, self.signer, last.counter, self.board)
+        return byte_steps.step(session or self.session, last.state, mail, self.signer, last.counter, self.board)
 
-    def on(self, state: bytes, counter: int) -> replay.Step:
+    def on(self, state: bytes, counter: int) -> byte_steps.Step:
         """A call without mail, on any bytes."""
-        return replay.step(self.session, state, [], self.signer, counter, self.board)
+        return byte_steps.step(self.session, state, [], self.signer, counter, self.board)
 
 
 def test_state_of_another_session_or_version_is_refused() -> None:
@@ -186,7 +185,7 @@ def test_truncated_and_garbled_states_are_refused() -> None:
 @given(st.binary(max_size=64))
 def test_arbitrary_bytes_are_no_state(data: bytes) -> None:
     with pytest.raises(ReplayError):
-        replay.step(SMALL.session, data, [], SMALL.identities["P1"], 1)
+        byte_steps.step(SMALL.session, data, [], SMALL.identities["P1"], 1)
 
 
 SMALL = setup(2, 1)
@@ -218,7 +217,7 @@ def test_states_are_numbered_and_an_old_one_is_refused() -> None:
         with pytest.raises(ReplayError, match="only the newest"):
             one.on(step.state, step.counter + 1)
     with pytest.raises(ReplayError, match="only the newest"):
-        replay.release(one.session, one.states[-2], one.signer, newest, one.board)
+        byte_steps.release(one.session, one.states[-2], one.signer, newest, one.board)
     assert one.on(one.states[-1], newest).counter == newest + 1
 
 
@@ -233,7 +232,7 @@ def test_whoever_forgets_the_number_seals_two_plaintexts_under_one_nonce() -> No
     sent = [{(e.to, e.number): e for n in range(at, len(s.mails)) for e in s.steps[n + 1].mail} for s in (one, two)]
     assert any(e.body[:-16] != sent[1][place].body[:-16] for place, e in sent[0].items() if place[0] != PUBLIC_NAME)
     with pytest.raises(ReplayError, match="only the newest"):  # with the number, the second answer is not given
-        replay.step(made.session, two.states[at], two.mails[at], one.signer, one.steps[at + 1].counter, one.board)
+        byte_steps.step(made.session, two.states[at], two.mails[at], one.signer, one.steps[at + 1].counter, one.board)
 
 
 def test_no_state_holds_an_identity_key() -> None:
@@ -247,7 +246,7 @@ def test_no_state_holds_an_identity_key() -> None:
         assert made.identities[name].seed in states.dump(with_key, records_of(made.session))
     one = Steps(made, "P1", 2)
     with pytest.raises(LocalError, match="pins another identity"):
-        replay.step(made.session, one.states[-1], [], made.identities["P2"], one.steps[-1].counter, one.board)
+        byte_steps.step(made.session, one.states[-1], [], made.identities["P2"], one.steps[-1].counter, one.board)
 
 
 def test_nondeterministic_role_stops_before_sealing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -374,7 +373,7 @@ def test_nothing_is_released_early() -> None:
     made = setup()
     one = Steps(made, "P1", 3)
     with pytest.raises(LocalError, match="nothing is published before"):
-        replay.release(made.session, one.states[-1], one.signer, one.steps[-1].counter, one.board)
+        byte_steps.release(made.session, one.states[-1], one.signer, one.steps[-1].counter, one.board)
 
 
 def test_actors_raise_what_a_role_raises() -> None:

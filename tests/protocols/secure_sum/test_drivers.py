@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from support import byte_steps
 from support.sessions import Setup, act, by_link, play, start
 from support.sums import made, parameters
 
@@ -78,21 +79,21 @@ def test_the_same_bytes_whoever_vanishes(who: str) -> None:
 
 
 def alone(setup: Setup, run: Run, name: str) -> tuple[list[Envelope], str | None]:
-    """A participant once more by `replay.step` from its mail and marks, saved after every letter: what it sends."""
+    """A participant once more by `byte_steps.step` from its mail and marks, saved after every letter: what it sends."""
     session, sent = setup.session, run.transcript.envelopes
     board = {e.sender: e for e in sent if e.kind == HELLO}
     me, coins = setup.identities[name], Stream.insecure_from_seed(f"alone {name}")
-    step = replay.begin(session, name, me, setup.seeds[name], setup.inputs[name], board)
+    step = byte_steps.begin(session, name, me, setup.seeds[name], setup.inputs[name], board)
     out, marks = list(step.mail), tuple(run.absent[name])
     links = [[e for e in sent if (e.sender, e.to) == (sender, name)] for sender in session.names]
-    step = replay.step(session, step.state, [], me, step.counter, board, marks)
+    step = byte_steps.step(session, step.state, [], me, step.counter, board, marks)
     out += step.mail
     while waiting := [link for link in links if link]:
         letter = waiting[coins.below(len(waiting))].pop(0)
-        step = replay.step(session, step.state, [letter], me, step.counter, board)
+        step = byte_steps.step(session, step.state, [letter], me, step.counter, board)
         out += step.mail
     if step.done and run.published:
-        out += replay.release(session, step.state, me, step.counter, board).mail
+        out += byte_steps.release(session, step.state, me, step.counter, board).mail
     return out, step.end
 
 
@@ -117,14 +118,14 @@ def crashed(setup: Setup, name: str) -> tuple[list[str], list[Envelope], list[st
         if fails and fails.pop():
             raise CrashError
 
-    step = replay.begin(session, name, me, setup.seeds[name], setup.inputs[name], board, charge)
+    step = byte_steps.begin(session, name, me, setup.seeds[name], setup.inputs[name], board, charge)
     left, at_crash, left_by_then = list(step.mail), list[str](), list[Envelope]()
     for letter in [e for e in run.transcript.envelopes if e.to == name]:
         try:
-            step = replay.step(session, step.state, [letter], me, step.counter, board, charge=charge)
+            step = byte_steps.step(session, step.state, [letter], me, step.counter, board, charge=charge)
         except CrashError:
             at_crash, left_by_then = list(ledger), list(left)
-            step = replay.step(session, step.state, [letter], me, step.counter, board, charge=charge)
+            step = byte_steps.step(session, step.state, [letter], me, step.counter, board, charge=charge)
         left += step.mail
     assert left == [e for e in run.transcript.envelopes if e.sender == name]
     return at_crash, left_by_then, ledger

@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from support import asyncio_actors
+from support import asyncio_actors, byte_steps
 from support.sessions import Setup, by_link, start
 from support.sums import Ledger, parameters
 
 from protocols.arithmetic.ring import Vector
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
-from protocols.runtime import replay
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.simulate import Letters, Run, Setting, simulate
 from protocols.runtime.view import RecordedView, recompute
@@ -121,13 +120,13 @@ def test_other_drivers_ask_at_home_as_well_and_no_state_asks_twice() -> None:
 
 
 def stepped(setup: Setup, run: Run, name: str, home: Home) -> list[Envelope]:
-    """What a party sends by `replay.step`, letter by letter."""
+    """What a party sends by `byte_steps.step`, letter by letter."""
     session, me, mail = setup.session, setup.identities[name], run.transcript.envelopes
     board = {e.sender: e for e in mail if e.kind == HELLO}
-    step = replay.begin(session, name, me, setup.seeds[name], setup.inputs[name], board)
+    step = byte_steps.begin(session, name, me, setup.seeds[name], setup.inputs[name], board)
     sent = list(step.mail)
     for letter in [e for e in mail if e.to == name]:
-        step = replay.step(session, step.state, [letter], me, step.counter, board, home=home)
+        step = byte_steps.step(session, step.state, [letter], me, step.counter, board, home=home)
         sent += step.mail
     return sent
 

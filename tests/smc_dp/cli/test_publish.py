@@ -14,9 +14,9 @@ from smc_dp import audit_run
 from smc_dp.cli.main import main
 from smc_dp.files import writing
 from smc_dp.run import publication
-from smc_dp.run.folder import PAGE, RELEASE, SHARES, TIMINGS, TRANSCRIPT
+from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 
-PUBLIC = {RELEASE, SHARES, TRANSCRIPT, PAGE}
+PUBLIC = {RELEASE, SHARES, TRANSCRIPT}
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_what_is_published_can_be_audited_and_used(
     if empty:
         to.mkdir(parents=True)
     assert main(["publish", str(honest.run), "--to", str(to)]) == 0
-    assert capsys.readouterr() == (f"Written to {to}: release.json, shares.json, transcript.jsonl, page.html\n", "")
+    assert capsys.readouterr() == (f"Written to {to}: release.json, shares.json, transcript.jsonl\n", "")
     assert wrong(honest.run, to) == set()
     assert [path.name for path in to.parent.iterdir()] == ["published"]
     for run in (honest.run, to):
@@ -85,23 +85,9 @@ def linked(run: Path, target: Path) -> Path:
     return target
 
 
-def with_page(text: bytes) -> Callable[[Path, Path], Path]:
-    def made(run: Path, target: Path) -> Path:
-        shutil.copytree(run, target)
-        (target / PAGE).write_bytes(text)
-        return target
-
-    return made
-
-
-LIE = b"<p>epsilon 0.01, as the ministry says</p>"
-
-
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (with_page(LIE), "page.html says something else than the release"),
-        (with_page(LIE + b"Made by smc-dp 9.9 of release.json"), "page.html says that another version made it"),
         (without(TRANSCRIPT), "wanted a whole run, but"),
         (without(SHARES), "wanted a whole run, but"),
         (without(RELEASE), "release.json: cannot be read"),

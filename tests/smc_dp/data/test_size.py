@@ -20,13 +20,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.parquet import parse_parquet
 
 from smc_dp.data import coding, csv_cells, parquet_cells, preprocess, text_lines
 from smc_dp.data.bounds import Bounds, CategoricalColumn, parse_bounds, read_bounds
 from smc_dp.data.preprocess import encode
 from smc_dp.data.size import TableLimits
 from smc_dp.data.table import Coded
-from smc_dp.data.tables import parse_csv, parse_parquet, read_table
+from smc_dp.data.tables import parse_csv, read_table
 from smc_dp.errors import InputError
 from smc_dp.files import reading
 

@@ -47,7 +47,7 @@ def test_every_site_makes_the_same_release_and_settles_its_own_book(tmp_path: Pa
     assert [(part.name, part.end, part.why) for part in parts] == [(name, "released", "") for name in SITES]
     rows = [None if part.compared is None else part.compared.rows for part in parts]
     assert rows == [None, 25, 30, None]  # the first has too few to say anything, Charlie none
-    for file in ("release.json", "page.html", "transcript.jsonl"):
+    for file in ("release.json", "transcript.jsonl"):
         assert len({(part.out / file).read_bytes() for part in parts}) == 1
     for name in PARTIES:
         with Ledger.open(tmp_path / name / f"{name}.ledger") as ledger:

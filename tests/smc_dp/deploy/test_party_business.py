@@ -7,12 +7,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+from support.in_memory import InMemoryCarrier
 from support.relays import PARTIES, identity, joint_study
 
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.in_memory import InMemoryCarrier
 from smc_dp.deploy.parcel import Parcel
 from smc_dp.deploy.participation import Member, Participation
 from smc_dp.deploy.party import PartyBusiness

@@ -17,6 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from support.spending import Spending
 
 from smc_dp.errors import InputError
 from smc_dp.ledger import storage
@@ -24,21 +25,21 @@ from smc_dp.ledger.entry import Entry
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import Account, OverBudgetError
 from smc_dp.ledger.ledger import Ledger
-from smc_dp.ledger.spending import Spending
 
 DATA, RUN = "a" * 64, "c" * 64
 SESSION, LABELS = b"s" * 32, ("sum 1", "sum 2")
 HALF = Guarantee("pure", Fraction(1, 2), Fraction(0), "record", "replace")
 WHOLE = Guarantee("pure", Fraction(1), Fraction(0), "record", "replace")
 ACCOUNT = Account("record", "replace")
-PROCESSES = 6
+PROCESSES, TESTS = 6, Path(__file__).parents[2]
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
 
 def started(job: str, folder: Path) -> dict[str, object]:
     """What the program prints."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    places = os.pathsep.join(map(str, (TESTS.parent, TESTS)))
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": places}
     command = [sys.executable, __file__, job, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
     assert done.returncode == 0, done.stderr

@@ -127,7 +127,7 @@ def test_the_same_key_is_one_charge(path: Path) -> None:
         assert ledger.reserve(DATA, "m", pure("0.7"), run) == number
         assert ledger.history() == before
         assert ledger.reserve(DATA, "m", pure("0.05"), anew()) == number + 2
-    twin = before.followed_by(before.reserved(DATA, "m", pure("0.1"), run, DATE))
+    twin = History(before.start, (*before.entries, before.reserved(DATA, "m", pure("0.1"), run, DATE)))
     assert len(twin.charged[ACCOUNT]) == len(before.charged[ACCOUNT]) + 1
 
 
@@ -722,7 +722,7 @@ def test_whatever_happens_the_limit_is_kept(
     before = {account: Fraction(0) for account in (ACCOUNT, Account("party", "party"))}
     for name, which, epsilon in operations:
         with contextlib.suppress(OverBudgetError, ValueError):
-            history = history.followed_by(operated(history, name, which, epsilon))
+            history = History(history.start, (*history.entries, operated(history, name, which, epsilon)))
         for account, spent in before.items():
             standing = history.standing(account)
             assert standing.fits

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.sessions import start
+from support.spending import Spending
 from support.toy_sum import PROGRAM, Sums, inputs
 
 from protocols.runtime.actor import Actor
@@ -23,7 +24,7 @@ from smc_dp.ledger import export
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.history import OverBudgetError
 from smc_dp.ledger.ledger import Ledger
-from smc_dp.ledger.spending import Spending, run_key
+from smc_dp.ledger.spending import run_key
 
 DATA, OTHER = "a" * 64, "b" * 64
 HALF = Guarantee("pure", Fraction(1, 2), Fraction(0), "record", "replace")
@@ -36,13 +37,17 @@ from fractions import Fraction
 from pathlib import Path
 from smc_dp.ledger.guarantee import Guarantee
 from smc_dp.ledger.ledger import Ledger
-from smc_dp.ledger.spending import Spending
+from smc_dp.ledger.spending import run_key
 
 path, later = json.loads(sys.argv[1])
-spend = Spending(
-    Ledger.open(Path(path)), "a" * 64, "m",
-    Guarantee("pure", Fraction(1, 2), Fraction(0), "record", "replace"), b"s" * 32,
-)
+half = Guarantee("pure", Fraction(1, 2), Fraction(0), "record", "replace")
+ledger = Ledger.open(Path(path))
+
+
+def spend(label):
+    ledger.reserve("a" * 64, "m", half, run_key(b"s" * 32, label))
+
+
 if not later:
     spend("sum 1")
 print("spent", flush=True)

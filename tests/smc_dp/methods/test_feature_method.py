@@ -24,7 +24,7 @@ from smc_dp.data.deal import Deal, deal_pool
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.pool import load_pool
 from smc_dp.errors import InputError
-from smc_dp.methods.feature_method import AverageMethod, FeatureMethod, laws, printed_error
+from smc_dp.methods.feature_method import AverageMethod, FeatureMethod, laws
 from smc_dp.methods.method import released
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.registry import find
@@ -190,6 +190,12 @@ def test_releases_have_the_density_that_the_proof_is_about(calibration: Any) -> 
     assert p_value(scale, law.total) > 1e-6
     assert p_value(2 * scale, law.total) < 1e-12
     assert p_value(scale, law.modulus) < 1e-12  # without Delta
+
+
+def printed_error(model: LinearModel, test: Rows) -> float:
+    """Return the misclassification rate of the paper's section 4, where a row at margin zero counts as correct."""
+    margins = (2.0 * test.y - 1) * (test.X @ (model.W[1] - model.W[0]))
+    return float(np.mean(margins < 0))
 
 
 def mean_error(method: AverageMethod | FeatureMethod, federation: Federation, test: Rows, target: Target) -> float:

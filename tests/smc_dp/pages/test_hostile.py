@@ -58,7 +58,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Folders, Folders]:
 
 
 def test_names_of_columns_classes_and_levels_stay_text(runs: tuple[Folders, Folders], tmp_path: Path):
-    hostile, plain = (run_page(run, tmp_path).read_text() for run in runs)
+    for name in ("hostile", "plain"):
+        (tmp_path / name).mkdir()
+    places = (tmp_path / "hostile", tmp_path / "plain")
+    hostile, plain = (run_page(run, place).read_text() for run, place in zip(runs, places, strict=True))
     assert not unlike(hostile, plain)
     assert all(name in ShownPage(hostile).text for name in (*NAMES[:3], *NAMES[4:]))
     assert unlike(hostile.replace("&lt;script&gt;", "<script>"), plain)  # the twin

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.stats
+from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
@@ -39,7 +40,7 @@ def test_proven_noise_spends_exactly_what_was_asked_for(epsilon: Fraction, d: in
     # What the reals can move by, on the grid, and half a unit for each rounding.
     assert knorm.sensitivity == gauss.sensitivity == math.ceil(2**40 * DELTA) + math.ceil(math.sqrt(d))
     assert laplace.sensitivity >= 2**40 * DELTA * Fraction(math.sqrt(d)) + d > 0.999999 * laplace.sensitivity
-    assert epsilon <= Fraction(knorm.rounded_epsilon()) < epsilon * (1 + Fraction(1, 2**50))
+    assert epsilon <= Fraction(rounded_epsilon(knorm)) < epsilon * (1 + Fraction(1, 2**50))
 
 
 def test_neighbours_move_by_no_more_than_is_charged() -> None:
@@ -68,8 +69,8 @@ def test_printed_noise_has_the_printed_scale_and_tells_the_true_epsilon(noise: N
     assert calibrated.law.scale == scale * 2**40
     assert calibrated.law.name == noise
     true = float(DELTA / scale) * (2 if noise == "laplace" else 1)  # sqrt(4) in L1
-    assert calibrated.rounded_epsilon() == pytest.approx(true, rel=1e-6)
-    assert Fraction(calibrated.rounded_epsilon()) >= calibrated.law.epsilon(calibrated.sensitivity)
+    assert rounded_epsilon(calibrated) == pytest.approx(true, rel=1e-6)
+    assert Fraction(rounded_epsilon(calibrated)) >= calibrated.law.epsilon(calibrated.sensitivity)
 
 
 def test_without_noise_integers_come_back_as_they_went() -> None:

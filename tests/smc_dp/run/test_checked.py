@@ -22,7 +22,7 @@ from smc_dp.run import binding
 from smc_dp.run import folder as run_folder
 from smc_dp.run.checked import checked, read_record
 from smc_dp.run.documents import SharesFile
-from smc_dp.run.folder import RELEASE, SHARES, TIMINGS, TRANSCRIPT
+from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.simulation import simulate_run
 
 CASE = hospitals((12, 8), 2)

@@ -24,6 +24,7 @@ from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import REASONS, SEEDED, Agreement
+from smc_dp.run.release import PublishedRelease
 from smc_dp.run.terms import CuratorTerms
 
 BOUNDS = Bounds(
@@ -49,7 +50,7 @@ def agreed(marks: tuple[str, ...] = (), **options: Any) -> Agreement:
     return Agreement(PathakMean(0.1), Target(1), ("north", "south"), BOUNDS, terms=terms, marks=marks)
 
 
-def written(folder: Path, **options: Any) -> run_folder.PublishedRelease:
+def written(folder: Path, **options: Any) -> PublishedRelease:
     found = outcome()
     made = run_folder.make(found, agreed(**options), {"topology": "mesh", "link": "none"})
     assert found.execution
@@ -77,7 +78,7 @@ def edit(folder: Path, file: str, *path: str | int, to: object) -> None:
 def test_the_files_are_as_announced(tmp_path):
     written(tmp_path / "run")
     assert sorted(p.name for p in (tmp_path / "run").iterdir()) == [
-        "page.html", "release.json", "shares.json", "timings.json", "transcript.jsonl",
+        "release.json", "shares.json", "timings.json", "transcript.jsonl",
     ]  # fmt: skip
     shares = json.loads((tmp_path / "run" / "shares.json").read_text())
     assert list(shares) == ["modulus", "fraction_bits", "shares"]

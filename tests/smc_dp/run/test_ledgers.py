@@ -37,6 +37,7 @@ from smc_dp.run import folder as run_folder
 from smc_dp.run.charge import RELEASED, price
 from smc_dp.run.ledgers import KEPT, VOIDED, Ledgers
 from smc_dp.run.party import OwnPart
+from smc_dp.run.release import TRANSCRIPT
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import simulate_run
 
@@ -57,7 +58,7 @@ def run(tmp_path: Path, name: str, books: Ledgers | None, epsilon: str = "0.4", 
 
 def session_of(folder: Path) -> bytes:
     """The session id in the record of a run."""
-    head = json.loads((folder / run_folder.TRANSCRIPT).read_text().splitlines()[0])
+    head = json.loads((folder / TRANSCRIPT).read_text().splitlines()[0])
     return bytes.fromhex(head["session"])
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from support import byte_steps
 from support.audited import agreement, hospitals, sum_agreement
 
 from protocols.arithmetic.rng import Stream
@@ -60,7 +61,7 @@ def alone(held: Held, name: str, at_home: AtHome = OwnPart.at_home) -> list[Enve
     session, me, mail = held.taking_part.session, held.taking_part.identities[name], held.envelopes
     board = {e.sender: e for e in mail if e.kind == HELLO}
     seed = ROOT.fork("protocol").fork(f"seed {name}")
-    first = replay.begin(session, name, me, seed, own(name).inputs(session), board)
+    first = byte_steps.begin(session, name, me, seed, own(name).inputs(session), board)
     state, counter, sent = first.state, first.counter, list(first.mail)
     for letter in [e for e in mail if e.to == name]:
         actor = resumed(held, name, board, state, counter, at_home)

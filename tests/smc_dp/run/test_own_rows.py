@@ -12,9 +12,9 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.plans.band import Band
 from smc_dp.plans.outlook import Outlook, outlook
 from smc_dp.run import folder
-from smc_dp.run.folder import PublishedRelease
 from smc_dp.run.own_rows import FEWEST, OwnComparison, on_own_rows
 from smc_dp.run.protocol import run_protocol
+from smc_dp.run.release import PublishedRelease
 from smc_dp.run.words import on_own_rows as words
 
 

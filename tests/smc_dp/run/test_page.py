@@ -1,9 +1,10 @@
-"""The page beside a release: made of published files alone, the same whoever makes it, and nothing private on it."""
+"""The page of a run: made from published files alone, after verification, and with nothing private on it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -16,13 +17,15 @@ from smc_dp.audit.run.evidence import load
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.data.columns import BinnedColumn, Column, DateColumn, day_in
 from smc_dp.methods.sums.weighted_sum import WeightedSum
-from smc_dp.pages.rendering import MOST_BYTES
+from smc_dp.pages.rendering import MOST_BYTES, html
 from smc_dp.privacy.target import Target
-from smc_dp.run import page, setting_words
+from smc_dp.run import setting_words
 from smc_dp.run.agreement import BY_PROTOCOL, REASONS, SEEDED, TEST_KEYS, Agreement, secure_form, settings_wanted
 from smc_dp.run.checked import checked
 from smc_dp.run.documents import StatedParameters
-from smc_dp.run.folder import PAGE, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease, read_document
+from smc_dp.run.folder import read_document
+from smc_dp.run.page import page, run_page
+from smc_dp.run.release import RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.sent import OnTheWire, of_record
 from smc_dp.run.terms import TERMS
 
@@ -42,39 +45,12 @@ def release(agreed: Agreement) -> PublishedRelease:
 
 
 def shown(agreed: Agreement, stated: dict[str, str] | None = None) -> ShownPage:
-    return ShownPage(page.content(release(agreed), b"{}", stated or {}, SENT))
+    return ShownPage(html(page(release(agreed), stated or {}, SENT)))
 
 
-def test_whoever_has_the_files_makes_the_same_page(made: Folders) -> None:
-    found, file = checked(made.run).release, (made.run / RELEASE).read_bytes()
-    sent = page.sent_in((made.run / TRANSCRIPT).read_bytes(), found)
-    again = page.content(found, file, read_document(made.run).digests.named, sent)
-    assert again == (made.run / PAGE).read_bytes()
-    assert page.made_by(again) is not None
-
-
-def looks() -> str:
-    """A digest of what pages say and look like, whoever makes them."""
-    data = hospitals((12, 8, 9, 7), 2)
-    every = (
-        agreement(data, key_bits=3072, seeded=False),
-        agreement(data, key_bits=512, as_printed=True),
-        agreement(data, protocol="linear", seeded=False),
-        sum_agreement(data, dropouts=1, seeded=False),
-    )
-    pages = [page.content(release(agreed), b"{}", {STUDY: "0" * 64}, SENT) for agreed in every]
-    return hashlib.sha256(b"".join(made.replace(page.MAKER.encode(), b"") for made in pages)).hexdigest()
-
-
-def test_pages_that_say_something_else_have_another_format(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else an audit would call honest pages of earlier runs lies. What to do: raise PAGE_FORMAT and note its digest."""
-    known = {
-        1: "a1fccf07b130fbaca5e3724df6859f5fd2295ef631f5067261ccc7fc919bd18a",
-        2: "7345271ed006c2982aa1e063779435790731e14e7eb3d18ed716ef29fa18e789",
-    }
-    assert (page.PAGE_FORMAT, looks()) == max(known.items())
-    monkeypatch.setattr(page, "_MOST_NAMES", 1)  # the twin: another page
-    assert looks() not in known.values()
+def shown_of(made: Folders) -> ShownPage:
+    """Return the page of a run folder."""
+    return ShownPage(html(run_page(made.run)))
 
 
 def test_messages_and_bytes_are_those_of_the_record(made: Folders) -> None:
@@ -86,16 +62,14 @@ def test_messages_and_bytes_are_those_of_the_record(made: Folders) -> None:
     timings = json.loads((made.run / TIMINGS).read_text())
     assert sent == (timings["messages"], timings["bytes"])
     assert of_record(record, LINKS["none"].overhead) != sent
-    assert (
-        f"It took {sent.messages:,} messages and {sent.bytes:,} bytes" in ShownPage((made.run / PAGE).read_bytes()).text
-    )
+    assert f"It took {sent.messages:,} messages and {sent.bytes:,} bytes" in shown_of(made).text
     for line in (b"", b"{}", b'"size":' + b"9" * 30 + b",", b'{"kind":"Absent","size":5}', rb'"x":"\"size\":5,"'):
         assert of_record([record[0], line], 0) == (0, 0)
 
 
 def test_no_second_no_count_of_rows_and_no_accuracy_is_on_it(made: Folders) -> None:
     """It is made from what has none of them, and a search finds none."""
-    text = ShownPage((made.run / PAGE).read_bytes()).text
+    text = shown_of(made).text
     timings = json.loads((made.run / TIMINGS).read_text())
     seconds = [timings["seconds"], *(s for stage in timings["by_stage"] for s in stage["seconds"].values())]
     assert seconds
@@ -107,7 +81,7 @@ def test_no_second_no_count_of_rows_and_no_accuracy_is_on_it(made: Folders) -> N
 
 
 def test_what_makes_it_insecure_comes_first_and_no_guarantee_is_claimed(made: Folders) -> None:
-    text = ShownPage((made.run / PAGE).read_bytes()).text
+    text = shown_of(made).text
     assert text.index(f"INSECURE: {REASONS[SEEDED]}.") < text.index("What was released")
     assert text.index(f"INSECURE: {REASONS[TEST_KEYS]}.") < text.index("carries no privacy guarantee")
     assert "Epsilon" not in text
@@ -134,7 +108,7 @@ def test_a_simulation_is_called_one_before_anything_else() -> None:
     simulated, at_sites = shown(agreed).text, shown(agreed, {STUDY: "0" * 64}).text
     assert simulated.index("A simulation: one process") < simulated.index("What was released")
     assert at_sites.index("all participants approved of") < at_sites.index("What was released")
-    assert "on its own machine, no file shows" in at_sites
+    assert "No file shows that each ran its own role on its own machine" in at_sites
     assert "A simulation" not in at_sites
 
 
@@ -142,9 +116,9 @@ def test_nothing_is_said_of_rows_and_bounds_that_no_file_shows() -> None:
     """Whose rows are in it where some may vanish, and where bounds come from."""
     stays = sum_agreement(hospitals((12, 8, 9, 7), 2), seeded=False)
     may_vanish = shown(sum_agreement(hospitals((12, 8, 9, 7), 2), seeded=False, dropouts=1)).text
-    assert "Up to 1 of the parties may have vanished" in may_vanish
-    assert "may have vanished" not in shown(stays).text  # the twin
-    assert "Where they come from, no file shows" in may_vanish
+    assert "Up to 1 of the parties may have dropped out" in may_vanish
+    assert "may have dropped out" not in shown(stays).text  # the twin
+    assert "No file shows where they come from" in may_vanish
     assert "measured on nobody's rows" not in may_vanish
 
 
@@ -205,22 +179,40 @@ def test_whatever_is_released_fits_on_a_page() -> None:
     """The widest table, the longest names and all of them made of letters that are written as five."""
     long = '"' * 4000
     columns = [CategoricalColumn(f"{i}{long}", tuple(f"{j}{long}" for j in range(20))) for i in range(500)]
-    content = page.content(release(in_columns(*columns, classes=(f"a{long}", f"b{long}"), label=long)), b"{}", {}, SENT)
-    assert len(content) < MOST_BYTES
+    agreed = in_columns(*columns, classes=(f"a{long}", f"b{long}"), label=long)
+    content = html(page(release(agreed), {}, SENT))
+    assert len(content.encode()) < MOST_BYTES
     assert "And 100 more, which are in release.json." in ShownPage(content).text
 
 
-def test_the_page_of_a_folder_is_the_one_of_what_lies_there(made: Folders, tmp_path: Path) -> None:
-    """Another release has another page: each digest and each parameter counts."""
+def test_every_digest_and_every_setting_counts(made: Folders) -> None:
+    """Another release has another page."""
     found, stated = checked(made.run).release, read_document(made.run).digests.named
-    file = (made.run / RELEASE).read_bytes()
-    one = page.content(found, file, stated, SENT)
-    assert page.content(found, file, stated | {TIMINGS: "0" * 64}, SENT) == one
+    one = page(found, stated, SENT)
     others = (
-        page.content(found, file + b" ", stated, SENT),
-        page.content(found, file, stated | {TRANSCRIPT: "0" * 64}, SENT),
-        page.content(found, file, stated, OnTheWire(3, 4568)),
-        page.content(replace(found, insecure=()), file, stated, SENT),
-        page.content(replace(found, parameters={**found.parameters, "topology": "mesh"}), file, stated, SENT),
+        page(found, stated | {TRANSCRIPT: "0" * 64}, SENT),
+        page(found, stated, OnTheWire(3, 4568)),
+        page(found, stated, None),
+        page(found, stated, SENT, (SHARES,)),
+        page(replace(found, insecure=()), stated, SENT),
+        page(replace(found, parameters={**found.parameters, "topology": "mesh"}), stated, SENT),
     )
-    assert len({one, *others}) == 6
+    assert len({html(each) for each in (one, *others)}) == 7
+
+
+def test_the_digests_are_those_of_the_published_files(made: Folders) -> None:
+    text = shown_of(made).text
+    for name in (RELEASE, SHARES, TRANSCRIPT):
+        assert f"{name} {hashlib.sha256((made.run / name).read_bytes()).hexdigest()}" in text
+    assert TIMINGS not in text
+
+
+@pytest.mark.parametrize("missing", [(TRANSCRIPT,), (SHARES,), (SHARES, TRANSCRIPT)], ids=str)
+def test_a_release_without_its_record_is_called_that(missing: tuple[str, ...], made: Folders, tmp_path: Path) -> None:
+    shutil.copytree(made.run, tmp_path / "run")
+    for name in missing:
+        (tmp_path / "run" / name).unlink()
+    found = run_page(tmp_path / "run")
+    assert found.notices[0].text == f"Not verified against the record: the folder has no {' and no '.join(missing)}."
+    assert ("It took" in ShownPage(html(found)).text) == (TRANSCRIPT not in missing)
+    assert "Not verified" not in run_page(made.run).notices[0].text

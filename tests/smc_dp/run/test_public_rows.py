@@ -29,14 +29,16 @@ from smc_dp.ledger.history import Limit
 from smc_dp.ledger.ledger import Ledger
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.pages.rendering import html
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.checked import checked
-from smc_dp.run.folder import AUXILIARY, PAGE, RELEASE, TRANSCRIPT
 from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.page import run_page
 from smc_dp.run.party import OwnPart
 from smc_dp.run.publication import publish
+from smc_dp.run.release import AUXILIARY, RELEASE, TRANSCRIPT
 from smc_dp.run.report import Report
 from smc_dp.run.terms import SumTerms
 
@@ -72,8 +74,8 @@ def test_a_run_learns_and_is_charged_by_party(run: Report) -> None:
     with Ledger.open(run.run_dir.parent / "books" / "hospital-1.ledger") as ledger:
         assert [e.unit for e in ledger.history().entries if e.state == "reserved"] == ["party"]
     to = run.run_dir.parent / "published"
-    assert publish(run.run_dir, to) == (RELEASE, AUXILIARY, TRANSCRIPT, PAGE)
-    assert "Rows that all of them had besides are public, in auxiliary.json." in (to / PAGE).read_text()
+    assert publish(run.run_dir, to) == (RELEASE, AUXILIARY, TRANSCRIPT)
+    assert "Rows that all of them had besides are public, in auxiliary.json." in html(run_page(to))
     assert predict(to, TEST.X).unaudited is None
     parameters = json.loads((to / RELEASE).read_bytes())["parameters"]
     assert parameters["auxiliary"] == hashlib.sha256((to / AUXILIARY).read_bytes()).hexdigest()

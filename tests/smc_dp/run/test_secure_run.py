@@ -34,10 +34,10 @@ from smc_dp.privacy.target import Target
 from smc_dp.run import binding
 from smc_dp.run import folder as run_folder
 from smc_dp.run.checked import checked, read_record
-from smc_dp.run.folder import PAGE, RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.ledgers import VOIDED, Ledgers
 from smc_dp.run.party import OwnPart
 from smc_dp.run.publication import publish
+from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import simulate_run
 
@@ -76,18 +76,18 @@ ROWS = np.array([[0.5, -0.5], [-0.5, 0.5]])
 
 
 def test_a_run_has_shares_where_masked_inputs_are_published_and_else_none(honest: Path, shared: Path) -> None:
-    files = {PAGE, RELEASE, TRANSCRIPT, TIMINGS}
+    files = {RELEASE, TRANSCRIPT, TIMINGS}
     for folder, more in ((honest, set[str]()), (shared, {SHARES})):
         assert {path.name for path in folder.iterdir()} == files | more
         document = json.loads((folder / RELEASE).read_text())
-        assert set(document["digests"]) == (files | more) - {PAGE, RELEASE}
+        assert set(document["digests"]) == (files | more) - {RELEASE}
         assert predict(folder, ROWS).unaudited is None
     shares = json.loads((shared / SHARES).read_text())["shares"]
     assert {name: len(share) for name, share in shares.items()} == {A: 3, B: 3, C: 3}  # two weights and the size
 
 
 def test_what_is_published_can_be_used_and_is_no_more_than_it_was(honest: Path, shared: Path, tmp_path: Path) -> None:
-    of_sum, of_shares = (RELEASE, TRANSCRIPT, PAGE), (RELEASE, SHARES, TRANSCRIPT, PAGE)
+    of_sum, of_shares = (RELEASE, TRANSCRIPT), (RELEASE, SHARES, TRANSCRIPT)
     for name, folder, files in (("a", honest, of_sum), ("b", shared, of_shares)):
         assert publish(folder, tmp_path / name) == files
         assert {path.name for path in (tmp_path / name).iterdir()} == set(files)

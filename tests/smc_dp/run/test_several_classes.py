@@ -35,7 +35,7 @@ from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import BY_PROTOCOL, Agreement, in_a_simulation
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.checked import checked
-from smc_dp.run.folder import RELEASE, TRANSCRIPT, PublishedRelease
+from smc_dp.run.release import RELEASE, TRANSCRIPT, PublishedRelease
 from smc_dp.run.simulation import simulate_run
 from smc_dp.run.terms import settled, terms_of
 

@@ -20,7 +20,7 @@ from smc_dp.cli.main import main
 from smc_dp.data.bounds import Bounds
 from smc_dp.errors import InputError
 from smc_dp.run.checked import checked
-from smc_dp.run.folder import RELEASE, TRANSCRIPT
+from smc_dp.run.release import RELEASE, TRANSCRIPT
 from smc_dp.schemas import schema
 
 STORED = Path(__file__).parent / "stored"

@@ -45,7 +45,6 @@ PUBLICATION: tuple[Check, ...] = (
     _check("shares", "Are the shares those that the participants published?", publication.shares),
     _check("release", "Are the released weights the sum of the shares?", publication.release),
     _check("agreed", "Did everybody agree on what the release states?", publication.agreement),
-    _check("page", "Does the page beside the release say what the release says?", publication.page),
     _check("cost", "Is the stated cost that of the record?", publication.cost, "much"),
 )
 STUDY: tuple[Check, ...] = (

@@ -21,12 +21,8 @@ from smc_dp.files.documents import validated
 from smc_dp.run.approvals import fault as approvals_fault
 from smc_dp.run.binding import agreement_fault, published, share_fault, weights_fault
 from smc_dp.run.documents import StageTimings, TimingsFile
-from smc_dp.run.folder import PAGE, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT
-from smc_dp.run.folder import stated as as_stated
 from smc_dp.run.line_zero import APPROVALS
-from smc_dp.run.page import MAKER, is_of_another_version, made_by, sent_in
-from smc_dp.run.page import content as page_content
-from smc_dp.run.page import fault as page_fault
+from smc_dp.run.release import RELEASE, SHARES, STUDY, TIMINGS
 
 _COUNTED = tuple(field.name for field in fields(Traffic))
 
@@ -34,7 +30,7 @@ _COUNTED = tuple(field.name for field in fields(Traffic))
 def files(evidence: Evidence) -> CheckOutcome:
     """Every file of the folder has the digest that the release states."""
     digests = evidence.digests
-    contents = {name: content for name, content in evidence.files.items() if name not in (RELEASE, PAGE)}
+    contents = {name: content for name, content in evidence.files.items() if name != RELEASE}
     if evidence.timings is not None:
         contents[TIMINGS] = evidence.timings
     for name, content in contents.items():
@@ -88,26 +84,6 @@ def agreement(evidence: Evidence) -> CheckOutcome:
         return failed(fault, 0)
     columns = len(found.bounds.columns)
     return passed(f"{len(found.parameters)} parameters, the bounds of {columns} columns, the grid and the marks")
-
-
-def page(evidence: Evidence) -> CheckOutcome:
-    """The page beside the release is the one that the release and the record make: it says nothing else to anybody.
-
-    No digest of it stands anywhere, so it is made again, to the byte; which only the version can that made it.
-    """
-    content = evidence.files.get(PAGE)
-    if content is None:
-        return nothing_to_ask(f"there is no {PAGE}, which earlier versions did not make")
-    if is_of_another_version(content):
-        return not_possible(
-            f"{PAGE} says that version {made_by(content)} made it, and this is {MAKER}: what it says is not known to "
-            "be true, until that version audits it or it is taken away"
-        )
-    found = as_stated(evidence.release_file, evidence.auxiliary)
-    sent = sent_in(evidence.files[TRANSCRIPT], found)
-    if fault := page_fault(content, page_content(found, evidence.files[RELEASE], evidence.digests, sent)):
-        return failed(fault)
-    return passed(f"{len(content)} bytes, as this version makes them of {RELEASE} and of the record")
 
 
 def approvals(evidence: Evidence) -> CheckOutcome:

@@ -20,7 +20,7 @@ from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import logistic_constants
 from smc_dp.run.agreement import AS_PRINTED, REASONS, SEEDED, TEST_KEYS, marked, with_assumptions
 from smc_dp.run.binding import statement_fault
-from smc_dp.run.folder import RELEASE
+from smc_dp.run.release import RELEASE
 
 _SIZES = tuple(10**k for k in range(8))  # up to the largest size that the calibration knows
 _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another digit on another machine

@@ -26,7 +26,7 @@ from smc_dp.audit.run.report import AuditReport
 from smc_dp.pages.rendering import html
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.folder import AUXILIARY, RELEASE, STUDY
+from smc_dp.run.release import AUXILIARY, RELEASE, STUDY
 
 Forger = Callable[[Audited, Path], Audited]
 CHECKS = {check.name: check for check in checks.CHECKS}

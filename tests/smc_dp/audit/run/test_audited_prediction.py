@@ -19,7 +19,8 @@ from smc_dp.audit.run import audited_prediction, checks
 from smc_dp.audit.run.check import passed
 from smc_dp.files import reading
 from smc_dp.run import run_files
-from smc_dp.run.folder import FILES, RELEASE, SHARES, read_files
+from smc_dp.run.folder import FILES, read_files
+from smc_dp.run.release import RELEASE, SHARES
 
 # The checks of the code are slow and have tests of their own.
 ALL = tuple(replace(c, run=lambda _: passed("so")) if c.name in OF_THE_CODE else c for c in checks.CHECKS)

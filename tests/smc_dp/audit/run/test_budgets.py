@@ -19,10 +19,11 @@ from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.evidence import load
 from smc_dp.errors import InputError
 from smc_dp.ledger import composition, export
+from smc_dp.ledger.history import History
 from smc_dp.ledger.ledger import Ledger
 from smc_dp.run.charge import price_of
-from smc_dp.run.folder import RELEASE
 from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.release import RELEASE
 
 PARTIES = ("north-0", "north-1", "north-2")
 
@@ -89,7 +90,10 @@ def test_a_reservation_that_came_to_nothing_costs_nothing(audited: AuditedRun, l
     reserved = replace(history, entries=history.entries[:4])
     pending, void = (
         budgets.charged(found, audited)
-        for found in (reserved, reserved.followed_by(reserved.settled(4, "void", None, history.entries[3].date)))
+        for found in (
+            reserved,
+            History(reserved.start, (*reserved.entries, reserved.settled(4, "void", None, history.entries[3].date))),
+        )
     )
     assert pending is not None
     assert void is not None

@@ -24,7 +24,7 @@ from smc_dp.audit.run.conformity import conversation
 from smc_dp.audit.run.conformity.conversation import beside_schedule
 from smc_dp.audit.run.evidence import load
 from smc_dp.errors import InputError
-from smc_dp.run.folder import SHARES, TRANSCRIPT
+from smc_dp.run.release import SHARES, TRANSCRIPT
 from smc_dp.run.terms import curator
 
 
@@ -34,7 +34,7 @@ def _known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "PROTOCOLS", {**PROTOCOLS, **TOYS})
 
 
-OF_THE_RELEASE = {"files", "release", "agreed", "page", "cost", "mechanism", "statement", "marks", "noise", "models"}
+OF_THE_RELEASE = {"files", "release", "agreed", "cost", "mechanism", "statement", "marks", "noise", "models"}
 
 
 @pytest.mark.parametrize(("protocol", "shares"), [(KEYLESS, 4), (EQUALS, 3)], ids=["a curator", "no curator"])

@@ -17,8 +17,8 @@ from smc_dp.audit.run.checks import CHECKS
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.privacy.target import Target
-from smc_dp.run.folder import RELEASE
 from smc_dp.run.identities import PUBLIC_FILE, create, of_run
+from smc_dp.run.release import RELEASE
 from smc_dp.run.simulation import simulate_run
 
 DATA = hospitals((12, 8, 20, 10, 14), 2)

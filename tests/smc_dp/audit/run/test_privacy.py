@@ -37,7 +37,7 @@ from smc_dp.privacy.sensitivity import logistic_constants
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import with_assumptions
 from smc_dp.run.binding import statement_fault
-from smc_dp.run.folder import RELEASE, SHARES
+from smc_dp.run.release import RELEASE, SHARES
 
 CHECKS = {check.name: check for check in privacy.CHECKS}
 REPEATS = 60

@@ -34,7 +34,7 @@ from smc_dp.privacy.distributed import SharedNoise, laws
 from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, WholeShares
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.target import Target
-from smc_dp.run.folder import RELEASE
+from smc_dp.run.release import RELEASE
 from smc_dp.run.simulation import simulate_run
 
 SIZES, DIMENSION = (30, 20, 45, 12), 12

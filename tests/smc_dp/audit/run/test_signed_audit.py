@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.audited import Folders
 
-from smc_dp.run.folder import RELEASE, SHARES, TRANSCRIPT
+from smc_dp.run.release import RELEASE, SHARES, TRANSCRIPT
 
 ROOT = Path(__file__).parents[4]
 PAGE = ROOT / "smc_dp" / "audit" / "README.md"

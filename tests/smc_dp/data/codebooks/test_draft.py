@@ -141,7 +141,7 @@ def test_rules_for_empty_cells_are_suggested_and_not_taken() -> None:
 
 
 def test_how_the_file_is_written_is_no_part_of_what_is_public() -> None:
-    form: dict[str, str | list[str]] = {"separator": "\t", "missing": ["NA", "?"]}
+    form = {"separator": "\t", "decimal": ","}
     found = drafted(CodeBook("b", "k", WHOLE.entries, form), "out")
     assert parse_bounds(found.text) == parse_bounds(drafted(WHOLE, "out").text)
     said = [line.removeprefix("# ") for line in found.text.splitlines()]

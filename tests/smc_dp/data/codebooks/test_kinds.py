@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import datetime
 import io
-import json
 import os
 import tomllib
 from pathlib import Path
@@ -38,10 +37,6 @@ HEADINGS = (
     *("Text Validation Type OR Show Slider Number", "Text Validation Min", "Text Validation Max", "Identifier?"),
 )
 TYPES = ("text", "radio", "checkbox", "yesno", "slider", "calc")
-KEYS = (
-    *("name", "titles", "datatype", "base", "format", "minimum", "maximum", "null", "required", "separator", "virtual"),
-    *("columns", "primaryKey", "decimalChar", "delimiter", "encoding", "header", "tableSchema", "suppressOutput"),
-)
 
 
 @pytest.fixture
@@ -90,10 +85,8 @@ def test_rows_and_statistics_of_a_parquet_file_make_no_difference(table: Path) -
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "marked"])
-def test_each_kind_is_told_by_its_beginning(mark: bytes, tmp_path: Path) -> None:
+def test_a_dictionary_is_told_by_its_beginning(mark: bytes, tmp_path: Path) -> None:
     path = tmp_path / "book"
-    path.write_bytes(mark + json.dumps({"tableSchema": {"columns": [{"name": "a"}]}}, indent=1).encode())
-    assert read_codebook(path).kind == "CSV on the Web metadata"
     path.write_bytes(mark + b'"Variable / Field Name",Form,Field Type\r\nid,f,text\r\na,f,yesno\r\n')
     assert read_codebook(path).kind == "a REDCap data dictionary"
 
@@ -113,7 +106,7 @@ def test_each_kind_is_told_by_its_beginning(mark: bytes, tmp_path: Path) -> None
 def test_rows_are_no_code_book_and_are_not_looked_into(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "north.csv"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="wanted CSV on the Web metadata") as caught:
+    with pytest.raises(InputError, match="wanted a REDCap data dictionary") as caught:
         read_codebook(path)
     assert "zebra" not in str(caught.value)
     assert "314159" not in str(caught.value)
@@ -125,7 +118,10 @@ def test_what_is_no_plain_file_or_no_text_is_refused(tmp_path: Path) -> None:
         read_codebook(tmp_path / "pipe")
     for content, said in (
         (b"Field Type,Variable / Field Name\ntext,\xff\n", "is not UTF-8 text"),
-        (b'{"tableSchema"', "is not JSON"),
+        (
+            b'{"tableSchema": {"columns": [{"name": "a"}]}}',
+            "CSV on the Web metadata, which is no longer read; wanted a",
+        ),
         (b"PAR1junkPAR1", "is not a Parquet file that can be read"),
     ):
         (tmp_path / "book").write_bytes(content)
@@ -135,11 +131,6 @@ def test_what_is_no_plain_file_or_no_text_is_refused(tmp_path: Path) -> None:
 
 # Code books of unknown origin: a draft, or one line.
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["integer", "a|b"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
-    max_leaves=12,
-)
 CELLS = st.sampled_from(["", "a", "b", "y", *TYPES, "1, x | 2, y", "|,|", "integer", "date_dmy", "1e999", "9999-99-99"])
 
 
@@ -151,16 +142,6 @@ def drafted_or_refused(path: Path, label: str | None = None) -> None:
     assert all(line.isprintable() for line in found.text.splitlines())
     if not found.waiting:
         assert set(tomllib.loads(found.text)) >= {"label", "columns"}
-
-
-@given(st.fixed_dictionaries({"tableSchema": JSON | st.fixed_dictionaries({"columns": st.lists(JSON)})}, optional={
-    "dialect": JSON, "null": JSON, "datatype": JSON, "tables": JSON,
-}), st.none() | st.text(max_size=2))  # fmt: skip
-def test_any_metadata_is_drafted_or_refused(document: object, label: str | None) -> None:
-    with TemporaryDirectory() as place:
-        path = Path(place) / "book.json"
-        path.write_text(json.dumps(document), encoding="utf-8")
-        drafted_or_refused(path, label)
 
 
 @given(st.lists(st.lists(CELLS, max_size=9), max_size=5), st.sampled_from([None, "a", "b"]))

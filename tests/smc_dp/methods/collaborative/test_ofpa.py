@@ -10,6 +10,7 @@ import pytest
 import scipy.optimize
 import scipy.stats
 from sklearn.linear_model import LogisticRegression
+from support.existence import existence
 from support.hospitals import federation, rows
 
 from protocols.arithmetic.rng import Stream
@@ -92,7 +93,7 @@ def test_the_certificate_agrees_with_a_search_for_directions_and_with_newton():
     for seed in range(30):
         X, y = problem(30, 2, seed)
         v = np.append(np.random.default_rng(seed).laplace(scale=3.0, size=2), 0.0)
-        delta = tilted.existence(X, y, v)
+        delta = existence(X, y, v)
         if abs(delta) < 0.01:
             continue  # the net is too coarse
         seen.add(delta > 0)
@@ -110,21 +111,21 @@ def test_the_certificate_agrees_with_a_search_for_directions_and_with_newton():
 def test_certificates_of_cases_that_are_known():
     X = with_one(np.array([[-0.5], [-0.1], [0.1], [0.5]]))
     separable, mixed = np.array([0.0, 0, 1, 1]), np.array([0.0, 1, 0, 1])
-    assert tilted.existence(X, separable, np.zeros(2)) == pytest.approx(0, abs=1e-9)
+    assert existence(X, separable, np.zeros(2)) == pytest.approx(0, abs=1e-9)
     assert not tilted.minimiser(X, separable, np.zeros(2), np.zeros(2))[1]
-    assert tilted.existence(X, mixed, np.zeros(2)) > 0.1
+    assert existence(X, mixed, np.zeros(2)) > 0.1
     assert tilted.minimiser(X, mixed, np.zeros(2), np.zeros(2))[1]
-    assert tilted.existence(X, mixed, np.array([5.0, 0])) < 0
+    assert existence(X, mixed, np.array([5.0, 0])) < 0
     # A feature that a party never sees: its noise alone decides, and there is never a minimiser.
     blank = np.column_stack([np.zeros(4), X])
-    assert tilted.existence(blank, mixed, np.array([0.01, 0, 0])) == -inf
+    assert existence(blank, mixed, np.array([0.01, 0, 0])) == -inf
     assert not tilted.minimiser(blank, mixed, np.array([0.01, 0, 0]), np.zeros(3))[1]
-    assert tilted.existence(blank, mixed, np.zeros(3)) > 0.1
+    assert existence(blank, mixed, np.zeros(3)) > 0.1
     assert tilted.minimiser(blank, mixed, np.zeros(3), np.zeros(3))[1]
     # So with indicators of both values of a column: (1, 1, -1) leaves every score as it is.
     coded = np.array([[1.0, 0, 1], [1, 0, 1], [0, 1, 1], [0, 1, 1]])
-    assert tilted.existence(coded, mixed, np.array([0.01, 0.02, 0])) == -inf
-    assert tilted.existence(coded, mixed, np.array([0.01, -0.01, 0])) > 0.1
+    assert existence(coded, mixed, np.array([0.01, 0.02, 0])) == -inf
+    assert existence(coded, mixed, np.array([0.01, -0.01, 0])) > 0.1
 
 
 # As printed.

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import byte_steps
 from support.sessions import Setup, start, with_roles
 
 from protocols.arithmetic.ring import Vector
@@ -20,7 +21,6 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
 from protocols.errors import StallError
-from protocols.runtime import replay
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.simulate import Run, Setting, simulate
@@ -200,16 +200,18 @@ def test_whatever_one_party_is_asked_its_contribution_is_legal(name: str, form: 
 # Once.
 
 
-def state_before(session: Session, run: Run, name: str, r: int, home: Any) -> tuple[replay.Step, dict[str, Envelope]]:
+def state_before(
+    session: Session, run: Run, name: str, r: int, home: Any
+) -> tuple[byte_steps.Step, dict[str, Envelope]]:
     """A party that is about to hear what sum r - 1 was."""
     made, me = session.setup.session, session.setup.identities[name]
     mail = run.transcript.envelopes
     board = {e.sender: e for e in mail if e.kind == HELLO}
-    step = replay.begin(made, name, me, session.setup.seeds[name], session.setup.inputs[name], board)
+    step = byte_steps.begin(made, name, me, session.setup.seeds[name], session.setup.inputs[name], board)
     for letter in [e for e in mail if e.to == name]:
         if (letter.kind, letter.stage) == ("Result", stage(r - 1)):
             return step, board
-        step = replay.step(made, step.state, [letter], me, step.counter, board, home=home)
+        step = byte_steps.step(made, step.state, [letter], me, step.counter, board, home=home)
     raise AssertionError("no such letter")
 
 
@@ -235,7 +237,7 @@ def test_a_party_that_goes_back_to_an_old_state_answers_no_sum_twice(form: Gradi
     me = session.setup.identities[P1]
 
     def heard(letter: Envelope) -> list[Envelope]:
-        return replay.step(session.setup.session, step.state, [letter], me, step.counter, board, home=home).mail
+        return byte_steps.step(session.setup.session, step.state, [letter], me, step.counter, board, home=home).mail
 
     (first,) = [e for e in heard(results[0]) if e.kind == "Masked"]
     if counts:

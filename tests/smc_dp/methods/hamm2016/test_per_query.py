@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
+from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
@@ -131,7 +132,7 @@ def test_neighbours_answers_compose_to_epsilon(noise: NoiseName, classes: int) -
         wanted = Fraction(2)
     assert 0.999999 * wanted < q * one <= wanted * (1 + Fraction(1, 10**11))
     stated = wanted / 2 if noise == "gauss" else wanted  # rho, of one discrete Gaussian
-    assert calibrated.rounded_epsilon() == pytest.approx(float(stated), rel=1e-12)
+    assert rounded_epsilon(calibrated) == pytest.approx(float(stated), rel=1e-12)
     # twins: noise for one query only; for a change of one count (Laplace noise of scale 1/epsilon)
     assert q * q * one > 1.1 * wanted
     assert q * one > 1.1 * wanted / 2

@@ -8,13 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.stats
+from support.hamm2016_theorems import lemma_2, lemma_5, lemma_6, theorem_4, weighted_loss
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.learning.softmax import certified
 from smc_dp.methods.hamm2016.ensemble import Ensemble
-from smc_dp.methods.hamm2016.theorems import lemma_2, lemma_5, lemma_6, theorem_4, weighted_loss
 from smc_dp.methods.hamm2016.votes import Soft
 from smc_dp.methods.model import LinearModel
 from smc_dp.privacy.target import Target

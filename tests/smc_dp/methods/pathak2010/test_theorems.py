@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.stats
+from support import pathak2010_theorems as bounds
+from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.arrays import Array
@@ -17,7 +19,6 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.learning.objective import RegularisedLogistic
 from smc_dp.learning.solver import minimise
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.pathak2010 import theorems as bounds
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import noise_of
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
@@ -149,7 +150,7 @@ def test_theorem_4_1_is_the_true_epsilon_of_our_calibration(noise: PureNoiseName
     calibrated = noise_of(Target(Fraction(1, 2), "paper", noise), n_1, d, lam, K)
     assert calibrated is not None
     found = bounds.theorem_4_1(K, n_1, n_1, lam, epsilon, d, noise)
-    assert found == pytest.approx(calibrated.rounded_epsilon(), rel=1e-5)
+    assert found == pytest.approx(rounded_epsilon(calibrated), rel=1e-5)
     assert bounds.theorem_4_1(K, n_1, n_j, lam, epsilon, d, noise) == pytest.approx(found * n_1 / n_j)
     assert bounds.theorem_4_1_printed(epsilon, n_1, n_j) == pytest.approx(epsilon * n_1 / n_j)
     # Coordinate-wise noise of one party keeps less than it says; all else keeps more.

@@ -28,8 +28,8 @@ from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import Target
 from smc_dp.run.approvals import to_sign
 from smc_dp.run.checked import checked
-from smc_dp.run.folder import PAGE, RELEASE, STUDY, TIMINGS
 from smc_dp.run.publication import publish
+from smc_dp.run.release import RELEASE, STUDY, TIMINGS
 
 DATA = hospitals((12, 8, 20), 2)
 PARTIES = DATA.federation.names
@@ -94,7 +94,7 @@ def test_a_simulation_has_no_study(simulated: Path) -> None:
 
 def test_whoever_reads_or_publishes_it_knows_the_study(folders: Folders, tmp_path: Path) -> None:
     assert checked(folders.run).unaudited is None
-    assert set(publish(folders.run, tmp_path / "public")) == {PAGE, RELEASE, STUDY, "transcript.jsonl"}
+    assert set(publish(folders.run, tmp_path / "public")) == {RELEASE, STUDY, "transcript.jsonl"}
     assert (tmp_path / "public" / STUDY).read_bytes() == (folders.run / STUDY).read_bytes()
     assert checked(tmp_path / "public").unaudited is None
     (tmp_path / "public" / STUDY).unlink()

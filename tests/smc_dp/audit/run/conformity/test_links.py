@@ -17,7 +17,7 @@ from support.audited import toy_run
 from smc_dp.audit.run.conformity import links, session
 from smc_dp.audit.run.evidence import load
 from smc_dp.errors import InputError
-from smc_dp.run.folder import TRANSCRIPT
+from smc_dp.run.release import TRANSCRIPT
 
 # A few lines at either end and in the middle: what is done to one is found there, whatever line it is.
 SOME = (1, 2, 40, -1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,8 @@ from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.errors import InputError
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import REASONS, SEEDED, Agreement
-from smc_dp.run.folder import PAGE, RELEASE, SHARES, TIMINGS
-from smc_dp.run.page import MAKER
-from smc_dp.run.publication import publish
+from smc_dp.run.agreement import Agreement
+from smc_dp.run.release import RELEASE, SHARES, TIMINGS
 from smc_dp.run.terms import CuratorTerms
 
 SIZES, PARTIES = (12, 8, 20), ("north-0", "north-1", "north-2")
@@ -121,9 +118,9 @@ MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "unknown field": (RELEASE, put(note="x"), True, {"release", "agreed"}),
     "bounds the wrong way round": (RELEASE, lambda d: d["bounds"]["x0"].reverse(), True, {"release", "agreed"}),
     "three classes": (RELEASE, put(classes=["a", "b", "c"]), True, {"release", "agreed"}),
-    "another digest": (RELEASE, lambda d: d["digests"].update({SHARES: "00" * 32}), False, {"files", "page"}),
+    "another digest": (RELEASE, lambda d: d["digests"].update({SHARES: "00" * 32}), False, {"files"}),
     "digest of a fourth file": (
-        RELEASE, lambda d: d["digests"].update({"x": "00" * 32}), False, {"files", "release", "agreed", "page"},
+        RELEASE, lambda d: d["digests"].update({"x": "00" * 32}), False, {"files", "release", "agreed"},
     ),
     "another share": (SHARES, in_share(lambda y: y.__setitem__(0, "1")), True, {"shares", "release", "agreed"}),
     "another share, old digest": (
@@ -193,50 +190,6 @@ def test_an_altered_folder_fails_these_checks_and_no_others(name: str, honest: F
     assert failed(f.edited(honest.run, tmp_path / "altered", file, change, redigest=redigest)) == wanted
 
 
-# of the page, whose text is no JSON
-PAGES: dict[str, Callable[[str], str]] = {
-    "another number of messages": lambda text: re.sub("It took [0-9,]+ messages", "It took 3 messages", text),
-    "another party": lambda text: text.replace(P2, "south"),
-    "no mark of a seed": lambda text: text.replace(REASONS[SEEDED], "nothing to fear"),
-    "a guarantee where there is none": lambda text: text.replace("carries no privacy guarantee", "is private"),
-    "an accuracy": lambda text: text.replace("</main>", "<p>Accuracy: 0.93</p></main>"),
-    "a space": lambda text: text + " ",
-    "nothing": lambda text: "",
-    "no version": lambda text: text.replace(f"Made by smc-dp {MAKER}", "Made"),
-    "another version than the first that it names": lambda text: text.replace("<main>", f"<main>{OTHER}"),
-}
-OTHER = "Made by smc-dp 9.9 of release.json"
-
-
-def with_page(run: Path, target: Path, change: Callable[[str], str]) -> Path:
-    """A copy with another page."""
-    shutil.copytree(run, target)
-    text = (run / PAGE).read_text()
-    (target / PAGE).write_text(change(text))
-    assert change(text) != text
-    return target
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_that_says_something_else_than_its_release_is_a_lie(name: str, honest: Folders, tmp_path: Path) -> None:
-    run = with_page(honest.run, tmp_path / "run", PAGES[name])
-    assert failed(run) == {"page"}
-    with pytest.raises(InputError, match=r"page\.html says something else than the release"):
-        publish(run, tmp_path / "published")
-
-
-def test_a_page_of_another_version_cannot_be_made_again_and_none_need_be_there(honest: Folders, tmp_path: Path) -> None:
-    older = with_page(honest.run, tmp_path / "older", lambda t: t.replace(f"smc-dp {MAKER} of", "smc-dp 0.0.9 of"))
-    assert outcomes(older)["page"].status == "not possible"
-    assert "version 0.0.9" in outcomes(older)["page"].detail
-    with pytest.raises(InputError, match="publish with that version, or take the page away"):
-        publish(older, tmp_path / "as it is")
-    (older / PAGE).unlink()
-    assert outcomes(older)["page"].status == "not possible"
-    assert PAGE not in publish(older, tmp_path / "without")
-    assert failed(older) == set()
-
-
 @pytest.mark.parametrize("name", ["less than no seconds", "less than no seconds of a role"])
 def test_seconds_in_a_file_are_not_taken_for_the_option(name: str, honest: Folders, tmp_path: Path) -> None:
     file, change, redigest, _ = MUTANTS[name]
@@ -249,8 +202,7 @@ def test_seconds_in_a_file_are_not_taken_for_the_option(name: str, honest: Folde
 
 def test_every_check_has_mutants_of_its_own() -> None:
     for check in conformity.PUBLICATION:
-        of_page = len(PAGES) if check.name == "page" else 0
-        assert of_page + sum(check.name in wanted for *_, wanted in MUTANTS.values()) >= 2, check.name
+        assert sum(check.name in wanted for *_, wanted in MUTANTS.values()) >= 2, check.name
 
 
 def test_the_grid_and_the_weights_changed_together_are_noticed(honest: Folders, tmp_path: Path) -> None:

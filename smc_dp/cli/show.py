@@ -1,0 +1,40 @@
+"""The command `show`: what a run released, on the terminal or as a page for a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smc_dp.cli import screen
+from smc_dp.cli.options import check_beside
+
+
+def show(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page for a browser instead: a new file outside of RUN.")
+    ] = None,
+) -> None:
+    """Print what a run released, what that guarantees and does not, the parties, the settings and the files.
+
+    The release is verified first, as `smc-dp predict` does. The text and the page hold the same, made from the
+    published files alone: no row, no accuracy and no duration.
+
+    \b
+    Examples:
+      smc-dp show runs/first
+      smc-dp show runs/first --html first.html
+    """
+    from smc_dp.pages import text
+    from smc_dp.pages.rendering import write_page
+    from smc_dp.run.page import run_page
+
+    check_beside(run_folder, {"--html": html})
+    page = run_page(run_folder)
+    if html is None:
+        screen.show_lines(text.lines(page, screen.prose_width()))
+    else:
+        write_page(html, page, f"--html: {html}")
+        print(f"Written to {html}.")

@@ -1,0 +1,145 @@
+"""`show` prints a verified release or writes it as a page; a page of an earlier version is ignored."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support import forgeries as f
+from support.audited import Folders, toy_run
+from support.shown import ShownPage
+
+from smc_dp.cli import screen
+from smc_dp.cli.main import main
+from smc_dp.run.folder import PAGE
+from smc_dp.run.release import RELEASE, TRANSCRIPT
+
+LIE = "epsilon 0.01, as the ministry says"
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    made = toy_run(tmp_path_factory.mktemp("honest"), (12, 8), key_bits=256)
+    (made.run.parent / "rows.csv").write_text("x0,x1\n0.5,-0.5\n")
+    return made
+
+
+def closed(text: str) -> str:
+    """Return a text without spaces and in small letters: a terminal breaks lines, and its headings are capitals."""
+    return "".join(text.split()).casefold()
+
+
+def test_the_terminal_and_the_page_say_the_same(
+    honest: Folders, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "page.html"
+    assert main(["show", str(honest.run)]) == 0
+    printed, err = capsys.readouterr()
+    assert err == ""
+    assert main(["show", str(honest.run), "--html", str(file)]) == 0
+    assert capsys.readouterr() == (f"Written to {file}.\n", "")
+    texts = [text for text in ShownPage(file.read_text()).texts if text.strip()]
+    assert len(texts) > 100
+    assert unsaid(texts, printed) == []
+    assert unsaid(texts, printed.replace("Several releases of the same rows add up.", "")) != []
+
+
+def unsaid(texts: list[str], printed: str) -> list[str]:
+    """Return the texts of a page that were not printed."""
+    return [text for text in texts if closed(text) not in closed(printed)]
+
+
+def test_lines_fit_a_terminal(
+    honest: Folders, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screen, "prose_width", lambda: 60)
+    assert main(["show", str(honest.run)]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 60
+
+
+@pytest.mark.parametrize("where", ["run/page.html", "link/x.html", "nowhere/x.html", "there.html", "dangling"])
+def test_a_page_is_a_new_file_outside_of_the_run(
+    where: str, honest: Folders, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(honest.run, tmp_path / "run")
+    (tmp_path / "link").symlink_to(tmp_path / "run")
+    (tmp_path / "dangling").symlink_to("nowhere at all")
+    (tmp_path / "there.html").write_text("x")
+    refused(capsys, tmp_path, "show", str(tmp_path / "run"), "--html", str(tmp_path / where))
+
+
+def refused(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> None:
+    """Assert that a command ends with one line and code 2, and changes no file in the folder."""
+    before = {path: path.lstat().st_mtime_ns for path in folder.rglob("*")}
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n"), err[:7]) == ("", 1, "error: ")
+    assert {path: path.lstat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+@pytest.mark.parametrize("with_page", [False, True])
+@pytest.mark.parametrize(
+    "make",
+    [
+        f.altered_weight,
+        lambda r, t: f.edited(r, t, RELEASE, lambda d: d["classes"].reverse()),
+        f.altered_timings,
+        lambda r, t: f.with_text(r, t, "{}\n"),
+        lambda r, t: t / "nowhere",
+    ],
+)
+def test_a_folder_that_contradicts_itself_is_not_shown(
+    make: Callable[[Path, Path], Path],
+    with_page: bool,
+    honest: Folders,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = make(honest.run, tmp_path / "run")
+    if with_page and run.is_dir():
+        (run / PAGE).write_text(LIE)
+    refused(capsys, tmp_path, "show", str(run))
+    refused(capsys, tmp_path, "show", str(run), "--html", str(tmp_path / "page.html"))
+
+
+COMMANDS = {
+    "show": (),
+    "audit": ("--json",),
+    "predict": ("--data", "rows.csv"),
+    "publish": ("--to", "published"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_page_of_an_earlier_version_is_ignored_with_one_line(
+    command: str,
+    honest: Folders,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(honest.run, "run")
+    shutil.copy(honest.run.parent / "rows.csv", tmp_path)
+    (tmp_path / "run" / PAGE).write_text(LIE)
+    code = main([command, "run", *COMMANDS[command]])
+    out, err = capsys.readouterr()
+    assert (code, [line for line in err.splitlines() if PAGE in line or line.startswith("error")]) == (
+        0,
+        [f"warning: {Path('run') / PAGE}: ignored. An earlier version wrote it, and nothing verifies it. Delete it."],
+    )
+    assert LIE not in out
+    assert PAGE not in out
+    if command == "audit":
+        assert {f["file"] for f in json.loads(out)["files"]} >= {RELEASE, TRANSCRIPT}
+    if command == "publish":
+        assert sorted(os.listdir("published")) == sorted({RELEASE, "shares.json", TRANSCRIPT})
+
+
+def test_without_such_a_page_nothing_is_said(honest: Folders, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(honest.run)]) == 0
+    assert capsys.readouterr().err == ""
