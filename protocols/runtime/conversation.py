@@ -113,13 +113,15 @@ class GroupTraffic:
 class Foreseen:
     """Cost of a conversation: messages, bytes and rounds by stage, and messages by group.
 
-    `links`: the number of ends of links on which something is sent; each end makes the keys of its link.
+    `links`: the number of ends of links on which something is sent; each end makes the keys of its link. `signed`: the
+    number of signed envelopes.
     """
 
     groups: Groups
     by_stage: dict[str, Traffic] = field(default_factory=dict)
     by_group: dict[str, GroupTraffic] = field(default_factory=dict)
     links: int = 0
+    signed: int = 0
 
 
 def foresee(program: Program, p: Any, conversation: Conversation, overhead: int = 0) -> Foreseen:
@@ -260,6 +262,7 @@ class _Course:
         if kind == HELLO:
             self._deepen(stage, depth)
         self._add(stage, number, size)
+        self._found.signed += number
         tally.messages, tally.bytes = tally.messages + number, tally.bytes + size
 
     def _add(self, stage: str, number: int, size: int) -> None:

@@ -21,6 +21,7 @@ from protocols.crypto.identity import Identity
 from protocols.runtime import message as messages
 from protocols.runtime.channel import Channel
 from protocols.runtime.conversation import AGREEMENT, BIT, ENCRYPTION, GATE, MASK_BYTE, POWER, Foreseen, Operations
+from protocols.runtime.envelope import Envelope
 from protocols.runtime.message import PARTY, Message, Times, message, public
 from protocols.runtime.session import SESSION_BYTES, Session
 
@@ -38,7 +39,7 @@ def estimated_seconds(p: Any, operations: Operations, foreseen: Foreseen) -> flo
         ENVELOPE: sum(stage.messages for stage in foreseen.by_stage.values()),
         SENT_BYTE: sum(stage.bytes for stage in foreseen.by_stage.values()),
         **operations,
-        AGREEMENT: operations.get(AGREEMENT, 0) + LINK_AGREEMENTS * foreseen.links,
+        AGREEMENT: operations.get(AGREEMENT, 0) + LINK_AGREEMENTS * foreseen.links + foreseen.signed,
     }
     return sum(count * PRIMITIVES[kind](p) for kind, count in counts.items() if count)
 
@@ -113,7 +114,7 @@ def _mask_byte(p: Any) -> float:
 
 
 def _sending(words: int) -> Callable[[], object]:
-    """Return what encodes, seals, opens and decodes a message of so many numbers, and adds them up."""
+    """Return what encodes, seals, records, opens and decodes a message of so many numbers, and adds them up."""
     rng, ring = Stream.from_system(), Ring(8 * _WIDTH)
     owners = {name: Identity.generate(rng.fork(name)) for name in (CHOOSER, HOLDER)}
     pinned = {name: owner.public for name, owner in owners.items()}
@@ -125,7 +126,8 @@ def _sending(words: int) -> Callable[[], object]:
 
     def send() -> None:
         envelope = one.seal(other.name, "SampleNumbers", "1", messages.encode(sent, layout, {}))
-        ring.add_vectors(messages.decode(SampleNumbers, other.open(envelope), layout, {}).x, sent.x)
+        recorded = Envelope.decode(envelope.encode())
+        ring.add_vectors(messages.decode(SampleNumbers, other.open(recorded), layout, {}).x, sent.x)
 
     return send
 

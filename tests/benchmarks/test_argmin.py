@@ -24,7 +24,7 @@ BITS, PARTIES, TRIES, PLACE_BYTES = 32, 3, 5, 4
 PROGRAM = Path(__file__).with_name("mpyc_party.py")
 
 
-@pytest.mark.parametrize(("K", "at_least"), [(100, 10), (1000, 30)])
+@pytest.mark.parametrize(("K", "at_least"), [(100, 5), (1000, 20)])
 def test_argmin_against_mpyc(K: int, at_least: float, compare: Compare) -> None:
     pytest.importorskip("mpyc", reason="MPyC is not installed: it is in the extra peers")
     rng = Stream.from_system()

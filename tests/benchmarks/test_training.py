@@ -25,7 +25,7 @@ Party = tuple[Array, Array]
 
 
 @pytest.mark.parametrize(
-    ("parties", "rows", "dimension", "classes", "at_least"), [(2000, 22, 123, 2, 20), (1000, 6, 50, 6, 25)]
+    ("parties", "rows", "dimension", "classes", "at_least"), [(2000, 22, 123, 2, 15), (1000, 6, 50, 6, 20)]
 )
 def test_training_and_votes(
     parties: int, rows: int, dimension: int, classes: int, at_least: float, compare: Compare
