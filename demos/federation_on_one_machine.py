@@ -28,7 +28,7 @@ from sklearn.datasets import load_breast_cancer
 
 from smc_dp import audit_run, predict
 from smc_dp.deploy.store import StoreError, standing
-from smc_dp.ledger.ledger import Ledger
+from smc_dp.privacy.ledger.ledger import Ledger
 
 SITES, KILLED, WHEN = ("north", "south", "west"), "south", "sum3"
 ALL = (*SITES, "charlie")

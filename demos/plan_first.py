@@ -18,7 +18,7 @@ import numpy as np
 
 import smc_dp
 from smc_dp import Federation, Rows
-from smc_dp.plans import words
+from smc_dp.planning import words
 
 SIZES = {"north": 5000, "south": 800, "clinic": 30}
 COLUMNS, RUNS = 12, 5

@@ -25,9 +25,9 @@ from smc_dp import run_protocol
 from smc_dp.audit.run import conformity, report
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.audit.run.sequence import sequence
+from smc_dp.core.errors import InputError
+from smc_dp.core.writing import write_new
 from smc_dp.data import sources
-from smc_dp.errors import InputError
-from smc_dp.files.writing import write_new
 from smc_dp.run.release import TRANSCRIPT
 
 

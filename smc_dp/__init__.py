@@ -24,25 +24,25 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from smc_dp.version import __version__
+from smc_dp.core.version import __version__
 
 if TYPE_CHECKING:  # for type checkers, which read no table: the same names from the same modules
     from smc_dp.audit.run.audited_prediction import predict as predict
     from smc_dp.audit.run.checks import audit_run as audit_run
+    from smc_dp.core.errors import InputError as InputError
+    from smc_dp.core.errors import RowsClippedWarning as RowsClippedWarning
     from smc_dp.data.federation import Federation as Federation
     from smc_dp.data.federation import Rows as Rows
-    from smc_dp.errors import InputError as InputError
     from smc_dp.estimators import AveragingClassifier as AveragingClassifier
     from smc_dp.estimators import CollaborativeClassifier as CollaborativeClassifier
     from smc_dp.estimators import EnsembleClassifier as EnsembleClassifier
     from smc_dp.estimators import FeatureMethodClassifier as FeatureMethodClassifier
     from smc_dp.estimators import SecureSumClassifier as SecureSumClassifier
     from smc_dp.methods.registry import METHODS as METHODS
-    from smc_dp.notices import RowsClippedWarning as RowsClippedWarning
-    from smc_dp.plans.plan import plan as plan
+    from smc_dp.planning.plan import plan as plan
     from smc_dp.privacy.statement import PrivacyStatement as PrivacyStatement
     from smc_dp.privacy.target import Target as Target
-    from smc_dp.run.protocol import run_protocol as run_protocol
+    from smc_dp.run.run_protocol import run_protocol as run_protocol
 
 _MODULES = MappingProxyType(
     {
@@ -52,16 +52,16 @@ _MODULES = MappingProxyType(
         "EnsembleClassifier": "smc_dp.estimators",
         "FeatureMethodClassifier": "smc_dp.estimators",
         "Federation": "smc_dp.data.federation",
-        "InputError": "smc_dp.errors",
+        "InputError": "smc_dp.core.errors",
         "PrivacyStatement": "smc_dp.privacy.statement",
         "Rows": "smc_dp.data.federation",
-        "RowsClippedWarning": "smc_dp.notices",
+        "RowsClippedWarning": "smc_dp.core.errors",
         "SecureSumClassifier": "smc_dp.estimators",
         "Target": "smc_dp.privacy.target",
         "audit_run": "smc_dp.audit.run.checks",
-        "plan": "smc_dp.plans.plan",
+        "plan": "smc_dp.planning.plan",
         "predict": "smc_dp.audit.run.audited_prediction",
-        "run_protocol": "smc_dp.run.protocol",
+        "run_protocol": "smc_dp.run.run_protocol",
     }
 )
 """Public name -> module that defines it, imported when the name is first used (PEP 562)."""

@@ -1,7 +1,7 @@
-"""Which method releases the best model: what the order in `smc_dp/plans/advice.py` is taken from.
+"""Which method releases the best model: what the order in `smc_dp/planning/recommendation.py` is taken from.
 
 Settings are drawn by a fixed seed; in each, every method releases once, its secure form computed in the clear. Prints
-the table in `smc_dp/plans/README.md`; some ten minutes on one core.
+the table in `smc_dp/planning/README.md`; some ten minutes on one core.
 
     python tests/make_advice.py --data-dir DIR
 """
@@ -22,10 +22,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))  # before tests/, whose protocols/ is another folder
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation import ideal
 from smc_dp.data.federation import Rows
 from smc_dp.data.sources import dataset
-from smc_dp.plans.prospect import Circumstances, Prospect
+from smc_dp.methods.functionality import ideal
+from smc_dp.planning.candidate import Circumstances, Prospect
 
 SOURCES = ("breast_cancer", "a9a", "bank", "credit_default", "covtype", "kdd99")
 METHODS = ("newton", "wsum", "wsum_ar", "prr_mean")

@@ -1,8 +1,9 @@
-"""Make the constants of `smc_dp.plans.band`, and try them: `python tests/make_band.py make RESULTS`, or `try`.
+"""Make the constants of `smc_dp.methods.expected_accuracy`, and try them: `python tests/make_band.py make RESULTS`, or
+`try`.
 
 `make` runs the first 1,400 settings of kind "design" and prints the constants that they give; `try` runs the 200 trials
-and prints the tables of `smc_dp/plans/README.md`. Both need the data sets (`SMC_DP_DATA`) and take minutes; what single
-releases lost is added to the file RESULTS, so that what was stopped goes on. Everything follows from seeds.
+and prints the tables of `smc_dp/planning/README.md`. Both need the data sets (`SMC_DP_DATA`) and take minutes; what
+single releases lost is added to the file RESULTS, so that what was stopped goes on. Everything follows from seeds.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # before tests/, whose proto
 from support.drawn_settings import DESIGN, TRIAL, TRIALS
 from support.noise_losses import NoiseLoss, kept, tables
 
-from smc_dp.arrays import Array
-from smc_dp.plans.band import FALLS, ROUND, LossCurves, place
+from smc_dp.core.arrays import Array
+from smc_dp.methods.expected_accuracy import FALLS, ROUND, LossCurves, place
 
 SETTINGS = 1_400
 OUTSIDE = 0.02

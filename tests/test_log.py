@@ -29,7 +29,7 @@ from protocols.runtime.message import PARTY
 from protocols.runtime.session import SESSION_BYTES, Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
 from smc_dp import run_protocol
-from smc_dp.ledger.history import Limit
+from smc_dp.privacy.ledger.history import Limit
 from smc_dp.run.ledgers import Ledgers
 
 PACKAGES = ("protocols", "smc_dp")

@@ -22,17 +22,17 @@ from support.clear import shared
 from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation import ideal
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.data import sources
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.data.partition import deal, parse_split
-from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.methods.functionality import ideal
 from smc_dp.methods.model import LinearModel, Release, classify
 from smc_dp.methods.pathak2010.averages import Local
 from smc_dp.methods.pathak2010.mean import PathakMean, TrainedMean
 from smc_dp.methods.pathak2010.models import noise_of
 from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteLaplace
 from smc_dp.privacy.output import GRID

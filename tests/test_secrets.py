@@ -15,8 +15,8 @@ from protocols.crypto.identity import Identity
 from protocols.runtime.actor import actors
 from protocols.runtime.mailbox import Mail
 from protocols.runtime.simulate import Setting
-from smc_dp.aggregation import Contribution
 from smc_dp.data.federation import Rows
+from smc_dp.methods.functionality import Contribution
 
 CANARY = 271828182845904523
 

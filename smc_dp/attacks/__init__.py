@@ -28,7 +28,7 @@ from smc_dp.attacks import (
     vote_flip,
 )
 from smc_dp.attacks.attack import LEAST_TRIALS, AttackResult, MeasuredAttack
-from smc_dp.errors import InputError, shown
+from smc_dp.core.errors import InputError, shown
 
 TOY_KEY_BITS, LONGEST_KEY_BITS = 512, 4096
 

@@ -15,9 +15,9 @@ from types import MappingProxyType
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
 from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.synthetic import in_the_ball
+from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation
 from smc_dp.methods.collaborative.ofaa import Ofaa, with_printed_noise
 from smc_dp.methods.collaborative.ofpa import Ofpa, printed_noise

@@ -10,11 +10,11 @@ from fractions import Fraction
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
 from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.recovery import recover
 from smc_dp.attacks.recovery_picture import Recovery, beside_the_secret
 from smc_dp.attacks.synthetic import in_the_ball
+from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.collaborative.ofpa import Ofpa, printed_noise
 from smc_dp.pages.blocks import Drawing

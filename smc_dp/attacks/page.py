@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smc_dp.attacks.attack import AttackResult, MeasuredAttack, Variant
-from smc_dp.attacks.bars import bars, told
+from smc_dp.attacks.bar_chart import bars, told
 from smc_dp.attacks.report import RULE, AttackReport, figures, powers, surprises
 from smc_dp.attacks.step_code import noted, place, source
+from smc_dp.core.version import __version__
 from smc_dp.pages.blocks import (
     Banner,
     Bullets,
@@ -23,7 +24,6 @@ from smc_dp.pages.blocks import (
     SideBySide,
     Verbatim,
 )
-from smc_dp.version import __version__
 
 AS_PRINTED, RULES_BROKEN = "as printed", "attacked"
 IN_ITS_PLACE, CONTROL = "what stands here in its place", "the control"

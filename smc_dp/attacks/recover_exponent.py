@@ -21,7 +21,7 @@ from protocols.runtime.claims import View
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, left_behind, mail_from, play
-from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.pathak2010 import noise_for
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.special
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Rows
 from smc_dp.methods.collaborative.rounds import with_one
 

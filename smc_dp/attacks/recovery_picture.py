@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.pages.blocks import Drawing
 from smc_dp.pages.svg import Svg
 

@@ -21,7 +21,7 @@ from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import View
 from protocols.runtime.message import M
 from protocols.runtime.session import Program
-from smc_dp.audit.code.executions import execute
+from smc_dp.leakage.executions import execute
 
 HARDENED = pathak2010.PROGRAM
 PRINTED = as_printed.PROGRAM

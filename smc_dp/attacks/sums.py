@@ -19,8 +19,8 @@ from protocols.secure_sum.parameters import Block, Parameters, stage
 from protocols.secure_sum.values import Addends, Vault
 from smc_dp.attacks.attack import AttackTrial, StepCode, Variant
 from smc_dp.attacks.sessions import PartySecret, Played
-from smc_dp.audit.code.executions import execute
 from smc_dp.data.federation import Public
+from smc_dp.leakage.executions import execute
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
 from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 from smc_dp.methods.sums.weighted_sum import WeightedSum

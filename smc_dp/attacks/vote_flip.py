@@ -16,8 +16,8 @@ from types import MappingProxyType
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
 from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
+from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.hamm2016.ensemble import Ensemble
 from smc_dp.methods.hamm2016.votes import Soft, Vote

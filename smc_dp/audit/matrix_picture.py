@@ -8,10 +8,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from smc_dp.audit.code.words import MatrixTable
+from smc_dp.core.version import __version__
+from smc_dp.leakage.words import MatrixTable
 from smc_dp.pages.blocks import Drawing, Page, PageTable, Prose, Section
 from smc_dp.pages.svg import Fill, Svg, text_width
-from smc_dp.version import __version__
 
 LEAST_WIDTH, LEAST_COLUMN, MARGIN = 352.0, 56.0, 2.0
 LINE, CELL, APART = 16.0, 32.0, 10.0

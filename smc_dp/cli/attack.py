@@ -13,7 +13,7 @@ import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.options import AsJson, check_new, count, refuse, whole
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 
 if TYPE_CHECKING:
     from protocols.arithmetic.rng import Stream

@@ -57,7 +57,7 @@ def audit(
       smc-dp audit runs/second --views views --ledgers ledgers --report report.html
     """
     from smc_dp.audit.run.checks import audit_run
-    from smc_dp.audit.run.work import SECONDS
+    from smc_dp.audit.run.time_budget import SECONDS
 
     check_beside(run_folder, {"--report": report})
     allowed = SECONDS if seconds is None else float(positive("--seconds", seconds))

@@ -11,7 +11,7 @@ import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.options import AsJson, deferred
-from smc_dp.errors import one_line
+from smc_dp.core.errors import one_line
 
 if TYPE_CHECKING:
     from smc_dp.data.file_form import FileForm
@@ -48,9 +48,9 @@ def draft(
       smc-dp bounds draft dictionary.csv --label readmitted --out bounds.toml
       smc-dp bounds draft north.parquet --label outcome
     """
-    from smc_dp.data.codebooks.draft import drafted
-    from smc_dp.data.codebooks.kinds import read_codebook
-    from smc_dp.files.writing import write_new
+    from smc_dp.core.writing import write_new
+    from smc_dp.data.dictionaries.draft import drafted
+    from smc_dp.data.dictionaries.kinds import read_codebook
 
     found = drafted(read_codebook(codebook), label)
     if out is None:
@@ -86,7 +86,7 @@ def check(
     """
     from smc_dp.data import words
     from smc_dp.data.bounds import read_bounds
-    from smc_dp.data.own_file import check_file
+    from smc_dp.data.validate_file import check_file
 
     found = check_file(file, read_bounds(bounds), party, label, _form(terms))
     if as_json:

@@ -30,7 +30,7 @@ def check(
       smc-dp lab check linear --out results.json
     """
     from smc_dp.audit.run import code_checks, released_results
-    from smc_dp.files.writing import write_new
+    from smc_dp.core.writing import write_new
 
     check_new({"--out": out})
     known = code_checks.claiming()

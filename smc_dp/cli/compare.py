@@ -15,11 +15,11 @@ import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.options import Cache, DataDir, choice, count, positive, refuse, several, whole
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.privacy.target import Calibration, NoiseName
 
 if TYPE_CHECKING:
-    from smc_dp.compare.study import Study
+    from smc_dp.experiments.compare.study import Study
 
 FIGURES = "pathak-fig2|hamm-fig2|hamm-fig3|feature-fig1..3|collaborative-fig2..5|sums"
 
@@ -131,9 +131,9 @@ def compare(
       smc-dp lab compare --methods wsum,local --lambda 0.1 --parties 10 --trust secure --colluders 2 --dropouts 1
       smc-dp lab compare --methods wsum,local --lambda 0.1 --backend dask --address tcp://10.0.0.5:8786
     """
-    from smc_dp.compare import defaults, study
-    from smc_dp.compare.plan import GridPlan, GridSetting
-    from smc_dp.data.pool import NAMES
+    from smc_dp.data.dataset import NAMES
+    from smc_dp.experiments.compare import defaults, study
+    from smc_dp.experiments.compare.plan import GridPlan, GridSetting
     from smc_dp.methods.method import Trust
     from smc_dp.methods.registry import METHODS
     from smc_dp.methods.sums.among import Among
@@ -195,7 +195,7 @@ def reproduce(
       smc-dp lab reproduce pathak-fig2 --repeats 2 --draws 5
       smc-dp lab reproduce hamm-fig3 --data-dir DIR --backend dask --address tcp://10.0.0.5:8786
     """
-    from smc_dp.reproduce import papers
+    from smc_dp.experiments.reproduce import papers
 
     shown = papers.study(
         figure, count("--repeats", repeats), count("--draws", draws), insecure_seed=_seed(insecure_seed)
@@ -228,7 +228,7 @@ class _Where:
     def spread(self) -> AbstractContextManager[None]:
         if self.address is None:
             return nullcontext()
-        from smc_dp.compare import cluster
+        from smc_dp.experiments.compare import cluster
 
         return cluster.connected(self.address)
 
@@ -244,8 +244,8 @@ def _where(backend: str, address: str | None, jobs: str | None) -> _Where:
 
 
 def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | None, where: _Where) -> int | None:
-    from smc_dp.compare import page, runner, words
-    from smc_dp.files.writing import fresh_folder
+    from smc_dp.core.writing import fresh_folder
+    from smc_dp.experiments.compare import page, runner, words
 
     folder = fresh_folder() if out is None else out
     start = time.perf_counter()

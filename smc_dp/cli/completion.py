@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from smc_dp.errors import InputError, shown
+from smc_dp.core.errors import InputError, shown
 
 SHOW, INSTALL = "--show-completion", "--install-completion"
 PROGRAM, VARIABLE = "smc-dp", "_SMC_DP_COMPLETE"

@@ -8,7 +8,7 @@ import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.options import Cache, DataDir, deferred
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 
 data = typer.Typer(help="The data sets: what is at hand, and whether it is what it should be.", rich_markup_mode=None)
 

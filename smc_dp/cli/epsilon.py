@@ -10,7 +10,7 @@ import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.options import AsJson, choice, positive, refuse, whole
-from smc_dp.errors import InputError, shown
+from smc_dp.core.errors import InputError, shown
 from smc_dp.privacy.target import Calibration, NoiseName
 
 if TYPE_CHECKING:

@@ -85,7 +85,7 @@ def of_run(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
 
 
 def _show(public: dict[str, bytes]) -> None:
-    from smc_dp.errors import plain_name
+    from smc_dp.core.errors import plain_name
 
     width = max(len(plain_name(name)) for name in public)
     for name, key in public.items():

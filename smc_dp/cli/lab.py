@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from smc_dp.cli import attack, code_checks, compare, epsilon, lecture, matrix, schema
+from smc_dp.cli import attack, code_checks, compare, epsilon, matrix, schema, walkthrough
 from smc_dp.cli.options import deferred
 
 lab = typer.Typer(
@@ -17,5 +17,5 @@ lab.command()(deferred(attack.attack))
 lab.command()(deferred(epsilon.epsilon))
 lab.command()(deferred(matrix.matrix))
 lab.command()(deferred(code_checks.check))
-lab.command()(deferred(lecture.walkthrough))
+lab.command()(deferred(walkthrough.walkthrough))
 lab.command()(deferred(schema.schema))

@@ -11,11 +11,11 @@ import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.options import AsJson, deferred, positive
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.privacy.target import LEAST_DELTA
 
 if TYPE_CHECKING:
-    from smc_dp.ledger.history import History, Limit
+    from smc_dp.privacy.ledger.history import History, Limit
 
 ledger = typer.Typer(rich_markup_mode=None)
 
@@ -58,7 +58,7 @@ def init(
       smc-dp ledger init north.ledger --budget 2
       smc-dp ledger init north.ledger --budget 2 --delta 1e-5
     """
-    from smc_dp.ledger.ledger import Ledger
+    from smc_dp.privacy.ledger.ledger import Ledger
 
     Ledger.create(file, *limit(budget, delta)).close()
 
@@ -74,7 +74,7 @@ def show(
       smc-dp ledger show ledgers/north.ledger
       smc-dp ledger show ledgers/north.ledger --json
     """
-    from smc_dp.ledger import export, words
+    from smc_dp.privacy.ledger import export, words
 
     history = export.read(file)
     if as_json:
@@ -104,8 +104,8 @@ def check(
       smc-dp ledger check ledgers/north.ledger --epsilon 0.5
       smc-dp ledger export ledgers/north.ledger > north.json && smc-dp ledger check north.json
     """
-    from smc_dp.ledger import export, words
-    from smc_dp.ledger.history import BrokenLedgerError
+    from smc_dp.privacy.ledger import export, words
+    from smc_dp.privacy.ledger.history import BrokenLedgerError
 
     asked = None if epsilon is None else positive("--epsilon", epsilon)
     try:
@@ -136,7 +136,7 @@ def export_ledger(
     if as_json and as_csv:
         raise InputError("--json, --csv: wanted one of them")
 
-    from smc_dp.ledger import export
+    from smc_dp.privacy.ledger import export
 
     history = export.read(file)
     print(export.to_csv(history) if as_csv else export.to_json(history), end="" if as_csv else "\n")
@@ -150,7 +150,7 @@ ledger.command("export")(deferred(export_ledger))
 
 def limit(budget: str, delta: str | None, option: str = "--delta") -> Limit:
     """The limit in two options, the second of this name."""
-    from smc_dp.ledger.history import Limit
+    from smc_dp.privacy.ledger.history import Limit
 
     return Limit(positive("--budget", budget), Fraction(0) if delta is None else _delta(option, delta))
 
@@ -163,9 +163,9 @@ def _delta(option: str, text: str) -> Fraction:
 
 
 def _would_pass(history: History, epsilon: Fraction) -> bool:
-    from smc_dp.ledger.guarantee import Guarantee
-    from smc_dp.ledger.history import Account
-    from smc_dp.ledger.numbers import at_most
+    from smc_dp.privacy.ledger.guarantee import Guarantee
+    from smc_dp.privacy.ledger.history import Account
+    from smc_dp.privacy.ledger.numbers import at_most
 
     records = Account("record", "replace")  # what `smc-dp run` charges
     fits = history.standing(records, Guarantee("pure", epsilon, Fraction(0), *records)).fits
@@ -174,7 +174,7 @@ def _would_pass(history: History, epsilon: Fraction) -> bool:
 
 
 def _as_dict(history: History) -> dict[str, Any]:
-    from smc_dp.ledger.numbers import to_text
+    from smc_dp.privacy.ledger.numbers import to_text
 
     accounts = [
         {

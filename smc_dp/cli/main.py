@@ -38,7 +38,7 @@ from smc_dp.cli import (
 )
 from smc_dp.cli.options import Invocation, deferred, in_options, quoted_in_options
 from smc_dp.cli.removed import refuse_removed
-from smc_dp.errors import InputError, one_line
+from smc_dp.core.errors import InputError, one_line
 
 app = typer.Typer(
     help="Learn one differentially private classifier together, without showing anyone your data.",

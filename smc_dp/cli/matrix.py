@@ -12,11 +12,11 @@ import typer
 from smc_dp.cli import screen
 from smc_dp.cli.garbage import seldom_collected
 from smc_dp.cli.options import AsJson, check_new, choice, count, refuse
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 
 if TYPE_CHECKING:
     from protocols.programs import Protocol
-    from smc_dp.audit.code.matrix import Matrix
+    from smc_dp.leakage.matrix import Matrix
 
 PARTIES = 3
 
@@ -47,7 +47,7 @@ def matrix(
       smc-dp lab matrix secure_sum --report matrix.html
     """
     from protocols.programs import PROTOCOLS
-    from smc_dp.audit.code import words
+    from smc_dp.leakage import words
 
     check_new({"--report": report})
     found = PROTOCOLS[choice("PROTOCOL", protocol or "", tuple(PROTOCOLS))]
@@ -69,7 +69,7 @@ def matrix(
 
 def _shipped(file: str) -> str:
     """Return the table in this file of `protocols`, with its prose folded."""
-    from smc_dp.audit.code.words import wrapped
+    from smc_dp.leakage.words import wrapped
 
     title, sentences, table, legend = files("protocols").joinpath(file).read_text(encoding="utf-8").split("\n\n")
     title, sentences, legend = (
@@ -80,7 +80,7 @@ def _shipped(file: str) -> str:
 
 
 def _computed(protocol: Protocol, parties: int) -> Matrix:
-    from smc_dp.audit.code import matrix as matrices
+    from smc_dp.leakage import matrix as matrices
 
     if parties > matrices.MOST_PARTIES:
         raise InputError(f"--parties: wanted at most {matrices.MOST_PARTIES}, got {parties}")

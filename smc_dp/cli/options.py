@@ -19,7 +19,7 @@ from typing import Annotated, TypeVar, get_type_hints
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
-from smc_dp.errors import InputError, shown
+from smc_dp.core.errors import InputError, shown
 from smc_dp.privacy.target import HIGHEST, LOWEST
 
 _LONGEST_NUMBER = 100

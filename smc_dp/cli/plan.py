@@ -11,7 +11,7 @@ import typer
 from smc_dp.cli import screen
 from smc_dp.cli.options import AsJson, Colluders, Dropouts, count, positive, whole
 from smc_dp.cli.run import METHODS
-from smc_dp.errors import InputError, shown
+from smc_dp.core.errors import InputError, shown
 
 
 def plan(
@@ -74,9 +74,9 @@ def plan(
       smc-dp plan --sizes 300,300,300,300 --bounds bounds.toml --epsilon 0.5 --dropouts 1 --plot plan.png
       smc-dp plan --sizes 2000,2000,900 --columns 40 --classes 6 --cost
     """
-    from smc_dp.files.writing import refuse_existing, write_new
-    from smc_dp.plans import figure, words
-    from smc_dp.plans.plan import plan as made
+    from smc_dp.core.writing import refuse_existing, write_new
+    from smc_dp.planning import figure, words
+    from smc_dp.planning.plan import plan as made
     from smc_dp.privacy.target import LEAST_DELTA
 
     if columns is None and bounds is None:

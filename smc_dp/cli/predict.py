@@ -12,7 +12,7 @@ import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.options import AsJson, choice, positive, refuse
-from smc_dp.errors import one_line
+from smc_dp.core.errors import one_line
 
 
 def predict(

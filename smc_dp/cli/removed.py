@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {

@@ -15,7 +15,7 @@ from smc_dp.cli import screen
 from smc_dp.cli.identities import of_run
 from smc_dp.cli.ledger import limit
 from smc_dp.cli.options import AsJson, Colluders, DataDir, Dropouts, choice, count, positive, refuse, whole
-from smc_dp.errors import InputError, shown
+from smc_dp.core.errors import InputError, shown
 
 if TYPE_CHECKING:
     from smc_dp.data.sources import Prepared
@@ -256,9 +256,9 @@ def run(
       smc-dp run --method wsum --noise vg --sizes hidden
     """
     from protocols.arithmetic.rng import Stream
-    from smc_dp.files.writing import fresh_folder, refuse_existing
+    from smc_dp.core.writing import fresh_folder, refuse_existing
     from smc_dp.methods.method import only_two
-    from smc_dp.plans import words
+    from smc_dp.planning import words
     from smc_dp.run.agreement import Agreement, check_auxiliary, in_a_simulation, on_auxiliary, usual_method
     from smc_dp.run.simulation import check_parties, own_parts, simulate_run
 
@@ -336,7 +336,7 @@ def agreed_options(
     """What is agreed on whoever takes part, refused before any file is read; parties: how many there are to be."""
     from smc_dp.privacy.target import DEFAULT_DELTA, LEAST_DELTA, Calibration, Target
     from smc_dp.run.agreement import WITH_DELTA, check, marks, method_for
-    from smc_dp.run.terms import settled, terms_of
+    from smc_dp.run.protocols.registry import settled, terms_of
 
     given = [name for name, value in named.items() if value is not None]
     by = _protocol(method, protocol, parties, given, as_printed=as_printed)
@@ -392,7 +392,7 @@ def _announced(party: list[str] | None, parties: str | None, split: str | None) 
 def _classes(party: list[str] | None, bounds: Path | None, dataset: str | None) -> int:
     """How many classes there are, by the bounds or by what is known of a data set; no row has been read yet."""
     from smc_dp.data.bounds import read_bounds
-    from smc_dp.data.facts import FACTS
+    from smc_dp.data.dataset_info import FACTS
 
     if party:
         return 2 if bounds is None else len(read_bounds(bounds).classes)
@@ -412,7 +412,7 @@ def _say_method(agreement: Agreement) -> None:
 def _settings(method: str, protocol: str, own: Mapping[str, str | None]) -> dict[str, Any]:
     """The settings of a method that were given, read; InputError for those that it does not have."""
     from smc_dp.run.agreement import secure_form
-    from smc_dp.run.protocol import LAMBDA
+    from smc_dp.run.run_protocol import LAMBDA
 
     known = {field.name for field in fields(secure_form(method, protocol))}
     options = {name: "--lambda" if name == "lam" else f"--{name}" for name in own}
@@ -426,7 +426,13 @@ def _settings(method: str, protocol: str, own: Mapping[str, str | None]) -> dict
 
 def named_settings(numbers: Mapping[str, str | None], names: Mapping[str, str | None]) -> dict[str, int | str]:
     """The settings of a protocol that were given, read."""
-    from smc_dp.run.terms import ComparisonName, ExponentsName, OutputName, RowCounts, refuse_removed_comparison
+    from smc_dp.run.protocols.registry import (
+        ComparisonName,
+        ExponentsName,
+        OutputName,
+        RowCounts,
+        refuse_removed_comparison,
+    )
 
     known = {
         "comparison": get_args(ComparisonName), "exponents": get_args(ExponentsName),

@@ -21,7 +21,7 @@ def schema(
       smc-dp lab schema study > study.schema.json
       smc-dp lab schema release
     """
-    from smc_dp import schemas
+    from smc_dp.cli import schemas
 
     if name is None:
         print("\n".join(schemas.SCHEMAS))

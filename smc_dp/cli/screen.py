@@ -29,7 +29,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     from smc_dp.audit.run.report import AuditReport
     from smc_dp.data.catalogue import CatalogueEntry
-    from smc_dp.plans.plan import Plan
+    from smc_dp.planning.plan import Plan
     from smc_dp.run.report import Report
     from smc_dp.run.simulation import HearProgress
 
@@ -168,7 +168,7 @@ def show_audit(report: AuditReport, named: Callable[[str], str] = str) -> None:
 
 def show_plan(found: Plan, cost: bool) -> None:
     """Print a plan: what to do, then the figures; with `cost` those of the cost by stage and by role too."""
-    from smc_dp.plans import words
+    from smc_dp.planning import words
 
     for paragraph in words.answer(found):
         print(fold(paragraph, "  "))

@@ -14,10 +14,10 @@ from smc_dp.cli import screen
 from smc_dp.cli.identities import warn_exposed
 from smc_dp.cli.options import AsJson
 from smc_dp.cli.study import OwnKey, PublicRows, StudyPath
-from smc_dp.errors import InputError, one_line
+from smc_dp.core.errors import InputError, one_line
 
 if TYPE_CHECKING:
-    from smc_dp.deploy.joining import SiteFiles
+    from smc_dp.deploy.join import SiteFiles
 
 ApprovalFile = Annotated[
     Path | None,
@@ -79,7 +79,7 @@ def join(
       smc-dp join study.toml --data rows.csv --key north.key --ledger north.ledger --terms own.toml
       smc-dp join study.toml --key north.key --ledger north.ledger --terms own.toml --state /secure/state
     """
-    from smc_dp.deploy.joining import SiteFiles
+    from smc_dp.deploy.join import SiteFiles
 
     return _take_part(
         SiteFiles(
@@ -113,7 +113,7 @@ def serve(
     Examples:
       smc-dp serve study.toml --key charlie.key --credentials kit/charlie --out runs/study
     """
-    from smc_dp.deploy.joining import SiteFiles
+    from smc_dp.deploy.join import SiteFiles
 
     return _take_part(
         SiteFiles(
@@ -132,12 +132,12 @@ def status(study_file: StudyPath, state: State = None, as_json: AsJson = False) 
       smc-dp status study.toml
       smc-dp status study.toml --state /secure/state --json
     """
-    from smc_dp.deploy import homes
+    from smc_dp.deploy import paths
     from smc_dp.deploy.status import site_status
     from smc_dp.deploy.study import JointStudy
 
     study = JointStudy.read(study_file)
-    folders = list(homes.states(study_file)) if state is None else [state]
+    folders = list(paths.states(study_file)) if state is None else [state]
     if not folders:
         raise InputError(f"state: there is none beside {study_file}: this site has not begun, or name its folder")
     found = [site_status(study, folder) for folder in folders]
@@ -149,7 +149,7 @@ def status(study_file: StudyPath, state: State = None, as_json: AsJson = False) 
 
 
 def _take_part(files: SiteFiles, as_json: bool) -> int:
-    from smc_dp.deploy.joining import take_part
+    from smc_dp.deploy.join import take_part
     from smc_dp.run import words
 
     warn_exposed([files.key])

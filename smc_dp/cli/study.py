@@ -13,7 +13,7 @@ from smc_dp.cli import screen
 from smc_dp.cli.identities import warn_exposed
 from smc_dp.cli.options import AsJson, deferred
 from smc_dp.cli.run import METHODS, agreed_options, named_settings
-from smc_dp.errors import InputError, one_line, shown
+from smc_dp.core.errors import InputError, one_line, shown
 
 if TYPE_CHECKING:
     from smc_dp.data.bounds import Bounds
@@ -93,11 +93,11 @@ def new(
                        --curator charlie.pub --bounds bounds.toml --title T --purpose research \\
                        --relay tls://relay.example:4222 --epsilon 0.5 --colluders 1 --dropouts 1 --letters 12h
     """
+    from smc_dp.core.documents import parsed
+    from smc_dp.core.writing import write_new
     from smc_dp.deploy import draft
-    from smc_dp.deploy.fit import read_auxiliary
+    from smc_dp.deploy.preflight import read_auxiliary
     from smc_dp.deploy.study import JointStudy
-    from smc_dp.files.documents import parsed
-    from smc_dp.files.writing import write_new
     from smc_dp.run import identities as stored
     from smc_dp.run.agreement import FOR_MORE, Agreement, check_auxiliary
 
@@ -133,7 +133,7 @@ def show(study_file: StudyPath, auxiliary: PublicRows = None, as_json: AsJson = 
       smc-dp study show study.toml --json
     """
     from smc_dp.deploy import words
-    from smc_dp.deploy.fit import agreement_of
+    from smc_dp.deploy.preflight import agreement_of
 
     found = _read(study_file)
     agreement = agreement_of(found, auxiliary)
@@ -168,8 +168,8 @@ def check(
       smc-dp study check study.toml --data rows.csv --ledger north.ledger --key north.key --terms own.toml
       smc-dp study check study.toml --key charlie.key
     """
-    from smc_dp.deploy.fit import OwnFiles, look_at_files
-    from smc_dp.plans import words
+    from smc_dp.deploy.preflight import OwnFiles, look_at_files
+    from smc_dp.planning import words
 
     found = _read(study_file)
     fit = look_at_files(found, key, terms, OwnFiles(data, ledger, auxiliary))
@@ -208,10 +208,10 @@ def approve(
       smc-dp study approve study.toml --key charlie.key --out charlie.approval
     """
     from protocols.arithmetic.rng import Stream
+    from smc_dp.core.writing import write_new
     from smc_dp.deploy.approval import Approval
-    from smc_dp.deploy.fit import look_at_terms
+    from smc_dp.deploy.preflight import look_at_terms
     from smc_dp.deploy.terms import OwnTerms
-    from smc_dp.files.writing import write_new
     from smc_dp.run import identities as stored
     from smc_dp.run.approvals import RANDOM_BYTES
 
@@ -269,8 +269,8 @@ def open_relay(
     Example:
       smc-dp study open study.toml --kit kit
     """
+    from smc_dp.deploy.frame import CarrierError
     from smc_dp.deploy.nats.kit import open_study
-    from smc_dp.deploy.parcel import CarrierError
 
     found = _read(study_file)
     try:
@@ -296,8 +296,8 @@ def _read(path: Path) -> JointStudy:
 
 def _stated_bounds(path: Path, label: str | None) -> tuple[Bounds, dict[str, Any]]:
     """The bounds in a file, and what stands in it, with the column of classes if that is named apart."""
+    from smc_dp.core.toml import parse_toml
     from smc_dp.data.bounds import bounds_in, read_bounds
-    from smc_dp.files.toml import parse_toml
 
     read_bounds(path)  # which names the file in what is wrong with it
     stated = parse_toml(path.read_text(encoding="utf-8"))

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import MappingProxyType
 
-from smc_dp.errors import InputError, one_line, shown
-from smc_dp.notices import FileIgnoredWarning, RowsClippedWarning
+from smc_dp.core.errors import FileIgnoredWarning, InputError, RowsClippedWarning, one_line, shown
 
 VARIABLE = "SMC_DP_LOG"
 _LEVELS = MappingProxyType({"": 0, "info": 1, "debug": 2})

@@ -12,6 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from smc_dp.core import reading
+from smc_dp.core.documents import UnfitError, validated
+from smc_dp.core.errors import InputError, shown
+from smc_dp.core.toml import parse_toml
 from smc_dp.data.bounds_file import DEFAULT_BIAS, DEFAULT_CLIP, BoundsFile
 from smc_dp.data.columns import (
     LEAVE_OUT,
@@ -26,10 +30,6 @@ from smc_dp.data.columns import (
     check_aliases,
 )
 from smc_dp.data.federation import MOST_CLASSES
-from smc_dp.errors import InputError, shown
-from smc_dp.files import reading
-from smc_dp.files.documents import UnfitError, validated
-from smc_dp.files.toml import parse_toml
 
 __all__ = [
     "Bounds",

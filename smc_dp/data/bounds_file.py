@@ -12,6 +12,9 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
+from smc_dp.core.documents import CHOICE, Document, PathStep, UnfitError
+from smc_dp.core.errors import InputError, shown
+from smc_dp.core.kinds import few
 from smc_dp.data.columns import (
     LEAVE_OUT,
     NO_REGRESSION,
@@ -24,9 +27,6 @@ from smc_dp.data.columns import (
     NumericColumn,
     canonical,
 )
-from smc_dp.errors import InputError, shown
-from smc_dp.files.documents import CHOICE, Document, PathStep, UnfitError
-from smc_dp.files.kinds import few
 
 DEFAULT_CLIP = 2.0
 DEFAULT_BIAS = 0.1

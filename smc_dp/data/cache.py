@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from smc_dp.arrays import Array
-from smc_dp.data.facts import FACTS
+from smc_dp.core import reading
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
+from smc_dp.data.dataset_info import FACTS
 from smc_dp.data.files import SHA256
 from smc_dp.data.points import Features, Points, Pool
-from smc_dp.errors import InputError
-from smc_dp.files import reading
 
 _FORMAT = 1
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.cache import write_cache
-from smc_dp.data.facts import FACTS
+from smc_dp.data.dataset import NAMES, load_pool
+from smc_dp.data.dataset_info import FACTS
 from smc_dp.data.fetch import FETCHED, fetch
 from smc_dp.data.files import SHA256
 from smc_dp.data.points import Pool
-from smc_dp.data.pool import NAMES, load_pool
-from smc_dp.errors import InputError, shown
-from smc_dp.files import reading
 
 DatasetState: TypeAlias = Literal["bundled", "complete", "partial", "absent"]
 

@@ -8,13 +8,21 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from smc_dp.core.errors import shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn, canonical
-from smc_dp.data.faults import TableFault, as_numbers, fault_in, faults_of_cells, with_aliases, with_lines, with_rule
 from smc_dp.data.file_form import FileForm
-from smc_dp.data.guises import of_no_category, of_nothing
+from smc_dp.data.format_hints import of_no_category, of_nothing
 from smc_dp.data.table import EMPTY, CellError, Table, day_of, is_empty, number_in, text_in
-from smc_dp.errors import shown
+from smc_dp.data.validation_errors import (
+    TableFault,
+    as_numbers,
+    fault_in,
+    faults_of_cells,
+    with_aliases,
+    with_lines,
+    with_rule,
+)
 
 _SHOWN, _LISTED = 40, 8  # characters of a category, how many of a list
 

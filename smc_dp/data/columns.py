@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
-from smc_dp.errors import InputError, shown
+from smc_dp.core.errors import InputError, shown
 
 CATEGORY, INDICATOR, LEAVE_OUT = "category", "indicator", "leave out"
 NO_REGRESSION = "regression is not there: wanted classes, such as bins"

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from smc_dp.data.coding import Coding
+from smc_dp.core.errors import InputError, shown
+from smc_dp.data.dictionary_encoding import Coding
 from smc_dp.data.file_form import FileForm
-from smc_dp.data.looks import other_separator
-from smc_dp.data.size import TableLimits
+from smc_dp.data.file_hints import other_separator
+from smc_dp.data.limits import TableLimits
 from smc_dp.data.table import Cells
 from smc_dp.data.text_lines import ByteSource, TextLines
-from smc_dp.errors import InputError, shown
 
 _LONGEST_ROW = 1 << 25  # bytes
 _MOST_AT_ONCE = 1 << 10  # columns that pyarrow is given

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, parse_bounds
 from smc_dp.data.files import content
 from smc_dp.data.idx import parse_idx
 from smc_dp.data.table import Cells, Coded, Table
 from smc_dp.data.tables import parse_csv
-from smc_dp.errors import InputError, shown
 
 _A9A_FEATURES = 123  # to be said explicitly: feature 123 never occurs in the test set
 _A9A_ONES = 14  # the most ones in a row, by the way the set was encoded: public

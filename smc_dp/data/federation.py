@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from smc_dp.arrays import Array
-from smc_dp.errors import InputError, plain_name, shown
-from smc_dp.unit_ball import first_outside
+from smc_dp.core.arrays import Array, first_outside
+from smc_dp.core.errors import InputError, plain_name, shown
 
 MOST_CLASSES = 1000
 
@@ -100,7 +99,7 @@ class Federation:
     [3, 3]
     >>> Federation((Rows(2 * X, y),), classes=2, names=("north",))
     Traceback (most recent call last):
-    smc_dp.errors.InputError: party north: row 1: wanted a Euclidean norm of at most 1, ...
+    smc_dp.core.errors.InputError: party north: row 1: wanted a Euclidean norm of at most 1, ...
 
     """
 

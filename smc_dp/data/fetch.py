@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smc_dp.core.errors import InputError
 from smc_dp.data import datasets
 from smc_dp.data.bounds import CategoricalColumn
+from smc_dp.data.dataset import from_tables
 from smc_dp.data.idx import idx_file
 from smc_dp.data.points import Pool
-from smc_dp.data.pool import from_tables
 from smc_dp.data.preprocess import encode
 from smc_dp.data.table import Cells, Coded, Table
-from smc_dp.errors import InputError
 
 _TIMEOUT = 20.0  # seconds without an answer
 _COUNTED = "Fetched by scikit-learn: published counts were checked, no checksum of the rows is known."

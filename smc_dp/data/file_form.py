@@ -10,9 +10,9 @@ from types import MappingProxyType
 
 from pydantic import Field, model_validator
 
-from smc_dp.errors import InputError, shown
-from smc_dp.files.documents import Document
-from smc_dp.files.toml import on_one_line
+from smc_dp.core.documents import Document
+from smc_dp.core.errors import InputError, shown
+from smc_dp.core.toml import on_one_line
 
 ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252")
 """utf-8 may begin with a byte order mark, and utf-16 has to."""

@@ -6,8 +6,8 @@ import hashlib
 from pathlib import Path
 from types import MappingProxyType
 
-from smc_dp.errors import InputError
-from smc_dp.files import reading
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError
 
 SHA256 = MappingProxyType(
     {

@@ -8,7 +8,7 @@ import struct
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 
 
 def parse_idx(content: bytes, shape: tuple[int, ...], source: str) -> NDArray[np.uint8]:

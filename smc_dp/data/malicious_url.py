@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from smc_dp.data.facts import FACTS
+from smc_dp.core.errors import InputError
+from smc_dp.data.dataset_info import FACTS
 from smc_dp.data.files import within
-from smc_dp.errors import InputError
 
 DAYS = FACTS["malicious_url"].files
 _ROWS = 20_000  # of each of these days, as published

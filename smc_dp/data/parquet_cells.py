@@ -14,10 +14,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from smc_dp.data.coding import Coding
-from smc_dp.data.size import TableLimits
+from smc_dp.core.errors import InputError
+from smc_dp.data.dictionary_encoding import Coding
+from smc_dp.data.limits import TableLimits
 from smc_dp.data.table import Cells, Coded
-from smc_dp.errors import InputError
 
 _LONGEST_TEXT, _MOST_ITEMS = 1 << 24, 1 << 21  # of the description
 _LONGEST_FOOTER = 1 << 26  # bytes, which become some ten times as many

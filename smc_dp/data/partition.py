@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 
+from smc_dp.core.arrays import Array, into_ball, with_bias
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds import canonical
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.points import Features, Points, Pool
+from smc_dp.data.projection import Projection, Radius, principal
 from smc_dp.data.table import Table
-from smc_dp.errors import InputError, shown
 
 RESERVED = frozenset({"charlie", "public", "transcript"})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -81,3 +88,164 @@ def group(table: Table, column: str) -> dict[str, NDArray[np.int64]]:
     for row, text in enumerate(table.texts(column)):
         groups.setdefault(canonical(text), []).append(row)
     return {name: np.array(rows, dtype=np.int64) for name, rows in groups.items()}
+
+
+_BLOCK = 8192  # rows at a time
+RowNumbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Deal:
+    """Who gets what; the defaults give five parties equal parts of everything.
+
+    `per_party`: rows of each party, the rest is left out; None deals everything, in equal parts or in the percentages
+    of `split`, such as "15,20,20,20,25". `auxiliary`: how many training rows become public and lose their labels
+    (Hamm, Cao and Belkin). `labelled`: how many become public with their labels (the aggregator of the feature
+    method). `components`: the columns left by a PCA fitted on public rows, and `radius` where rows are clipped then.
+    `features`: use the first columns only.
+    `sample`: the part of the training rows that is used at all, in (0, 1]. `bias`: the constant appended to each
+    row, 0 for none; None takes the data set's own. `held_out`: percent of a data set without a test set to test on.
+    Raises InputError for counts below 1 and for what contradicts itself.
+    """
+
+    parties: int = 5
+    per_party: int | None = None
+    split: str | None = None
+    auxiliary: int | None = None
+    labelled: int | None = None
+    components: int | None = None
+    features: int | None = None
+    sample: Fraction = Fraction(1)
+    bias: float | None = None
+    radius: Radius = "median"
+    held_out: Fraction = Fraction(20)
+
+    def __post_init__(self) -> None:
+        for name in ("parties", "per_party", "auxiliary", "labelled", "components", "features"):
+            count = getattr(self, name)
+            if count is not None and count < 1:
+                raise InputError(f"{name}: wanted at least 1, got {count}")
+        if self.split is not None and self.per_party is not None:
+            raise InputError("split: says how all rows are shared, wanted no per_party with it")
+        if self.split is not None and len(parse_split(self.split)) != self.parties:
+            raise InputError(f"split: wanted {self.parties} percentages, one for each party, got {self.split}")
+        if not 0 < self.sample <= 1:
+            raise InputError(f"sample: wanted more than 0 and at most 1, got {float(self.sample):g}")
+        if not 0 < self.held_out < 100:
+            raise InputError(f"held_out: wanted a percentage between 0 and 100, got {float(self.held_out):g}")
+        if self.bias is not None and not 0 <= self.bias < float("inf"):
+            raise InputError(f"bias: wanted a finite number, at least 0, got {self.bias}")
+
+
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """Row numbers of the training rows, disjoint: of each party, public with and without labels, and tested on.
+
+    `test` is None when the data set has a test set of its own.
+    """
+
+    parties: tuple[RowNumbers, ...]
+    labelled: RowNumbers
+    auxiliary: RowNumbers
+    test: RowNumbers | None
+
+
+def deal_pool(pool: Pool, deal: Deal, seed: int) -> tuple[Federation, Rows]:
+    """What the parties hold, and the test rows in the same coordinates, dealt at random by a public seed.
+
+    Raises InputError when there are fewer rows than the deal wants, or too few public rows for the projection.
+    """
+    dealt = deal_rows(pool, deal, seed)
+    chart = _chart(pool, deal, dealt)
+    private = _rows(pool.train, np.concatenate(dealt.parties), chart)
+    edges = np.cumsum([0, *map(len, dealt.parties)]).tolist()
+    federation = Federation(
+        tuple(Rows(private.X[low:high], private.y[low:high]) for low, high in pairwise(edges)),
+        len(pool.classes),
+        unlabelled=_rows(pool.train, dealt.auxiliary, chart).X if len(dealt.auxiliary) else None,
+        labelled=_rows(pool.train, dealt.labelled, chart) if len(dealt.labelled) else None,
+        names=tuple(f"{pool.holder}-{j}" for j in range(1, deal.parties + 1)),
+    )
+    if dealt.test is not None:
+        return federation, _rows(pool.train, dealt.test, chart)
+    tested = pool.train if pool.test is None else pool.test
+    return federation, _rows(tested, np.arange(len(tested)), chart)
+
+
+def deal_rows(pool: Pool, deal: Deal, seed: int) -> Dealt:
+    """Which row goes where, by a public seed; raises InputError when there are too few rows."""
+    order = np.random.default_rng(seed).permutation(len(pool.train)).astype(np.int64)
+    test = None
+    if pool.test is None:
+        kept, _ = sizes(len(order), [100 - deal.held_out, deal.held_out])
+        order, test = order[:kept], np.sort(order[kept:])
+    order = order[: int(len(order) * deal.sample)]
+    labelled, auxiliary = deal.labelled or 0, deal.auxiliary or 0
+    counts = _counts(pool.name, deal, len(order), labelled + auxiliary)
+    parts = np.split(order, np.cumsum([labelled, auxiliary, *counts]))
+    return Dealt(tuple(parts[2:-1]), parts[0], parts[1], test)
+
+
+def _counts(name: str, deal: Deal, rows: int, public: int) -> list[int]:
+    """The rows of each party."""
+    wanted = deal.parties * (deal.per_party or 1) + public
+    if wanted > rows:
+        each = "at least 1" if deal.per_party is None else f"{deal.per_party}"
+        raise InputError(
+            f"data set {name}: {deal.parties} parties with {each} rows each and {public} public rows need {wanted} "
+            f"rows, there are {rows}"
+        )
+    if deal.per_party is not None:
+        return [deal.per_party] * deal.parties
+    shares = even(deal.parties) if deal.split is None else parse_split(deal.split)
+    counts = sizes(rows - public, shares)
+    if min(counts) == 0:
+        raise InputError(f"data set {name}: the smallest share of {rows - public} rows is empty, wanted fewer parties")
+    return counts
+
+
+@dataclass(frozen=True, eq=False)
+class _Chart:
+    """The way from a row of the pool to a row of the unit ball."""
+
+    features: int | None
+    projection: Projection | None
+    radius: float
+    bias: float
+
+    def of(self, X: Features) -> Array:
+        if self.features is not None:
+            X = X[:, : self.features]
+        dense: Array = X if self.projection is None else self.projection.of(X)
+        return with_bias(into_ball(dense, self.radius), self.bias)
+
+
+def _chart(pool: Pool, deal: Deal, dealt: Dealt) -> _Chart:
+    width = pool.train.X.shape[1]
+    if deal.features is not None and deal.features > width:
+        raise InputError(f"features: data set {pool.name} has {width} columns, got {deal.features}")
+    bias = pool.bias if deal.bias is None else deal.bias
+    if deal.components is None:
+        if not isinstance(pool.train.X, np.ndarray):
+            raise InputError(f"components: data set {pool.name} has {width} columns, wanted a projection to fewer")
+        # Rows of fewer columns have a smaller public bound; without `features` they are in the ball already.
+        bound = pool.coordinate * float(np.sqrt(deal.features or width))
+        return _Chart(deal.features, None, min(1.0, bound) if deal.features else 1.0, bias)
+    public = pool.public if pool.public is not None else pool.train.X[np.concatenate([dealt.labelled, dealt.auxiliary])]
+    if deal.features is not None:
+        public = public[:, : deal.features]
+    projection, radius = principal(public, deal.components, deal.radius)
+    return _Chart(deal.features, projection, radius, bias)
+
+
+def _rows(points: Points, numbers: RowNumbers, chart: _Chart) -> Rows:
+    """These rows in the coordinates of the chart, a block at a time, so that a large data set is copied once."""
+    blocks = [numbers[start : start + _BLOCK] for start in range(0, len(numbers), _BLOCK)]
+    X, done = np.empty((0, 0)), 0
+    for block in blocks:
+        found = chart.of(points.X[block])
+        if not done:
+            X = np.empty((len(numbers), found.shape[1]))
+        X[done : done + len(block)] = found
+        done += len(block)
+    return Rows(X, points.y[numbers])

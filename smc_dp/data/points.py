@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 
 Features: TypeAlias = Array | scipy.sparse.csr_array
 

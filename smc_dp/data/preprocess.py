@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from smc_dp.core.arrays import into_ball, longer_than, with_bias
+from smc_dp.core.errors import InputError, clipped_too_often, shown, warn_clipped
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.cells import outside_bounds, read_classes, read_column, without_left_out
 from smc_dp.data.columns import (
@@ -20,12 +22,9 @@ from smc_dp.data.columns import (
     DateColumn,
     NumericColumn,
 )
-from smc_dp.data.faults import TableFault, UnfitTableError
 from smc_dp.data.federation import Rows
 from smc_dp.data.table import EMPTY, Table
-from smc_dp.errors import InputError, shown
-from smc_dp.notices import clipped_too_often, warn_clipped
-from smc_dp.unit_ball import into_ball, longer_than, with_bias
+from smc_dp.data.validation_errors import TableFault, UnfitTableError
 
 _BLOCK = 8192  # rows at a time
 _LISTED = 8  # columns in a message

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.points import Features
-from smc_dp.errors import InputError
 
 Radius: TypeAlias = Literal["median", "largest"]
 """Of the norms of the projected public rows: where rows are clipped."""

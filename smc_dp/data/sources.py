@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data import datasets
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.federation import Federation, Rows
@@ -19,7 +20,6 @@ from smc_dp.data.partition import check_names, deal, even, group, parse_split
 from smc_dp.data.preprocess import encode, labelled_rows
 from smc_dp.data.table import Table
 from smc_dp.data.tables import read_table
-from smc_dp.errors import InputError, shown
 
 PUBLIC_SEED = 2010  # deals the rows of a simulation; nothing secret depends on it
 HELD_OUT = Fraction(20)  # percent of a data set without a test set of its own

@@ -15,10 +15,10 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.file_form import PLAIN, FileForm
-from smc_dp.data.guises import of_another_case, of_no_number, of_nothing
-from smc_dp.data.looks import other_dates, other_separator
-from smc_dp.errors import InputError, shown
+from smc_dp.data.file_hints import other_dates, other_separator
+from smc_dp.data.format_hints import of_another_case, of_no_number, of_nothing
 
 _SHOWN = 40  # characters of a column's name
 

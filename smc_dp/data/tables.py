@@ -13,17 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from smc_dp.core import reading
+from smc_dp.core.documents import read_document
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.csv_cells import read_csv
+from smc_dp.data.decompression import Unpacked
 from smc_dp.data.file_form import PLAIN, FileForm, FormDocument
-from smc_dp.data.foreign import LONGEST_START, of_another_program
+from smc_dp.data.file_types import LONGEST_START, of_another_program
+from smc_dp.data.limits import LIMITS, TableLimits
 from smc_dp.data.parquet_cells import read_parquet
-from smc_dp.data.size import LIMITS, TableLimits
 from smc_dp.data.table import Table
 from smc_dp.data.text_lines import ByteSource
-from smc_dp.data.unpacked import Unpacked
-from smc_dp.errors import InputError, shown
-from smc_dp.files import reading
-from smc_dp.files.documents import read_document
 
 _PARQUET_MAGIC = b"PAR1"
 _GZIP_MAGIC = b"\x1f\x8b"

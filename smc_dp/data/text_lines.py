@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from smc_dp.core.errors import InputError
 from smc_dp.data.file_form import FileForm
-from smc_dp.data.looks import other_encoding
-from smc_dp.data.size import TableLimits
-from smc_dp.errors import InputError
+from smc_dp.data.file_hints import other_encoding
+from smc_dp.data.limits import TableLimits
 
 _CHUNK = 1 << 19
 _NAMES = {"utf-8": "UTF-8", "utf-16": "UTF-16"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from smc_dp.core.errors import one_line, shown
 from smc_dp.data.catalogue import CatalogueEntry, DatasetCheck
-from smc_dp.data.faults import TableFault
-from smc_dp.data.own_file import PRIVATE, CheckedFile
 from smc_dp.data.points import Pool
-from smc_dp.errors import one_line, shown
+from smc_dp.data.validate_file import PRIVATE, CheckedFile
+from smc_dp.data.validation_errors import TableFault
 
 HEADINGS = ("data set", "state", "rows", "test rows", "columns", "classes", "what it is", "used by")
 NUMBERS = ("rows", "test rows", "columns", "classes")

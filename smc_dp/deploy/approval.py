@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Protocol
 
 from protocols.crypto.identity import Signer, verify
+from smc_dp.core import reading
+from smc_dp.core.documents import Document, validated
+from smc_dp.core.errors import InputError, plain_name
+from smc_dp.core.kinds import DigestText
 from smc_dp.deploy.fields import SignatureText, SiteName
-from smc_dp.errors import InputError, plain_name
-from smc_dp.files import reading
-from smc_dp.files.documents import Document, validated
-from smc_dp.files.kinds import DigestText
 from smc_dp.run.approvals import RANDOM_BYTES, canonical, joint_nonce, to_sign
 
 _MOST_BYTES = 4096

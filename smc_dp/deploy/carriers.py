@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from smc_dp.deploy.parcel import Carrier
+from smc_dp.core.errors import InputError, shown
+from smc_dp.deploy.frame import Carrier
 from smc_dp.deploy.study import JointStudy
-from smc_dp.errors import InputError, shown
 
 _NATS = ("nats", "tls")
 
@@ -27,6 +27,6 @@ def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carr
             "relay: wanted the folder of credentials that its operator made, as `credentials` or in the terms, got none"
         )
     from smc_dp.deploy.nats.carrier import NatsCarrier
-    from smc_dp.deploy.nats.places import RelayPlaces
+    from smc_dp.deploy.nats.subjects import RelayPlaces
 
     return NatsCarrier(RelayPlaces(study.digest, study.names), study.relay, name, credentials)

@@ -10,7 +10,7 @@ import tomlkit
 from tomlkit.items import Table
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.run.agreement import TEST_KEYS, Agreement, settings_of
 
 _TOP = (

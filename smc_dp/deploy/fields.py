@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.partition import check_letters
-from smc_dp.errors import InputError, shown
-from smc_dp.run.key_texts import PublicKeyText as PublicKeyText
-from smc_dp.run.key_texts import SignatureText as SignatureText
+from smc_dp.run.identities import PublicKeyText as PublicKeyText
+from smc_dp.run.identities import SignatureText as SignatureText
 
 _LONGEST_LINE = 500
 _PLAIN = re.compile(r"[0-9]{1,100}(\.[0-9]{1,100})?([eE][+-]?[0-9]{1,3})?|[0-9]{1,200}/[1-9][0-9]{0,199}", re.ASCII)

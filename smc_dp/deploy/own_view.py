@@ -13,8 +13,8 @@ from protocols.crypto.identity import Signer
 from protocols.errors import ProtocolError
 from protocols.runtime.session import Session
 from protocols.runtime.view import made_afterwards
+from smc_dp.core.errors import InputError
 from smc_dp.deploy.record import Recorded
-from smc_dp.errors import InputError
 
 
 def own_view(

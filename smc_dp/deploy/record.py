@@ -17,9 +17,9 @@ from protocols.runtime.envelope import HELLO, STAGE_END, START, Envelope, is_sig
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
-from smc_dp.audit.run.record import Lines, parsed
+from smc_dp.core.errors import InputError
 from smc_dp.deploy.merge import Mark, TwoMessagesError, chains_of, check_place, merge
-from smc_dp.errors import InputError
+from smc_dp.run.record import Lines, parsed
 
 MOST_BYTES = 1 << 28
 """Of a record: what an audit reads."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.deploy.parcel import CarrierError, Lane, Parcel
+from smc_dp.deploy.frame import CarrierError, Lane, Parcel
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS parcels (

@@ -16,17 +16,17 @@ from protocols.runtime.board import Board
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.transcript import Transcript
-from smc_dp import aggregation
+from smc_dp.core.errors import InputError
+from smc_dp.core.writing import write_folder
 from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.frame import Parcel
 from smc_dp.deploy.own_view import own_view
-from smc_dp.deploy.parcel import Parcel
 from smc_dp.deploy.record import Recorded, record_of
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.study import JointStudy
-from smc_dp.errors import InputError
-from smc_dp.files.writing import write_folder
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import PLAIN, Agreement
+from smc_dp.run.protocols import by_protocol
 
 _CHUNK = 1 << 19
 
@@ -50,7 +50,7 @@ def published_in(site: Site, envelopes: Iterable[Envelope]) -> Mapping[str, Any]
 def value_in(site: Site, published: Mapping[str, Any]) -> Any:
     """The value that these published messages give; `NoReleaseError` where they give none."""
     try:
-        return aggregation.value_of(site.session, published)
+        return by_protocol.value_of(site.session, published)
     except ValueError as error:
         raise NoReleaseError(f"there is no release: {error}") from None
 
@@ -97,7 +97,7 @@ def write_release(
     anything else.
     """
     value = value_in(site, published)
-    outcome = aggregation.published_outcome(site.session, published, value, record, tuple(gone))
+    outcome = by_protocol.published_outcome(site.session, published, value, record, tuple(gone))
     release = run_folder.make(outcome, agreement, PLAIN)
     if outcome.execution is None:
         raise NoReleaseError("there is no release: nothing was executed")

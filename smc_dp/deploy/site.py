@@ -26,11 +26,11 @@ from protocols.runtime.desk import Observer
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.deploy.notice import Code, Notice
-from smc_dp.deploy.parcel import Parcel
+from smc_dp.deploy.frame import Parcel
+from smc_dp.deploy.status_message import Code, Notice
 from smc_dp.deploy.store import KeptState, Store
-from smc_dp.run.charge import OpenCharge
-from smc_dp.run.own_process import AtSite, KeptActor, OwnActor, SiteCoins
+from smc_dp.run.budget_charge import OpenCharge
+from smc_dp.run.site_process import AtSite, KeptActor, OwnActor, SiteCoins
 
 
 class Site:

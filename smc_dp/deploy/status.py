@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.participation import PARTY_PATIENCE
+from smc_dp.deploy.session_driver import PARTY_PATIENCE
 from smc_dp.deploy.store import StoreError, standing
 from smc_dp.deploy.study import JointStudy
 

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from protocols.crypto.identity import Signer
-from smc_dp.deploy.parcel import Parcel
-from smc_dp.deploy.sealed import SALT_BYTES, Seal
-from smc_dp.errors import InputError, one_line
-from smc_dp.files.writing import sync
+from smc_dp.core.errors import InputError, one_line
+from smc_dp.core.writing import sync
+from smc_dp.deploy.encrypted_state import SALT_BYTES, Seal
+from smc_dp.deploy.frame import Parcel
 
 DATABASE, LOCK, COUNTER_ENDING = "site.db", "site.lock", ".counter"
 _WAIT = 30.0

@@ -19,6 +19,9 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from protocols.runtime.session import Session
+from smc_dp.core.documents import Document, UnfitError, canonical_text, read_document
+from smc_dp.core.errors import InputError, shown
+from smc_dp.core.kinds import DigestText, Term
 from smc_dp.data.bounds import Bounds, bounds_of
 from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.partition import check_names
@@ -32,9 +35,6 @@ from smc_dp.deploy.fields import (
     RelayAddress,
     SiteName,
 )
-from smc_dp.errors import InputError, shown
-from smc_dp.files.documents import Document, UnfitError, canonical_text, read_document
-from smc_dp.files.kinds import DigestText, Term
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import (
     PLAIN,
@@ -48,8 +48,8 @@ from smc_dp.run.agreement import (
     settings_wanted,
 )
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.line_zero import refuse_beyond
-from smc_dp.run.terms import Terms, terms_of
+from smc_dp.run.protocols.registry import Terms, terms_of
+from smc_dp.run.transcript_header import refuse_beyond
 
 _FOLLOWS = ("ring_bits", "fraction_bits")
 """Of a sum's settings, what follows from the rest: whoever states it states it right."""

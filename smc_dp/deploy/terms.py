@@ -12,17 +12,17 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, PrivateAttr
 
+from smc_dp.core.documents import Document, read_document
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_form import FileForm, FileSection
 from smc_dp.deploy.fields import OneLine, PositiveRatio, Ratio
 from smc_dp.deploy.study import JointStudy
-from smc_dp.errors import InputError, shown
-from smc_dp.files.documents import Document, read_document
-from smc_dp.ledger.numbers import at_most
+from smc_dp.privacy.ledger.numbers import at_most
 from smc_dp.privacy.statement import Adjacency, round_up
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.charge import price_of
+from smc_dp.run.budget_charge import price_of
 
 
 def _not_negative(value: int) -> int:

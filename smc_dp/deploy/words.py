@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.deploy.study import JointStudy
-from smc_dp.errors import InputError
-from smc_dp.ledger.numbers import at_most
+from smc_dp.privacy.ledger.numbers import at_most
 from smc_dp.run.agreement import REASONS, Agreement
-from smc_dp.run.charge import price_of
+from smc_dp.run.budget_charge import price_of
 
 _SHOWN = 40  # columns, or categories of one
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))

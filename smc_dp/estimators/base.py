@@ -18,9 +18,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError, clipped_too_often, shown, warn_clipped
 from smc_dp.data.federation import Federation
-from smc_dp.errors import InputError, shown
 from smc_dp.estimators.charged import Charge, charged
 from smc_dp.estimators.checked import LabelArray, exact_number, number, whole_number
 from smc_dp.estimators.rows import Ball, Parts, blocks, entered, federation, joined, known_classes
@@ -29,7 +29,6 @@ from smc_dp.methods.method import Method, Trust, check_target, laws
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.registry import find
 from smc_dp.methods.sums.at_home import AtHome, by_secure_sum, check_secure, usual_noise
-from smc_dp.notices import clipped_too_often, warn_clipped
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target

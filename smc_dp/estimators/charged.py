@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation
-from smc_dp.errors import InputError, shown
-from smc_dp.ledger.dataset import as_read
-from smc_dp.ledger.guarantee import Guarantee
-from smc_dp.ledger.history import account_of
-from smc_dp.ledger.ledger import Ledger
+from smc_dp.data.fingerprint import as_read
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.history import account_of
+from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import Target
 

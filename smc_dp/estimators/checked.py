@@ -13,8 +13,8 @@ import numpy.typing as npt
 import scipy.sparse
 from sklearn.utils.validation import check_array
 
-from smc_dp.arrays import Array
-from smc_dp.errors import InputError, shown
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError, shown
 from smc_dp.privacy.target import exact as as_fraction
 
 LabelArray = npt.NDArray[Any]

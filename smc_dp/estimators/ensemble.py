@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.checked import number, public_rows
 from smc_dp.methods.hamm2016.ensemble import Learner

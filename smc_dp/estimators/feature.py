@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy.typing as npt
 
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.errors import InputError, shown
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.checked import few, labels_of, number, public_rows
 from smc_dp.estimators.rows import class_numbers

@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from smc_dp.arrays import Array, IntArray
+from smc_dp.core.arrays import Array, IntArray, in_columns, into_ball, longer_than, with_bias
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import deal, even
-from smc_dp.errors import InputError, shown
 from smc_dp.estimators.checked import LabelArray, array, check_dense, check_finite, described, few, labels_of
-from smc_dp.unit_ball import in_columns, into_ball, longer_than, with_bias
 
 _DEALING_SEED = 0  # public: who gets which row must not depend on the rows
 _SMALLEST, _LARGEST = 1e-150, 1e150  # of a radius: the squares of rows that are as long are floats

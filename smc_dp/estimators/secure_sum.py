@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from smc_dp.errors import InputError, shown
+from smc_dp.core.errors import InputError, shown
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.checked import whole_number
 from smc_dp.methods.method import Trust

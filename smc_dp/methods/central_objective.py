@@ -21,17 +21,17 @@ from typing import ClassVar
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Trusted
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.perturbed import Logistic, minimise, minimise_perturbed
-from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.methods.functionality import Trusted
 from smc_dp.methods.method import Trust, announced_sizes, check_modulus, check_sizes, released, two_classes
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
 from smc_dp.methods.pathak2010.averages import OWNER
 from smc_dp.methods.pathak2010.models import SIZES, binary
+from smc_dp.methods.training.perturbed import Logistic, minimise, minimise_perturbed
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy import gaussian_objective, objective_perturbation
 from smc_dp.privacy.gaussian_objective import GaussianPerturbation
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation

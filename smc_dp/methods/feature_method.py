@@ -20,12 +20,10 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import EachPublishes, Trusted
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array, into_ball
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError, shown
-from smc_dp.learning.perturbed import Huber, Logistic, Loss, minimise, minimise_perturbed
-from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.methods.functionality import EachPublishes, Trusted
 from smc_dp.methods.method import (
     Trust,
     announced_sizes,
@@ -38,13 +36,14 @@ from smc_dp.methods.method import (
 )
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, labelled, own_noise
+from smc_dp.methods.training.perturbed import Huber, Logistic, Loss, minimise, minimise_perturbed
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
 from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement, Unit, round_up
 from smc_dp.privacy.statement import short_figure as figure
 from smc_dp.privacy.target import Calibration, NoiseName, Target
-from smc_dp.unit_ball import into_ball
 
 LossName = Literal["huber", "logistic"]
 Scale = Literal["none", "unit"]

@@ -1,8 +1,8 @@
 """What all methods have in common: what a party does at home, what is computed of the parts, what is made of that.
 
 A method states its guarantee before anybody trains (`statement`). Each party turns its rows into a part (`part`), a
-functionality of all parts is computed (`smc_dp.aggregation`), and anybody makes the release of its value (`finish`). A
-method only draws noise at home, or names a law for the functionality to draw from.
+functionality of all parts is computed (`smc_dp.run.protocols`), and anybody makes the release of its value (`finish`).
+A method only draws noise at home, or names a law for the functionality to draw from.
 
 Experiments train once and release many times: `train` returns what is known before noise, `Trained.release` one release
 under a target. A target of epsilon None asks for no noise.
@@ -17,10 +17,9 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, runtime
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Functionality, RoundAnswer
-from smc_dp.aggregation.in_the_clear import ideal
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError, shown
+from smc_dp.methods.functionality import Functionality, RoundAnswer, ideal
 from smc_dp.methods.model import Release, ReleasedModel
 from smc_dp.methods.neighbours import NeighbourPair
 from smc_dp.privacy.grid import Grid

@@ -8,9 +8,9 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smc_dp.arrays import Array, IntArray
+from smc_dp.core.arrays import Array, IntArray
 from smc_dp.data.federation import Rows
-from smc_dp.learning.classes import code
+from smc_dp.methods.training.classes import code
 from smc_dp.privacy.statement import PrivacyStatement
 
 Weights: TypeAlias = tuple[float, ...] | tuple[tuple[float, ...], ...]
@@ -37,7 +37,7 @@ class LinearModel:
 
     @classmethod
     def from_coordinates(cls, V: Array, classes: int) -> LinearModel:
-        """From V: (p, d) in the coordinates of `smc_dp.learning.classes`."""
+        """From V: (p, d) in the coordinates of `smc_dp.methods.training.classes`."""
         return cls(code(classes) @ V)
 
     def scores(self, X: Array) -> Array:

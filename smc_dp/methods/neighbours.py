@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 
 Parties: TypeAlias = Callable[[Sequence[int]], Federation]

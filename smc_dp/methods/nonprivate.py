@@ -13,15 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Trusted
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.black_box import Predictor
-from smc_dp.learning.classes import code
-from smc_dp.learning.objective import RegularisedLogistic
-from smc_dp.learning.softmax import SoftLabels, certified, one_hot, statistic
-from smc_dp.learning.solver import minimise
+from smc_dp.methods.functionality import Trusted
 from smc_dp.methods.hamm2016.ensemble import (
     Classifiers,
     Ensemble,
@@ -34,6 +29,11 @@ from smc_dp.methods.hamm2016.ensemble import (
 from smc_dp.methods.method import Trust, check_modulus, released
 from smc_dp.methods.model import LinearModel, Release, area_under_curve, classify
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
+from smc_dp.methods.training.black_box import Predictor
+from smc_dp.methods.training.classes import code
+from smc_dp.methods.training.objective import RegularisedLogistic
+from smc_dp.methods.training.softmax import SoftLabels, certified, one_hot, statistic
+from smc_dp.methods.training.solver import minimise
 from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target

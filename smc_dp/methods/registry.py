@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from smc_dp.errors import InputError, shown
+from smc_dp.core.errors import InputError, shown
 from smc_dp.methods.central_objective import CentralObjective
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa

@@ -13,8 +13,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smc_dp.errors import InputError
-from smc_dp.files.writing import write_new
+from smc_dp.core.errors import InputError
+from smc_dp.core.writing import write_new
 from smc_dp.pages import svg
 from smc_dp.pages.blocks import Drawing, Page, PageTable
 

@@ -10,7 +10,7 @@ from itertools import chain
 from rich.console import Console
 from rich.table import Table
 
-from smc_dp.errors import one_line
+from smc_dp.core.errors import one_line
 from smc_dp.pages.blocks import (
     Banner,
     Blanks,

@@ -21,7 +21,7 @@ import numpy as np
 from flint import arb, ctx
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.privacy.discrete import discrete_gaussian
 from smc_dp.privacy.lazy import WORD, exactly
 

@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.privacy.grid import ceil_sqrt
 
 ROW_BITS = 19

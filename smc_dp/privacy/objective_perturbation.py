@@ -31,7 +31,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteGaussian, KNorm
 from smc_dp.privacy.output import GRID, Calibrated, perturb

@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
-from smc_dp.errors import InputError
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.privacy.gaussian import MOST_INTEGERS, epsilon_of, mu_above, variance_for
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm

@@ -9,7 +9,7 @@ from fractions import Fraction
 from numbers import Real
 from typing import Literal, TypeAlias, get_args
 
-from smc_dp.errors import InputError, shown
+from smc_dp.core.errors import InputError, shown
 from smc_dp.privacy.gaussian import mu_for
 
 Calibration: TypeAlias = Literal["proven", "paper"]

@@ -1,6 +1,7 @@
 """What all parties of a run agree on before anybody trains: one public record, its digest, its session, its statement.
 
-What one protocol alone needs stands in its terms, `smc_dp.run.terms`; nothing here knows a protocol by its name.
+What one protocol alone needs stands in its terms, `smc_dp.run.protocols.registry`; nothing here knows a protocol by its
+name.
 
 Whoever prepared its part under another record cannot exchange a message: the digest enters the session. How a
 simulation runs (link, topology) is nobody's promise and stands elsewhere; the session is bound to it all the same.
@@ -22,27 +23,28 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
-from smc_dp import aggregation
-from smc_dp.aggregation import Functionality, Participants
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.federation import Federation, Public
-from smc_dp.errors import InputError, shown
-from smc_dp.files import reading
 from smc_dp.methods.collaborative.rounds import BiasedModel
+from smc_dp.methods.expected_accuracy import Outlook, outlook
+from smc_dp.methods.functionality import Functionality
 from smc_dp.methods.method import Method, NeedsRows, SecureForm, SecureMethod
 from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES
 from smc_dp.methods.registry import METHODS, find
-from smc_dp.plans.outlook import Outlook, outlook
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement, security_bits
 from smc_dp.privacy.target import DEFAULT_DELTA, Calibration, NoiseName, Target
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.terms import TERMS, Terms, preferred_of, terms_of
-from smc_dp.run.terms.curator import CuratorTerms
-from smc_dp.run.terms.terms import one_of
+from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols.by_protocol import Participants
+from smc_dp.run.protocols.curator import CuratorTerms
+from smc_dp.run.protocols.registry import TERMS, Terms, preferred_of, terms_of
+from smc_dp.run.protocols.settings import one_of
 
 SEEDED, TEST_KEYS, AS_PRINTED = "insecure seed", "insecure test keys", "as printed"
 REASONS = MappingProxyType(
@@ -245,7 +247,7 @@ class Agreement:
     @property
     def publishes_shares(self) -> bool:
         """Whether what is published in the end are additive shares of the value, and not the value itself."""
-        return aggregation.publishes_shares(self.protocol, self.program_parameters(""))
+        return by_protocol.publishes_shares(self.protocol, self.program_parameters(""))
 
     @property
     def participants(self) -> tuple[str, ...]:
@@ -260,7 +262,7 @@ class Agreement:
     ) -> Participants:
         """A new session in which exactly this was agreed on; without identities every participant gets a new one."""
         program = PROTOCOLS[self.protocol].program
-        return aggregation.participants(program, self.program_parameters(self.bound(simulated)), rng, identities)
+        return by_protocol.participants(program, self.program_parameters(self.bound(simulated)), rng, identities)
 
     def weights(self, value: Any) -> Weights:
         """What anybody makes of the functionality's value: d floats for two classes, the second against the first; of

@@ -16,12 +16,12 @@ from protocols.crypto.identity import SIGNATURE_BYTES, verify
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime.session import Session
-from smc_dp.errors import InputError, shown
-from smc_dp.files import reading
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError, shown
 from smc_dp.run.agreement import Agreement, marks, method_and_target
-from smc_dp.run.line_zero import APPROVALS
+from smc_dp.run.protocols.registry import terms_of
 from smc_dp.run.release import STUDY
-from smc_dp.run.terms import terms_of
+from smc_dp.run.transcript_header import APPROVALS
 
 RANDOM_BYTES = DIGEST_BYTES = 32
 _SIGNED, _JOINT = b"smc-dp approval 1", b"smc-dp approvals 1"

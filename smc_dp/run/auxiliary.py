@@ -15,12 +15,12 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from smc_dp.arrays import Array
+from smc_dp.core import reading
+from smc_dp.core.arrays import Array
+from smc_dp.core.documents import Document, validated
+from smc_dp.core.errors import InputError
+from smc_dp.core.kinds import FiniteNumbers
 from smc_dp.data.federation import check_features
-from smc_dp.errors import InputError
-from smc_dp.files import reading
-from smc_dp.files.documents import Document, validated
-from smc_dp.files.kinds import FiniteNumbers
 
 _MOST_NUMBERS = 1 << 20
 """In all rows: what an audit reads of any file, with room to spare."""

@@ -19,14 +19,10 @@ from pydantic import (
 )
 
 from protocols.runtime.network import LINKS, TOPOLOGIES
-from smc_dp.aggregation.functionality import Vector, added
-from smc_dp.data.bounds import Bounds
-from smc_dp.data.columns import Aliases, BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn, day_in
-from smc_dp.data.partition import check_names
-from smc_dp.errors import InputError, shown
-from smc_dp.files import reading
-from smc_dp.files.documents import CHOICE, Document
-from smc_dp.files.kinds import (
+from smc_dp.core import reading
+from smc_dp.core.documents import CHOICE, Document
+from smc_dp.core.errors import InputError, shown
+from smc_dp.core.kinds import (
     LARGEST,
     DigestText,
     FiniteFigure,
@@ -41,6 +37,10 @@ from smc_dp.files.kinds import (
     few,
     figure,
 )
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.columns import Aliases, BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn, day_in
+from smc_dp.data.partition import check_names
+from smc_dp.methods.functionality import Vector, added
 from smc_dp.methods.model import Weights
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
 from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier

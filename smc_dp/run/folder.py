@@ -16,18 +16,17 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from smc_dp.aggregation import Execution, Outcome
+from smc_dp.core import reading
+from smc_dp.core.documents import validated
+from smc_dp.core.errors import InputError, warn_ignored
+from smc_dp.core.writing import write_folder
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, DateColumn, NumericColumn
-from smc_dp.errors import InputError
-from smc_dp.files import reading
-from smc_dp.files.documents import validated
-from smc_dp.files.writing import write_folder
 from smc_dp.methods.model import Weights
-from smc_dp.notices import warn_ignored
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import SIMULATED, ReleaseFile, SharesFile
+from smc_dp.run.protocols.outcome import Execution, Outcome
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.run_files import RunFiles, RunPlace, has_file, path_of, read_run_file
 

@@ -11,14 +11,17 @@ import os
 import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from pydantic import BeforeValidator, WithJsonSchema
 
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.identity import PUBLIC_BYTES, SEED_BYTES, Identity
+from protocols.crypto.identity import PUBLIC_BYTES, SEED_BYTES, SIGNATURE_BYTES, Identity, has_small_order
 from protocols.curator import CURATOR_NAME
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError, plain_name, shown
+from smc_dp.core.writing import write_file
 from smc_dp.data.partition import check_letters, check_names
-from smc_dp.errors import InputError, plain_name, shown
-from smc_dp.files import reading
-from smc_dp.files.writing import write_file
 
 PUBLIC_FILE = "identities.json"
 _ENDING, _PUBLIC_ENDING = ".key", ".pub"
@@ -180,3 +183,22 @@ def _seed(path: Path) -> bytes:
     if len(seed) != SEED_BYTES or content.removesuffix(b"\n") != seed.hex().encode():
         raise InputError(f"{path}: wanted one line of {2 * SEED_BYTES} hexadecimal digits")
     return seed
+
+
+def _public_key(value: object) -> str:
+    key = reading.hexadecimal("a public key", value, PUBLIC_BYTES)
+    if has_small_order(key):
+        raise InputError(f"wanted a public key, got {shown(value)}, for which anybody can sign")
+    return key.hex()
+
+
+def _signature(value: object) -> str:
+    return reading.hexadecimal("a signature", value, SIGNATURE_BYTES).hex()
+
+
+PublicKeyText: TypeAlias = Annotated[
+    str, BeforeValidator(_public_key), WithJsonSchema({"type": "string", "pattern": "^[0-9a-f]{64}$"})
+]
+SignatureText: TypeAlias = Annotated[
+    str, BeforeValidator(_signature), WithJsonSchema({"type": "string", "pattern": "^[0-9a-f]{128}$"})
+]

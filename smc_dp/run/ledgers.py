@@ -32,20 +32,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from protocols.errors import ProtocolError
-from smc_dp.errors import InputError, plain_name
-from smc_dp.files import reading
-from smc_dp.ledger.guarantee import Guarantee
-from smc_dp.ledger.history import Account, History, Limit, OverBudgetError, Standing, account_of
-from smc_dp.ledger.ledger import Ledger
-from smc_dp.run import same_rows
-from smc_dp.run.charge import OpenCharge
-from smc_dp.run.same_rows import AsRead
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError, plain_name
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.history import Account, History, Limit, OverBudgetError, Standing, account_of
+from smc_dp.privacy.ledger.ledger import Ledger
+from smc_dp.run import duplicate_data
+from smc_dp.run.budget_charge import OpenCharge
+from smc_dp.run.duplicate_data import AsRead
 
 ABORTS: tuple[type[BaseException], ...] = (InputError, ProtocolError, KeyboardInterrupt, SystemExit)
 """What stops a run without anything more leaving a party: wrong input, an abort, Ctrl-C and SIGTERM."""
 VOIDED = "nothing was revealed, and no budget charged"
 UNKNOWN_BEFORE = (
-    f"The folder of ledgers had no {same_rows.KEY_FILE} until now: what was charged before is found by the "
+    f"The folder of ledgers had no {duplicate_data.KEY_FILE} until now: what was charged before is found by the "
     "party's name alone, and not by its rows."
 )
 KEPT = "something may have been revealed: the run counts as spent in every ledger"
@@ -68,7 +68,7 @@ class Ledgers:
         name = "".join(chr(b) if b in _AS_THEY_ARE else f"%{b:02X}" for b in party.encode())
         if not 0 < len(name) <= _LONGEST_FILE_NAME:
             raise InputError(f"party {plain_name(party)}: its name is too long to name a ledger")
-        return self.folder / f"{name}{same_rows.ENDING}"
+        return self.folder / f"{name}{duplicate_data.ENDING}"
 
     def check(self, parties: Mapping[str, AsRead], guarantee: Guarantee) -> None:
         """Raise what `reserve` would raise now, so that nobody trains in vain; nothing is made or written."""
@@ -79,9 +79,9 @@ class Ledgers:
             else:
                 with self._opened(party) as ledger:
                     ledger.check(guarantee)
-        key = same_rows.read_key(self.folder)
+        key = duplicate_data.read_key(self.folder)
         if key is not None:  # without one no ledger here knows any rows
-            self._refuse_elsewhere(same_rows.names(key, parties))
+            self._refuse_elsewhere(duplicate_data.names(key, parties))
 
     def reserve(self, parties: Mapping[str, AsRead], mechanism: str, guarantee: Guarantee, run: str) -> Reserved:
         """Charge every party for its rows, as they were read, or, whatever stops it, nobody.
@@ -96,19 +96,19 @@ class Ledgers:
             for party, held in parties.items():
                 with self._opened(party) as ledger:
                     _refuse_known(ledger, run)
-                    called |= same_rows.names(same_rows.made_key(self.folder), {party: held})
+                    called |= duplicate_data.names(duplicate_data.made_key(self.folder), {party: held})
                     number = ledger.reserve(called[party], mechanism, guarantee, run)
                     reserved.places[party] = _Place(ledger.path, number)
             self._refuse_elsewhere(called)  # after the charge: of two runs at once, one sees the other
         return reserved
 
     def _refuse_elsewhere(self, called: Mapping[str, str]) -> None:
-        same_rows.refuse_elsewhere(self.folder, {party: self.path(party) for party in called}, called)
+        duplicate_data.refuse_elsewhere(self.folder, {party: self.path(party) for party in called}, called)
 
     def _had_charges(self) -> bool:
         """Whether something was charged here before the folder had a key."""
-        keyless = self.folder.is_dir() and same_rows.read_key(self.folder) is None
-        return keyless and same_rows.has_charges(self.folder)
+        keyless = self.folder.is_dir() and duplicate_data.read_key(self.folder) is None
+        return keyless and duplicate_data.has_charges(self.folder)
 
     @contextmanager
     def _opened(self, party: str) -> Iterator[Ledger]:

@@ -15,17 +15,17 @@ from typing import Any
 from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
 from protocols.runtime.network import LINKS
+from smc_dp.core.version import __version__
 from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.pages.blocks import Banner, Bullets, FactList, Page, PageBlock, PageTable, Prose, Section, Verbatim
 from smc_dp.pages.shortening import cut, first, some
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.checked import checked
 from smc_dp.run.folder import beside, content_of, read_document
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
-from smc_dp.run.sent import OnTheWire, of_record
 from smc_dp.run.setting_words import WORDS
-from smc_dp.version import __version__
+from smc_dp.run.traffic import OnTheWire, of_record
+from smc_dp.run.verify_release import checked
 
 # A page has to fit into its 2 MB, whatever names and columns there are.
 _MOST_NAMES, _MOST_COLUMNS, _MOST_LEVELS = 200, 400, 12

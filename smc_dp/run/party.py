@@ -13,13 +13,13 @@ from typing import Any, cast
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.actor import Home
 from protocols.runtime.session import Session
-from smc_dp import aggregation
+from smc_dp.core.errors import InputError, plain_name
 from smc_dp.data.federation import Rows
 from smc_dp.data.preprocess import check_two_classes
 from smc_dp.data.table import Table
-from smc_dp.errors import InputError, plain_name
 from smc_dp.methods.method import AskedBetween, SecureMethod
 from smc_dp.run.agreement import Agreement
+from smc_dp.run.protocols import by_protocol
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,7 +58,7 @@ class OwnPart:
 
     def inputs(self, session: Session) -> tuple[Any, ...]:
         """Of the party's role, at its start."""
-        return aggregation.entered(session, self.part)
+        return by_protocol.entered(session, self.part)
 
     def at_home(self, session: Session, inputs: tuple[Any, ...]) -> Home | None:
         """Who answers the party's role when it asks, None where it does not.
@@ -71,4 +71,4 @@ class OwnPart:
             return None
         answered = len(inputs) - len(self.inputs(session))
         part = form.part_after(self.rows, self.rng, answered) if answered else self.part
-        return aggregation.at_home(session, part)
+        return by_protocol.at_home(session, part)

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError, shown
+from smc_dp.core.writing import write_file
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.faults import UnfitTableError
 from smc_dp.data.preprocess import Encoded, class_numbers, encoded
 from smc_dp.data.table import Table
 from smc_dp.data.tables import read_table
-from smc_dp.errors import InputError, shown
-from smc_dp.files.writing import write_file
+from smc_dp.data.validation_errors import UnfitTableError
 from smc_dp.methods.model import classify, scores
-from smc_dp.run.checked import checked
 from smc_dp.run.run_files import RunPlace
+from smc_dp.run.verify_release import checked
 
 
 @dataclass(frozen=True)

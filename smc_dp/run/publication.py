@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from smc_dp.errors import InputError
-from smc_dp.files.writing import is_empty, write_folder
-from smc_dp.run.checked import checked
+from smc_dp.core.errors import InputError
+from smc_dp.core.writing import is_empty, write_folder
 from smc_dp.run.folder import content_of, read_document
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TRANSCRIPT
+from smc_dp.run.verify_release import checked
 
 PUBLIC = (RELEASE, SHARES, AUXILIARY, STUDY, TRANSCRIPT)
 """The files that may be published; whatever else lies in a run folder stays there."""

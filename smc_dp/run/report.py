@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from smc_dp.aggregation import Cost
-from smc_dp.ledger.history import Standing
-from smc_dp.plans.outlook import Outlook
+from smc_dp.methods.expected_accuracy import Outlook
+from smc_dp.privacy.ledger.history import Standing
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import REASONS, Agreement
+from smc_dp.run.protocols.cost import Cost
 
 SIMULATION_ONLY = ("accuracy", "baselines", "loss")
 """The fields of a report that need everybody's rows in one place."""

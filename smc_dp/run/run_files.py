@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from smc_dp.errors import InputError
-from smc_dp.files import reading
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError
 
 
 @dataclass(frozen=True, repr=False)

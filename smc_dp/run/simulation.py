@@ -25,26 +25,28 @@ from protocols.errors import StoppedError
 from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.desk import Observer
 from protocols.runtime.simulate import Letters, Setting, ToldOfCharge
-from smc_dp import aggregation
-from smc_dp.aggregation import NoResultError, Outcome, Participants
+from smc_dp.core.errors import InputError, shown
+from smc_dp.core.writing import open_scratch, refuse_existing
 from smc_dp.data.federation import Federation, Rows, check_rows
 from smc_dp.data.partition import check_names
 from smc_dp.data.sources import Prepared
-from smc_dp.errors import InputError, shown
-from smc_dp.files.writing import open_scratch, refuse_existing
-from smc_dp.ledger.guarantee import Guarantee
-from smc_dp.ledger.spending import run_key
+from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import Foreseeable
 from smc_dp.methods.model import ReleasedModel, Weights, classify
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone, majority
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.ledger import run_key
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
-from smc_dp.run.charge import RELEASED, price_of
+from smc_dp.run.budget_charge import RELEASED, price_of
 from smc_dp.run.ledgers import ABORTS, Ledgers, Reserved, accounted
-from smc_dp.run.own_process import AtSite, OwnActor, SiteCoins
 from smc_dp.run.party import OwnPart
+from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols.by_protocol import NoResultError, Participants
+from smc_dp.run.protocols.outcome import Outcome
 from smc_dp.run.release import RELEASE
 from smc_dp.run.report import Comparison, Presence, Report
+from smc_dp.run.site_process import AtSite, OwnActor, SiteCoins
 
 _LOG = logging.getLogger(__name__)
 HearProgress: TypeAlias = Callable[[str, int, int], None]
@@ -134,7 +136,7 @@ class _Run:
             sites = _Sites(taking_part, {part.name: part for part in every}, own)
             setting = self._setting(record, reserved, charged, sites)
             with accounted(reserved, harmless=ABORTS):
-                outcome = aggregation.secure(
+                outcome = by_protocol.secure(
                     agreement.functionality, parts, taking_part, rng=own, setting=setting, progress=progress,
                 )  # fmt: skip
             with accounted(reserved):
@@ -354,4 +356,4 @@ def _without_noise(federation: Federation, agreement: Agreement, rng: Stream) ->
     target = replace(agreement.target, epsilon=None)
     form = agreement.terms.form(agreement.method, agreement.public, target)
     parts = [form.part(rows, rng.fork(f"part {j}")) for j, rows in enumerate(federation.parties)]
-    return form.model(aggregation.ideal(form.functionality, parts, rng))
+    return form.model(ideal(form.functionality, parts, rng))

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.network import LINKS
-from smc_dp.aggregation import Cost
-from smc_dp.ledger.history import Account
-from smc_dp.ledger.words import budgets
 from smc_dp.methods.method import SumForm
+from smc_dp.privacy.ledger.history import Account
+from smc_dp.privacy.ledger.words import budgets
+from smc_dp.run.protocols.cost import Cost
 
 if TYPE_CHECKING:
-    from smc_dp.plans.outlook import Outlook
-    from smc_dp.run.own_rows import OwnComparison
+    from smc_dp.methods.expected_accuracy import Outlook
+    from smc_dp.run.local_evaluation import OwnComparison
     from smc_dp.run.report import Comparison, Report
 
 _NAMED = 20  # of more parties those are named who are missing

@@ -21,7 +21,7 @@ from protocols.comparison import steps
 from protocols.crypto import dgk
 from protocols.pathak2010 import minimum
 from protocols.pathak2010.parameters import Parameters
-from smc_dp.aggregation import Contribution
+from smc_dp.methods.functionality import Contribution
 
 CpuSeconds = dict[str, float]
 

@@ -12,7 +12,9 @@ from protocols.arithmetic.rng import Stream
 from protocols.linear.parameters import Parameters as LinearParameters
 from protocols.pathak2010.parameters import Parameters
 from protocols.runtime.session import Program
-from smc_dp.aggregation import Contribution, Outcome, SumWithSmallestNoise, participants, secure
+from smc_dp.methods.functionality import Contribution, SumWithSmallestNoise
+from smc_dp.run.protocols.by_protocol import participants, secure
+from smc_dp.run.protocols.outcome import Outcome
 
 K, DIMENSION, KEY_BITS = 5, 124, 3072
 WANTED = SumWithSmallestNoise()

@@ -15,7 +15,9 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from protocols import secure_sum
 from protocols.arithmetic.rng import Stream
 from protocols.secure_sum.parameters import Block, Parameters
-from smc_dp.aggregation import Addend, Outcome, SumWithShares, participants, secure
+from smc_dp.methods.functionality import Addend, SumWithShares
+from smc_dp.run.protocols.by_protocol import participants, secure
+from smc_dp.run.protocols.outcome import Outcome
 
 K, DIMENSION, LETTER, TRIES = 100, 1000, bytes(200), 200
 # Operation -> all words of what a profiler calls it.

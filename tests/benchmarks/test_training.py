@@ -14,11 +14,10 @@ from benchmarks.conftest import Compare
 from benchmarks.timing import timed
 from sklearn.linear_model import LogisticRegression
 
-from smc_dp.arrays import Array
-from smc_dp.learning.batch import train_all
-from smc_dp.learning.classes import code
-from smc_dp.learning.votes import count_votes
-from smc_dp.unit_ball import into_ball
+from smc_dp.core.arrays import Array, into_ball
+from smc_dp.methods.training.batch import train_all
+from smc_dp.methods.training.classes import code
+from smc_dp.methods.training.votes import count_votes
 
 MU, SAMPLE, VOTED_ON = 0.02, 100, 2000
 Party = tuple[Array, Array]

@@ -35,18 +35,17 @@ from protocols.secure_sum.messages import MaskKeys
 from protocols.secure_sum.parameters import Block, stage, widths
 from protocols.secure_sum.parameters import Parameters as SumsParameters
 from smc_dp.audit.run import evidence as evidence_module
-from smc_dp.audit.run import record
 from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.core import documents, reading
+from smc_dp.core.errors import InputError
 from smc_dp.data import bounds as bounds_module
-from smc_dp.data import bounds_file, csv_cells, file_form, looks, parquet_cells, tables, text_lines, unpacked
+from smc_dp.data import bounds_file, csv_cells, decompression, file_form, file_hints, parquet_cells, tables, text_lines
 from smc_dp.data.bounds import read_bounds
-from smc_dp.data.size import TableLimits
+from smc_dp.data.limits import TableLimits
 from smc_dp.data.tables import read_table
-from smc_dp.errors import InputError
-from smc_dp.files import documents, reading
-from smc_dp.run import binding, checked, line_zero
 from smc_dp.run import documents as run_documents
 from smc_dp.run import folder as run_folder
+from smc_dp.run import record, release_consistency, transcript_header, verify_release
 from smc_dp.run.release import RELEASE, SHARES, TRANSCRIPT
 
 KEY_BITS = 256
@@ -78,7 +77,7 @@ def write_corpus(corpus: Path) -> None:
     evidence = load(at.run, views=at.views)
     texts = [(at.run / name).read_bytes() for name in _FILES]
     lines = texts[2].split(b"\n")
-    public = [line for line in lines if binding.FOR_EVERYBODY in line]
+    public = [line for line in lines if release_consistency.FOR_EVERYBODY in line]
     view = min((path.read_bytes() for path in at.views.iterdir()), key=len)
     envelopes = [envelope.encode() for envelope in evidence.envelopes.values()]
     kinds = len(_kinds())
@@ -238,13 +237,13 @@ def lines(data: bytes, corpus: Path) -> None:
     with suppress(InputError, UnicodeDecodeError):  # an audit has looked at both before
         record.parsed(_evidence(corpus).session, record.Lines(data))
     with suppress(InputError):
-        checked.read_record(data)
+        verify_release.read_record(data)
 
 
 def published(data: bytes, corpus: Path) -> None:
     """`run_folder.read` and `checked.checked` of a folder."""
     folder = _folder(place(corpus).scratch, data.split(b"\x00"))
-    for read in (run_folder.read, checked.checked):
+    for read in (run_folder.read, verify_release.checked):
         try:
             read(folder)
         except InputError:
@@ -335,8 +334,17 @@ def main(corpus: Path, name: str, options: list[str]) -> None:
     classes = [vars(owner) for owner in (Envelope, RecordedView)]
     modules = (cbor_limits, messages, state, transcript, reading, record, run_folder, evidence_module)
     modules += (documents, run_documents, bounds_file)
-    modules += (sums_parameters, line_zero, checked, binding, bounds_module, csv_cells, parquet_cells, tables)
-    modules += (file_form, looks, text_lines, unpacked)
+    modules += (
+        sums_parameters,
+        transcript_header,
+        verify_release,
+        release_consistency,
+        bounds_module,
+        csv_cells,
+        parquet_cells,
+        tables,
+    )
+    modules += (file_form, file_hints, text_lines, decompression)
     for names in (*classes, *map(vars, modules)):
         for value in list(names.values()):
             function = getattr(value, "__func__", value)

@@ -21,8 +21,8 @@ from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.claims import Claim
 from protocols.runtime.limits import Limits
 from protocols.runtime.session import Program
-from smc_dp.audit.code import law
-from smc_dp.audit.code.executions import execute
+from smc_dp.leakage import law
+from smc_dp.leakage.executions import execute
 
 NAMES = sorted(PROTOCOLS)
 

@@ -16,14 +16,14 @@ from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.sources import Prepared
-from smc_dp.ledger.history import Limit
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import BY_PROTOCOL, Agreement, marks
 from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.protocols.registry import CuratorTerms, settled, terms_of
 from smc_dp.run.simulation import simulate_run
-from smc_dp.run.terms import CuratorTerms, settled, terms_of
 
 KEY_BITS = 512
 

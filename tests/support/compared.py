@@ -6,12 +6,12 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from smc_dp.compare import page, study
-from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting
-from smc_dp.compare.results import Trial
-from smc_dp.compare.runner import ExperimentGrid
-from smc_dp.compare.study import PaperClaim, Point
-from smc_dp.data.deal import Deal
+from smc_dp.data.partition import Deal
+from smc_dp.experiments.compare import page, study
+from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
+from smc_dp.experiments.compare.results import Trial
+from smc_dp.experiments.compare.runner import ExperimentGrid
+from smc_dp.experiments.compare.study import PaperClaim, Point
 
 ASKED = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 LONG = "a-method-with-a-name-that-is-longer-than-a-narrow-screen-of-a-telephone-is-wide, λ = 0.001"

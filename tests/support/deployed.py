@@ -19,18 +19,18 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.simulate import Letters, Setting, simulate
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
-from smc_dp import aggregation
+from smc_dp.core.documents import canonical_text
 from smc_dp.data.columns import CategoricalColumn, Column, DateColumn, NumericColumn
 from smc_dp.data.sources import Prepared
 from smc_dp.deploy.merge import Mark
 from smc_dp.deploy.own_view import own_view
 from smc_dp.deploy.record import OwnLog, owed, read, record_of
 from smc_dp.deploy.study import JointStudy
-from smc_dp.files.documents import canonical_text
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import PLAIN, TEST_KEYS, Agreement, settings_of
 from smc_dp.run.approvals import RANDOM_BYTES, canonical, joint_nonce, to_sign
 from smc_dp.run.party import OwnPart
+from smc_dp.run.protocols import by_protocol
 from support.audited import Folders, long_term
 
 Change: TypeAlias = Callable[[Any], Any]
@@ -131,9 +131,9 @@ class Deployed:
         for e in self.record.read():
             if e.is_public:
                 board.post(e)
-        value = aggregation.value_of(self.session, board.published)
+        value = by_protocol.value_of(self.session, board.published)
         gone = tuple(sorted({absent.sender for _, absent in self.marks}))
-        outcome = aggregation.published_outcome(self.session, board.published, value, self.record, gone)
+        outcome = by_protocol.published_outcome(self.session, board.published, value, self.record, gone)
         if outcome.execution is None:
             raise AssertionError("nothing was executed")
         published = run_folder.make(outcome, self.agreement, PLAIN)

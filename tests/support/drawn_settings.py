@@ -1,11 +1,11 @@
-"""By what rule settings are drawn for the band of `smc_dp.plans.band`: public, from a seed.
+"""By what rule settings are drawn for the band of `smc_dp.methods.expected_accuracy`: public, from a seed.
 
 Number i of a kind is drawn by SHA-256 of both, so that nobody chooses. Settings of the kind `DESIGN`, of which the
 constants of the band are made, have rows of `SEEN` sources alone. Of the kind `TRIAL`, which was looked at after the
 constants had been written down, the even ones have rows of `SEEN` sources, and the odd ones of `UNSEEN` sources, which
-no design setting has. `wsum_ar` is in no design setting either. Three kinds were tried before: `smc_dp/plans/README.md`
-says what came out, and what was changed. In settings of the kind `ALONE`, which are like those of `TRIAL` otherwise,
-everybody else may collude, so that one party's noise is counted, of as many as there are.
+no design setting has. `wsum_ar` is in no design setting either. Three kinds were tried before:
+`smc_dp/planning/README.md` says what came out, and what was changed. In settings of the kind `ALONE`, which are like
+those of `TRIAL` otherwise, everybody else may collude, so that one party's noise is counted, of as many as there are.
 
 2 to 50 parties, log-uniform, of 30 to 20,000 rows each, in half of the settings with sizes up to a hundredfold apart;
 epsilon .1 to 10, log-uniform; delta 10^-5 or 10^-6; 1 or 2 colluders, 0 or 1 dropouts, lambda .001, .01 or .1; 5 to 130
@@ -22,11 +22,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from smc_dp.arrays import IntArray
+from smc_dp.core.arrays import IntArray, with_bias
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.errors import InputError
 from smc_dp.methods.sums.at_home import check_crowd
-from smc_dp.unit_ball import with_bias
 from support.noise_trials import TrialSetting
 from support.row_sources import SYNTHETIC, SomeRows, real, synthetic
 

@@ -12,14 +12,14 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Session
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.notice import Notice
-from smc_dp.deploy.parcel import Carrier, Lane, Parcel
-from smc_dp.deploy.participation import Business
+from smc_dp.deploy.frame import Carrier, Lane, Parcel
 from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.session_driver import Business
 from smc_dp.deploy.site import Site
+from smc_dp.deploy.status_message import Notice
 from smc_dp.deploy.store import KeptState, SiteStore
-from smc_dp.run.charge import OpenCharge
-from smc_dp.run.own_process import AtSite
+from smc_dp.run.budget_charge import OpenCharge
+from smc_dp.run.site_process import AtSite
 
 BEFORE, COMMITTED, SENT, NOTED, TAKEN = "before its commit", "committed", "sent", "noted as sent", "taken"
 PUT, KEPT = "before it is put", "put"

@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 import scipy.optimize
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 
 FARTHEST = 2.0**20  # as good as unbounded; its inverse is as good as zero
 

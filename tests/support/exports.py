@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from smc_dp.data.codebooks.draft import drafted
-from smc_dp.data.codebooks.kinds import read_codebook
+from smc_dp.data.dictionaries.draft import drafted
+from smc_dp.data.dictionaries.kinds import read_codebook
 
 SEXES, WARDS = ("female", "male"), ("Köln", "Zürich", "Bern")
 FIRST, LAST = datetime.date(2015, 1, 1), datetime.date(2024, 12, 31)

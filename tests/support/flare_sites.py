@@ -26,7 +26,7 @@ from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.flare.kit import flare_names, make_flare_kit
 from smc_dp.deploy.flare.templates import CONTROLLER, EXECUTOR, HERE, LEAD
 from smc_dp.deploy.study import JointStudy
-from smc_dp.ledger.ledger import Ledger
+from smc_dp.privacy.ledger.ledger import Ledger
 from support.relays import free_port, identity, joint_study
 
 ROOT = Path(__file__).resolve().parents[2]

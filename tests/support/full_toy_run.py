@@ -18,8 +18,8 @@ from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent, Mail
 from protocols.runtime.message import Message
 from protocols.runtime.session import SESSION_BYTES, Session
-from smc_dp.audit.run.conformity.schedule import walk
-from smc_dp.audit.run.conformity.toy_post import Move
+from smc_dp.audit.run.conformity.dry_run_messages import Move
+from smc_dp.audit.run.conformity.expected_schedule import walk
 from smc_dp.audit.run.conformity.toy_run import NOBODY, Absences, Script
 
 

@@ -10,7 +10,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 
 LOGISTIC = 0.25
 """c for the logistic loss."""

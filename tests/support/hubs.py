@@ -13,9 +13,9 @@ from protocols.crypto.identity import Identity
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.notice import Code, Notice
-from smc_dp.deploy.parcel import Carrier, Lane, Parcel
+from smc_dp.deploy.frame import Carrier, Lane, Parcel
 from smc_dp.deploy.release import as_parcels, from_parcels
+from smc_dp.deploy.status_message import Code, Notice
 from smc_dp.deploy.study import JointStudy
 from support import sites
 

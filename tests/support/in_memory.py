@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from smc_dp.deploy.parcel import Lane, Parcel
+from smc_dp.deploy.frame import Lane, Parcel
 from smc_dp.deploy.relay_store import RelayStore
 
 _LOOKS = 0.005  # seconds between two looks

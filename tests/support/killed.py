@@ -22,7 +22,7 @@ from typing import Any
 import cbor2
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.parcel import Carrier, CarrierError, Lane, Parcel
+from smc_dp.deploy.frame import Carrier, CarrierError, Lane, Parcel
 from smc_dp.deploy.relay_store import RelayStore
 from support import sites
 from support.dying import DyingBusiness, DyingCarrier, DyingRelay, DyingStore, Fate

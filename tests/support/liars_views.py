@@ -17,10 +17,10 @@ from protocols.runtime.view import RecordedView, recompute
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.hygiene import CHECKS as HYGIENE
-from smc_dp.audit.run.record import Lines
 from smc_dp.audit.run.replay import CHECKS as REPLAY
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.run.agreement import TEST_KEYS
+from smc_dp.run.record import Lines
 from support.sessions import Setup
 
 Spoil = Callable[[Envelope], list[Envelope]]

@@ -15,8 +15,8 @@ from statistics import median
 
 from threadpoolctl import threadpool_limits
 
-from smc_dp.plans.band import Band, band
-from smc_dp.plans.signal import signal
+from smc_dp.methods.expected_accuracy import Band, band
+from smc_dp.methods.signal import signal
 from smc_dp.privacy.target import Target
 from support.drawn_settings import SEEN, drawn
 from support.noise_trials import tried

@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation import ideal
 from smc_dp.data.federation import Federation, Rows
+from smc_dp.methods.functionality import ideal
 from smc_dp.methods.gradients.contributor import Contributor
 from smc_dp.methods.gradients.form import GradientSums
 from smc_dp.methods.method import NeedsRows

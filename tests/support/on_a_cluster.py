@@ -16,12 +16,12 @@ import dask
 from distributed import LocalCluster
 
 from smc_dp.cli.main import main
-from smc_dp.compare import cluster, results, runner
-from smc_dp.compare.plan import GridEntry, GridPlan, GridSetting
-from smc_dp.data.deal import Deal
-from smc_dp.data.pool import Pool
-from smc_dp.errors import InputError
-from smc_dp.files.reading import read_file
+from smc_dp.core.errors import InputError
+from smc_dp.core.reading import read_file
+from smc_dp.data.dataset import Pool
+from smc_dp.data.partition import Deal
+from smc_dp.experiments.compare import cluster, results, runner
+from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
 
 PLAN = GridPlan(
     (GridSetting("breast_cancer", "breast_cancer", Deal(parties=3)),),

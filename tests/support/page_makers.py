@@ -22,9 +22,9 @@ from smc_dp.attacks.report import AttackReport
 from smc_dp.audit.run import checks
 from smc_dp.audit.run.page import audit_page
 from smc_dp.cli.main import main
-from smc_dp.lecture import making
 from smc_dp.pages.blocks import Page
 from smc_dp.pages.rendering import html
+from smc_dp.walkthrough import build
 from support.all_blocks import every_block
 from support.audited import Folders, charged_run, toy_run
 from support.compared import compared
@@ -123,7 +123,7 @@ def highest_report(folder: Path) -> Path:
 
 def lecture(name: str, parties: int, folder: Path) -> Path:
     """Of a protocol, with no attack measured."""
-    return written(folder, making.of_protocol(PROTOCOLS[name], parties, attacks=0))
+    return written(folder, build.of_protocol(PROTOCOLS[name], parties, attacks=0))
 
 
 def heaviest(folder: Path) -> Path:
@@ -139,7 +139,7 @@ def heaviest(folder: Path) -> Path:
 def secret_lecture(folder: Path) -> Path:
     """Of a run, with everybody's values."""
     made = toy_run(folder, (12, 8), key_bits=256)
-    return written(folder, making.of_run(made.run, made.views))
+    return written(folder, build.of_run(made.run, made.views))
 
 
 def attacked(folder: Path) -> Path:

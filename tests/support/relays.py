@@ -18,15 +18,15 @@ import tomlkit
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
+from smc_dp.core.documents import parsed
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.joining import SiteFiles
+from smc_dp.deploy.join import SiteFiles
 from smc_dp.deploy.nats.carrier import NatsCarrier
 from smc_dp.deploy.nats.connection import relay_address
 from smc_dp.deploy.nats.kit import make_kit, open_study, places_of
-from smc_dp.deploy.nats.places import RelayPlaces
+from smc_dp.deploy.nats.subjects import RelayPlaces
 from smc_dp.deploy.study import JointStudy
-from smc_dp.files.documents import parsed
-from smc_dp.ledger.ledger import Ledger
+from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.approvals import RANDOM_BYTES
 
 PARTIES = ("north", "so.uth", "WEST-3")

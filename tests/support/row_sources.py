@@ -13,17 +13,16 @@ from types import MappingProxyType
 
 import numpy as np
 
-from smc_dp.arrays import Array, IntArray
+from smc_dp.core.arrays import Array, IntArray, into_ball
 from smc_dp.data import datasets
+from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Rows
 from smc_dp.data.files import content
 from smc_dp.data.idx import parse_idx
 from smc_dp.data.points import Points, Pool
-from smc_dp.data.pool import load_pool
 from smc_dp.data.preprocess import class_numbers, encode
 from smc_dp.data.projection import principal
 from smc_dp.data.tables import parse_csv
-from smc_dp.unit_ball import into_ball
 
 PIXELS = ("mnist37", "mnist10", "digits", "har")
 """Data sets whose columns say little alone: fewer of them are principal components of public rows."""

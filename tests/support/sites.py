@@ -20,17 +20,17 @@ from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import RANDOM_BYTES, Approval
-from smc_dp.deploy.keeper import KeeperBusiness
-from smc_dp.deploy.parcel import Carrier, Parcel
-from smc_dp.deploy.participation import Business, Member, Participation
-from smc_dp.deploy.party import PartyBusiness
+from smc_dp.deploy.curator_site import KeeperBusiness
+from smc_dp.deploy.frame import Carrier, Parcel
+from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.session_driver import Business, Member, Participation
 from smc_dp.deploy.store import SiteStore, Store
 from smc_dp.deploy.study import JointStudy
-from smc_dp.ledger.ledger import Ledger
-from smc_dp.run.own_ledger import OwnLedger
-from smc_dp.run.own_process import SiteCoins
+from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.release import RELEASE
+from smc_dp.run.site_ledger import OwnLedger
+from smc_dp.run.site_process import SiteCoins
 from support.in_memory import InMemoryCarrier
 
 GREETINGS, LETTERS = 60.0, 30.0

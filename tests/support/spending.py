@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from smc_dp.ledger.guarantee import Guarantee
-from smc_dp.ledger.ledger import Ledger
-from smc_dp.ledger.spending import run_key
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.ledger import Ledger, run_key
 
 
 @dataclass(frozen=True)

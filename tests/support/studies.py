@@ -7,9 +7,9 @@ from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
+from smc_dp.core.documents import parsed
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.study import JointStudy
-from smc_dp.files.documents import parsed
 
 PARTIES = ("north", "south", "west")
 IDENTITIES = {name: Identity.generate(Stream.insecure_from_seed(i)) for i, name in enumerate((*PARTIES, "charlie"))}

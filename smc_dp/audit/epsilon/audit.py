@@ -9,13 +9,13 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.bounds import EpsilonMeasure, EventPlan, HockeyStickMeasure, Worlds, choose_event, measured
 from smc_dp.audit.epsilon.canary import Reach
 from smc_dp.audit.epsilon.case import Case, Tick
 from smc_dp.audit.epsilon.gaussian import FIRST, MuMeasure, choose_curve, claimed_mu
 from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.audit.epsilon.renyi import choose_cells
+from smc_dp.core.arrays import Array
 from smc_dp.privacy.statement import PrivacyStatement
 
 Figure: TypeAlias = Literal["epsilon", "delta", "rho", "mu"]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.special
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 Worlds: TypeAlias = tuple[Array, Array]

@@ -21,9 +21,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.errors import InputError
 from smc_dp.methods.neighbours import NeighbourPair
 from smc_dp.methods.pathak2010.averages import Central, Local
 from smc_dp.methods.pathak2010.mean import PathakMean

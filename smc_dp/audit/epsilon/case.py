@@ -9,11 +9,11 @@ from typing import TypeAlias
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
 from smc_dp.audit.epsilon import scores
 from smc_dp.audit.epsilon.bounds import Worlds
 from smc_dp.audit.epsilon.canary import Reach
 from smc_dp.audit.epsilon.one_run import Canaries
+from smc_dp.core.arrays import Array
 from smc_dp.methods.neighbours import Score
 from smc_dp.privacy.statement import PrivacyStatement
 

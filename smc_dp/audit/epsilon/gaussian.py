@@ -15,8 +15,8 @@ from math import sqrt
 import numpy as np
 import scipy.special
 
-from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.bounds import Counts, Worlds, limits, quantiles, rough_limits
+from smc_dp.core.arrays import Array
 from smc_dp.privacy.statement import PrivacyStatement
 
 FIRST = 0.2

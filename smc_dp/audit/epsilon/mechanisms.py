@@ -9,11 +9,11 @@ from types import MappingProxyType
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.audit.epsilon.twins import ExponentialRadius, FloatSampler, Multiples, TwinName, TwinSampler
-from smc_dp.errors import InputError
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import Calibrated, Law, gaussian, stated
 from smc_dp.privacy.statement import PrivacyStatement, round_up

@@ -7,15 +7,15 @@ from collections.abc import Callable
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
 from smc_dp.audit.epsilon import canary
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import twice
 from smc_dp.audit.epsilon.neighbours import pair
 from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.audit.epsilon.twins import TwinName
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Rows
-from smc_dp.errors import InputError
 from smc_dp.methods.collaborative.rounds import RoundsRelease
 from smc_dp.methods.feature_method import TrainedSites
 from smc_dp.methods.hamm2016.per_query import Committee, Service

@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.special
 
-from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.gaussian import too_many_right
+from smc_dp.core.arrays import Array
 
 _SHARES = (0.5, 0.2, 0.05)  # of the canaries that are guessed: the clearest ones
 _STEPS, _ROUNDS, _LARGEST_MU = 65, 3, 20.0

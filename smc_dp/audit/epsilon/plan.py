@@ -15,7 +15,7 @@ from smc_dp.audit.epsilon.deviations import ABOUT
 from smc_dp.audit.epsilon.gaussian import claimed_mu
 from smc_dp.audit.epsilon.mechanisms import MECHANISMS
 from smc_dp.audit.epsilon.twins import OF_PROTOCOLS, TwinName
-from smc_dp.errors import InputError, shown
+from smc_dp.core.errors import InputError, shown
 from smc_dp.methods.method import check_target, laws
 from smc_dp.methods.registry import METHODS
 from smc_dp.privacy.target import HIGHEST, SHARED, Calibration, NoiseName, Target

@@ -10,17 +10,17 @@ from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_printed
 from protocols.pathak2010.parameters import Parameters
-from smc_dp.aggregation import Contribution, Participants, ideal, participants, secure
-from smc_dp.aggregation.functionality import Vector
-from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import twice
 from smc_dp.audit.epsilon.twins import TwinName
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
-from smc_dp.errors import InputError
+from smc_dp.methods.functionality import Contribution, Vector, ideal
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.privacy.target import PRINTED, Target
+from smc_dp.run.protocols.by_protocol import Participants, participants, secure
 
 NAME = "prr_mean"
 SCOPE = (

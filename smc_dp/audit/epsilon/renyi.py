@@ -16,8 +16,8 @@ from math import log, sqrt
 
 import numpy as np
 
-from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.bounds import Counts, Worlds, quantiles
+from smc_dp.core.arrays import Array
 
 ORDERS = (1.25, 2.0, 4.0, 8.0)
 _CELLS = (2, 4, 16)

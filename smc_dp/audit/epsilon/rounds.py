@@ -24,18 +24,16 @@ from protocols.curator import CURATOR_NAME
 from protocols.secure_sum import PROGRAM
 from protocols.secure_sum.parameters import Block, Parameters
 from protocols.secure_sum.values import Addends, joined
-from smc_dp.aggregation import RoundAnswer
-from smc_dp.aggregation.functionality import added
-from smc_dp.aggregation.realisations import REALISATIONS
-from smc_dp.arrays import Array
-from smc_dp.audit.code.executions import execute
 from smc_dp.audit.epsilon import deviations
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import Deviation, ToldSum
 from smc_dp.audit.epsilon.secure_sum import too_few
 from smc_dp.audit.epsilon.twins import TwinName
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
-from smc_dp.errors import InputError
+from smc_dp.leakage.executions import execute
+from smc_dp.methods.functionality import RoundAnswer, added
 from smc_dp.methods.gradients.form import GradientSums
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.gradients.newton import Newton
@@ -43,6 +41,7 @@ from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.privacy.distributed.laws import GaussianShares, ShareLaw
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Target
+from smc_dp.run.protocols.bindings import REALISATIONS
 
 METHODS = MappingProxyType({Newton.name: Newton, GradientDescent.name: GradientDescent})
 SCOPE = (

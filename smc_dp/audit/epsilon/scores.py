@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 
 PRIMES = (2, 3, 5, 7, 11, 13)
 _UNIFORM_BITS = 53

@@ -19,15 +19,15 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.secure_sum.parameters import Block, Parameters
 from protocols.secure_sum.values import Addends
-from smc_dp.aggregation import Addend, ideal
-from smc_dp.arrays import Array
-from smc_dp.audit.code.executions import execute
 from smc_dp.audit.epsilon import deviations
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import Deviation
 from smc_dp.audit.epsilon.twins import TwinName
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
-from smc_dp.errors import InputError
+from smc_dp.leakage.executions import execute
+from smc_dp.methods.functionality import Addend, ideal
 from smc_dp.methods.neighbours import STRONG, labelled
 from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.secure_sum import SharedWeightedSum

@@ -14,7 +14,7 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.privacy.noise import KNorm
 
 TwinName: TypeAlias = Literal[

@@ -12,12 +12,12 @@ from typing import Any, Literal, TypeAlias
 
 from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
-from smc_dp.audit.run.audited import AuditedRun, SentCount
 from smc_dp.audit.run.budget_words import alike
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Finding
 from smc_dp.audit.run.levels import NONE, assurance
-from smc_dp.errors import one_line
+from smc_dp.audit.run.run_summary import AuditedRun, SentCount
+from smc_dp.core.errors import one_line
 from smc_dp.pages.shortening import some
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
 from smc_dp.run.release import RELEASE, SHARES, PublishedRelease

@@ -7,9 +7,9 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from smc_dp.arrays import Array
-from smc_dp.audit.run.work import MORE_TIME, SECONDS
-from smc_dp.errors import InputError, shown
+from smc_dp.audit.run.time_budget import MORE_TIME, SECONDS
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError, shown
 from smc_dp.run.folder import read_files
 from smc_dp.run.prediction import Predictions, predict_rows
 from smc_dp.run.run_files import RunFiles

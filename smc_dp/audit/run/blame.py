@@ -23,7 +23,7 @@ from protocols.crypto.sealing import KEY_BYTES
 from protocols.errors import LocalError
 from protocols.runtime.envelope import HELLO, START, Envelope, is_signed, signed_payload
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.errors import shown
+from smc_dp.core.errors import shown
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from smc_dp.audit.run.budgets import PartyBudget
-from smc_dp.ledger.guarantee import Guarantee
-from smc_dp.ledger.history import Standing
-from smc_dp.ledger.numbers import at_least, at_most
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.history import Standing
+from smc_dp.privacy.ledger.numbers import at_least, at_most
 
 HEADINGS = ("party", "before: spent", "this run", "after: spent", "left", "limit")
 OF_LEDGERS = (

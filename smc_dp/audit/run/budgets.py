@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from smc_dp.audit.run.audited import AuditedRun
-from smc_dp.errors import InputError, plain_name
-from smc_dp.ledger import export
-from smc_dp.ledger.entry import Entry
-from smc_dp.ledger.guarantee import Guarantee
-from smc_dp.ledger.history import History, Standing, account_of
-from smc_dp.ledger.spending import run_key
-from smc_dp.run.charge import RELEASED, price_of
+from smc_dp.audit.run.run_summary import AuditedRun
+from smc_dp.core.errors import InputError, plain_name
+from smc_dp.privacy.ledger import export
+from smc_dp.privacy.ledger.entry import Entry
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.history import History, Standing, account_of
+from smc_dp.privacy.ledger.ledger import run_key
+from smc_dp.run.budget_charge import RELEASED, price_of
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.release import RELEASE
 

@@ -13,8 +13,8 @@ from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Check
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import AuditReport, audit_evidence, today
-from smc_dp.audit.run.work import MORE_TIME, SECONDS, Allowance, TakesTooLongError
-from smc_dp.errors import InputError
+from smc_dp.audit.run.time_budget import MORE_TIME, SECONDS, Allowance, TakesTooLongError
+from smc_dp.core.errors import InputError
 from smc_dp.run.run_files import RunFiles
 
 CHECKS: tuple[Check, ...] = (

@@ -14,10 +14,10 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.claims import Trials
-from smc_dp.audit.code import boundary, law, role_code
 from smc_dp.audit.run.check import CheckOutcome, failed, nothing_to_ask, passed
 from smc_dp.audit.run.released_results import CodeCheckResult, ReleasedResults
-from smc_dp.version import __version__
+from smc_dp.core.version import __version__
+from smc_dp.leakage import law, limitations, role_code
 
 ABOUT = "about the protocol's code, not about this run, and a check, not a proof"
 
@@ -39,11 +39,11 @@ def check_law(protocol: Protocol, p: Any) -> CheckOutcome:
 
 def check_boundary(protocol: Protocol, p: Any) -> CheckOutcome:
     """Try the attacks of the coalitions that are not claimed in the small session p."""
-    tried = [sentence for sentence, _ in boundary.attacks(protocol, p)]
+    tried = [sentence for sentence, _ in limitations.attacks(protocol, p)]
     if not tried or protocol.claim is None:
         return nothing_to_ask("of what is not claimed nothing is for a coalition in such a session to try")
     untried = [u.sentence for u in protocol.claim.not_claimed if u.sentence not in tried]
-    return judge_boundary(boundary.boundary(protocol, p, _randomness("boundary", protocol, p)), untried)
+    return judge_boundary(limitations.boundary(protocol, p, _randomness("boundary", protocol, p)), untried)
 
 
 CODE_CHECKS: Mapping[str, Callable[[Protocol, Any], CheckOutcome]] = MappingProxyType(
@@ -86,7 +86,7 @@ def _power(power: law.LawPower) -> str:
     return f"when a fair bit moves by {fair} or a rarer event gains {rarer}"
 
 
-def judge_boundary(shown: Sequence[boundary.Shown], untried: Sequence[str]) -> CheckOutcome:
+def judge_boundary(shown: Sequence[limitations.Shown], untried: Sequence[str]) -> CheckOutcome:
     """Return passed if every attack finds what is there in every execution, and never what is there in another one."""
     for one in shown:
         if one.found < one.tries or one.mistaken or not one.tries:
@@ -96,7 +96,7 @@ def judge_boundary(shown: Sequence[boundary.Shown], untried: Sequence[str]) -> C
     return passed(f"{ABOUT}: {succeeded} Never with the truth of another execution{said}")
 
 
-def _counted(one: boundary.Shown) -> str:
+def _counted(one: limitations.Shown) -> str:
     return f'{one.found} of {one.tries}: "{one.sentence}"'
 
 

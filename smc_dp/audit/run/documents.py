@@ -9,8 +9,8 @@ from pydantic import Field
 from smc_dp.audit.run.assessment import AssessmentFact, FactStatus
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Finding, Group, Status
-from smc_dp.files.documents import Document
-from smc_dp.files.kinds import DigestText
+from smc_dp.core.documents import Document
+from smc_dp.core.kinds import DigestText
 from smc_dp.run.documents import DayText
 
 

@@ -22,17 +22,17 @@ from protocols.runtime.session import Session
 from protocols.runtime.transcript import Line
 from protocols.runtime.view import MAX_VIEW_BYTES, RecordedView, recompute
 from protocols.runtime.view import Recomputed as Recomputed
-from smc_dp.audit.run.record import Absence, Lines, parsed
-from smc_dp.errors import InputError
-from smc_dp.files import reading
-from smc_dp.files.documents import Read, validated
+from smc_dp.core import reading
+from smc_dp.core.documents import Read, validated
+from smc_dp.core.errors import InputError
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters
 from smc_dp.run.folder import opened, stated, warn_of_page
 from smc_dp.run.identities import identities_in
-from smc_dp.run.line_zero import read_head, read_session
+from smc_dp.run.record import Absence, Lines, parsed
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.run_files import RunPlace, has_file, path_of, read_run_file
+from smc_dp.run.transcript_header import read_head, read_session
 
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
 MAX_BYTES = 1 << 28  # of the record

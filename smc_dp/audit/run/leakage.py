@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.claims import Readings
-from smc_dp.audit.code.two_samples import shape
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.released_results import cited
+from smc_dp.leakage.two_samples import shape
 
 NO_CLAIM = "this protocol claims nothing"
 NO_VIEWS = "no views were given"

@@ -18,9 +18,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from protocols.errors import LocalError
 from smc_dp.audit.run import conformity, hygiene, leakage, privacy, replay, statements
-from smc_dp.audit.run.audited import AuditedRun
 from smc_dp.audit.run.check import OF_VIEWS_AND_CODE, Check, Finding, Takes
-from smc_dp.errors import one_line, shown
+from smc_dp.audit.run.run_summary import AuditedRun
+from smc_dp.core.errors import one_line, shown
 from smc_dp.pages.shortening import some
 
 LevelNumber: TypeAlias = Literal[1, 2, 3]

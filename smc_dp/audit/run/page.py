@@ -11,11 +11,11 @@ from pathlib import PurePath
 import numpy as np
 
 from smc_dp.audit.run import page_details, words
-from smc_dp.audit.run.audited import AuditedRun
 from smc_dp.audit.run.budget_words import alike
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.levels import Assurance, Rung
 from smc_dp.audit.run.report import AuditReport
+from smc_dp.audit.run.run_summary import AuditedRun
 from smc_dp.pages.blocks import Banner, Blanks, Bullets, FactList, Page, PageBlock, Prose, Section, Verbatim
 from smc_dp.pages.shortening import cut, some
 from smc_dp.run.release import RELEASE, PublishedRelease

@@ -7,11 +7,11 @@ from itertools import groupby
 
 from smc_dp.audit.run import words
 from smc_dp.audit.run.assessment import AssessmentFact
-from smc_dp.audit.run.audited import AuditedRun
 from smc_dp.audit.run.budget_words import HEADINGS, OF_LEDGERS, row
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Finding
 from smc_dp.audit.run.report import AuditReport
+from smc_dp.audit.run.run_summary import AuditedRun
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Section
 from smc_dp.pages.shortening import cut
 

@@ -1,7 +1,7 @@
 """The results of the checks of protocols' code that the package ships, and when an audit may cite one.
 
 Each result was computed when this version was made (`code_checks.py`). It is bound to the digest of the role code
-(`smc_dp.audit.code.role_code`) and to the parameters of the small session. The code of the checks is no part of the
+(`smc_dp.leakage.role_code`) and to the parameters of the small session. The code of the checks is no part of the
 digest: the version of the package stands for it. `smc-dp lab check` computes all results anew, and a slow test fails if
 one differs. Anybody who can change this file could change the program as well, so it bears no signature.
 """
@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from protocols.programs import PROTOCOLS, Protocol
-from smc_dp.audit.code import role_code
 from smc_dp.audit.run.check import CheckOutcome, Status, failed, not_possible, nothing_to_ask, passed
-from smc_dp.files import reading
-from smc_dp.files.documents import Document, validated
+from smc_dp.core import reading
+from smc_dp.core.documents import Document, validated
+from smc_dp.leakage import role_code
 
 FILE = Path(__file__).with_name("code_checks.json")
 _MAX_BYTES = 1 << 22

@@ -29,8 +29,8 @@ from smc_dp.audit.run.blame import (
 )
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.opened import NO_VIEWS, whose
-from smc_dp.errors import shown
+from smc_dp.audit.run.view_messages import NO_VIEWS, whose
+from smc_dp.core.errors import shown
 
 
 @dataclass(frozen=True)

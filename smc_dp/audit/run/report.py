@@ -10,7 +10,6 @@ from typing import Any
 from protocols.errors import ProtocolError
 from smc_dp.audit.run import levels
 from smc_dp.audit.run.assessment import AssessmentFact, assess
-from smc_dp.audit.run.audited import AuditedRun
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Check, CheckOutcome, Finding, failed, not_possible, unfinished
 from smc_dp.audit.run.documents import (
@@ -23,9 +22,10 @@ from smc_dp.audit.run.documents import (
 )
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.levels import Assurance
-from smc_dp.audit.run.work import MORE_TIME, Allowance, TakesTooLongError
-from smc_dp.errors import InputError
-from smc_dp.version import __version__
+from smc_dp.audit.run.run_summary import AuditedRun
+from smc_dp.audit.run.time_budget import MORE_TIME, Allowance, TakesTooLongError
+from smc_dp.core.errors import InputError
+from smc_dp.core.version import __version__
 
 
 @dataclass(frozen=True)

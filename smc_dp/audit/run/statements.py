@@ -21,9 +21,9 @@ from protocols.runtime.statement import SignedStatement, encoded, is_attested, s
 from smc_dp.audit.run.blame import Culprit, greeting, identity, signer
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
-from smc_dp.errors import shown
-from smc_dp.run.binding import published, published_message
+from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
+from smc_dp.core.errors import shown
+from smc_dp.run.release_consistency import published, published_message
 
 _NAMED = 8  # more participants are counted
 NOTHING_TO_CHECK = "what this protocol publishes under these parameters nobody can make again from public values"

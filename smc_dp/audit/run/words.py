@@ -10,7 +10,7 @@ from typing import get_args
 from smc_dp.audit.run.budget_words import OF_LEDGERS, alike
 from smc_dp.audit.run.check import CheckOutcome, Status
 from smc_dp.audit.run.report import AuditReport
-from smc_dp.errors import one_line, plain_name
+from smc_dp.core.errors import one_line, plain_name
 
 NO_PROOF = "An audit can refute what a run claims; it proves none of it."
 _HANGING = 18  # columns of name and outcome, beside the longest name

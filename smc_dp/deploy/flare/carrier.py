@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from smc_dp.deploy.flare.wire import FETCH, LAST, LONGEST_WAIT, SEND, heaps, parcel, several, written
-from smc_dp.deploy.parcel import Lane, Parcel
+from smc_dp.deploy.frame import Lane, Parcel
 
 Ask: TypeAlias = Callable[[str, bytes, float], bytes]
 """Topic, request, seconds until a question without any progress counts as lost -> answer; raises CarrierError."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from protocols.curator import CURATOR_NAME
 from smc_dp.deploy.flare.wire import FETCH, HEAP_BYTES, LAST, LONGEST_WAIT, SEND, parcel, row, several, written
-from smc_dp.deploy.parcel import LANES, CarrierError, Parcel
+from smc_dp.deploy.frame import LANES, CarrierError, Parcel
 from smc_dp.deploy.relay_store import RelayStore
 
 _AT_ONCE = 16  # parcels asked of the store at a time: one may be large

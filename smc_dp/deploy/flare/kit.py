@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from smc_dp.core.errors import InputError, shown
+from smc_dp.core.writing import write_folder
 from smc_dp.deploy.fields import relay_host
 from smc_dp.deploy.flare import templates
 from smc_dp.deploy.flare.local import FOLDER, RELAY_FILE
 from smc_dp.deploy.flare.readme import readme
 from smc_dp.deploy.study import JointStudy
-from smc_dp.errors import InputError, shown
-from smc_dp.files.writing import write_folder
 
 RELAY, JOB, README, PROJECT = "relay", "job", "README.txt", "project.yml"
 _DEFAULT_PORT = 8002

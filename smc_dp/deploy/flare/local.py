@@ -11,11 +11,11 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, PrivateAttr
 
+from smc_dp.core.documents import Document, read_document
+from smc_dp.core.errors import InputError, shown
 from smc_dp.deploy.fields import Duration, SiteName
-from smc_dp.deploy.joining import SiteFiles
+from smc_dp.deploy.join import SiteFiles
 from smc_dp.deploy.study import JointStudy
-from smc_dp.errors import InputError, shown
-from smc_dp.files.documents import Document, read_document
 
 FOLDER = "smc_dp"
 RELAY_FILE = "relay.toml"

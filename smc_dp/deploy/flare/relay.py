@@ -18,12 +18,12 @@ from nvflare.fuel.f3.cellnet.defs import MessageHeaderKey, ReturnCode
 from nvflare.fuel.f3.cellnet.utils import make_reply
 from nvflare.fuel.f3.message import Message
 
+from smc_dp.core.errors import InputError
 from smc_dp.deploy.flare.desk import RelayDesk
 from smc_dp.deploy.flare.local import RelayPlace
 from smc_dp.deploy.flare.wire import CHANNEL, CODE, DONE, TASK, TOPICS
-from smc_dp.deploy.parcel import CarrierError
+from smc_dp.deploy.frame import CarrierError
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.errors import InputError
 
 _LOOKS = 0.2  # seconds between two looks at what the sites answered
 

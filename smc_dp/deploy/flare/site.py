@@ -13,12 +13,12 @@ from nvflare.fuel.f3.cellnet import defs
 from nvflare.fuel.f3.cellnet.fqcn import FQCN
 from nvflare.fuel.f3.message import Message
 
+from smc_dp.core.errors import InputError
 from smc_dp.deploy.flare.carrier import Ask, FlareCarrier
 from smc_dp.deploy.flare.local import site_files
 from smc_dp.deploy.flare.wire import CHANNEL, CODE, DONE
-from smc_dp.deploy.joining import take_part
-from smc_dp.deploy.parcel import CarrierError
-from smc_dp.errors import InputError
+from smc_dp.deploy.frame import CarrierError
+from smc_dp.deploy.join import take_part
 
 
 class JobEndedError(Exception):

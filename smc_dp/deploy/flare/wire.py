@@ -10,8 +10,8 @@ from typing import Any
 
 import cbor2
 
-from smc_dp.deploy.parcel import CarrierError, Parcel
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
+from smc_dp.deploy.frame import CarrierError, Parcel
 
 CHANNEL = "smc_dp"
 SEND, FETCH, LAST = TOPICS = ("send", "fetch", "last")

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.core.errors import InputError
+from smc_dp.deploy.frame import MOST_BYTES, CarrierError, Lane, Parcel
 from smc_dp.deploy.nats.connection import RelayConnection
-from smc_dp.deploy.nats.places import RelayPlaces
-from smc_dp.deploy.parcel import MOST_BYTES, CarrierError, Lane, Parcel
-from smc_dp.errors import InputError
+from smc_dp.deploy.nats.subjects import RelayPlaces
 
 if TYPE_CHECKING:
     from nats.aio.client import Client

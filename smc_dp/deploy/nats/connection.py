@@ -17,10 +17,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from smc_dp.core.errors import InputError, one_line, shown
+from smc_dp.core.reading import plain_file
 from smc_dp.deploy.fields import relay_host
-from smc_dp.deploy.parcel import CarrierError
-from smc_dp.errors import InputError, one_line, shown
-from smc_dp.files.reading import plain_file
+from smc_dp.deploy.frame import CarrierError
 
 if TYPE_CHECKING:
     from nats.aio.client import Client

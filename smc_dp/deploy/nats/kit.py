@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
+from smc_dp.core.errors import InputError
+from smc_dp.core.writing import write_folder
 from smc_dp.deploy.nats import certificates
 from smc_dp.deploy.nats.certificates import Certified
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE, relay_address
-from smc_dp.deploy.nats.opening import open_at_relay
-from smc_dp.deploy.nats.places import RelayPlaces
+from smc_dp.deploy.nats.provision import open_at_relay
 from smc_dp.deploy.nats.server import OPERATOR, SERVER_CERTIFICATE, SERVER_KEY, configuration
+from smc_dp.deploy.nats.subjects import RelayPlaces
 from smc_dp.deploy.study import JointStudy
-from smc_dp.errors import InputError
-from smc_dp.files.writing import write_folder
 
 SITES, README, CONFIGURATION = "sites", "README.txt", "server.conf"
 _AUTHORITY_KEY = "ca.key"

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from ipaddress import ip_address
 
 from smc_dp.deploy.nats.connection import CA_FILE, relay_address
-from smc_dp.deploy.nats.places import RelayPlaces
+from smc_dp.deploy.nats.subjects import RelayPlaces
 
 SERVER_CERTIFICATE, SERVER_KEY, STORE = "server.pem", "server.key", "store"
 OPERATOR = "operator"

@@ -23,10 +23,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import EachPublishes, Functionality, Rounds, Sum, Vector, added
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError, shown
 from smc_dp.methods.collaborative.quadratics import descend, minimiser, projected, trimmed
 from smc_dp.methods.collaborative.rounds import (
     SERVER,
@@ -44,6 +43,7 @@ from smc_dp.methods.collaborative.rounds import (
     with_one,
 )
 from smc_dp.methods.collaborative.secure import SharedPolynomial
+from smc_dp.methods.functionality import EachPublishes, Functionality, Rounds, Sum, Vector, added
 from smc_dp.methods.method import (
     TRUSTED,
     Trust,

@@ -28,13 +28,9 @@ import numpy as np
 import scipy.special
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import EachPublishes, Rounds
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.objective import RegularisedLogistic
-from smc_dp.learning.perturbed import Logistic, minimise_perturbed
-from smc_dp.learning.solver import PUBLIC_TAU, minimise
 from smc_dp.methods.collaborative import tilted
 from smc_dp.methods.collaborative.rounds import (
     SERVER,
@@ -51,6 +47,7 @@ from smc_dp.methods.collaborative.rounds import (
     with_one,
 )
 from smc_dp.methods.collaborative.secure import SharedPerturbedModels
+from smc_dp.methods.functionality import EachPublishes, Rounds
 from smc_dp.methods.method import (
     Trust,
     check_modulus,
@@ -62,6 +59,9 @@ from smc_dp.methods.method import (
 )
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.training.objective import RegularisedLogistic
+from smc_dp.methods.training.perturbed import Logistic, minimise_perturbed
+from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
 from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.noise import DiscreteLaplace
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation

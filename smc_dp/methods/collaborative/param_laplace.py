@@ -15,13 +15,11 @@ from typing import ClassVar
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import EachPublishes, Vector, added
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.objective import RegularisedLogistic
-from smc_dp.learning.solver import PUBLIC_TAU, minimise
 from smc_dp.methods.collaborative.rounds import SERVER, SIZES, RoundsRelease, for_plain_rows, made_of, scaled
+from smc_dp.methods.functionality import EachPublishes, Vector, added
 from smc_dp.methods.method import (
     Trust,
     announced_sizes,
@@ -33,6 +31,8 @@ from smc_dp.methods.method import (
     two_classes,
 )
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
+from smc_dp.methods.training.objective import RegularisedLogistic
+from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
 from smc_dp.privacy.output import GRID, Calibrated, on_grid, proven, stated
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.statement import PrivacyStatement, Unit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 
 _FARTHEST = 1000.0
 _ROUNDING = 2.0**-40  # of an eigenvalue, in parts of the largest

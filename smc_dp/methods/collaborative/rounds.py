@@ -15,15 +15,14 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array, with_bias
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public, Rows
-from smc_dp.errors import InputError, shown
 from smc_dp.methods.method import Method, announced_sizes
 from smc_dp.methods.model import LinearModel, Release, area_under_curve
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.statement import short_figure as figure
 from smc_dp.privacy.target import Target
-from smc_dp.unit_ball import with_bias
 
 SERVER = "anyone who sees every upload of every round, the server included: each party adds its own noise"
 SIZES = "The sizes of the data sets are constants of the neighbourhood: they are not protected."

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 
 _STEPS = 100
 _LONGEST = 10.0

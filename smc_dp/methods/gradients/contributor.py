@@ -6,10 +6,10 @@ from functools import reduce
 from typing import Protocol
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Addend, Vector
-from smc_dp.errors import InputError
-from smc_dp.learning.integer_rows import IntegerRows
+from smc_dp.core.errors import InputError
+from smc_dp.methods.functionality import Addend, Vector
 from smc_dp.methods.gradients.descent import Descent
+from smc_dp.methods.training.integer_rows import IntegerRows
 from smc_dp.privacy.distributed import SharedRounds
 
 

@@ -15,10 +15,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from smc_dp.aggregation.functionality import Vector
-from smc_dp.arrays import Array, IntArray
-from smc_dp.learning import integer_readings as readings
-from smc_dp.learning.integer_rows import WEIGHT_BITS, query
+from smc_dp.core.arrays import Array, IntArray
+from smc_dp.methods.functionality import Vector
+from smc_dp.methods.training import integer_readings as readings
+from smc_dp.methods.training.integer_rows import WEIGHT_BITS, query
 
 Scaling: TypeAlias = Callable[[Array], Array]
 """What becomes of a direction (p, d) before it is a step."""

@@ -8,14 +8,14 @@ from functools import cached_property, reduce
 from typing import ClassVar, Protocol
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Rounds, SumWithShares, Vector
 from smc_dp.data.federation import Public, Rows
-from smc_dp.learning.integer_rows import ROW_BITS, IntegerRows
+from smc_dp.methods.functionality import Rounds, SumWithShares, Vector
 from smc_dp.methods.gradients.contributor import Contributor, Steps
 from smc_dp.methods.method import SumBlocks
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.noisy_sum import check_rows, up_to
+from smc_dp.methods.training.integer_rows import ROW_BITS, IntegerRows
 from smc_dp.privacy.distributed import RoundBound, SharedRounds, signal, stated_rounds
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import NO_NOISE, nothing

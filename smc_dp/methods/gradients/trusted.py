@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import RoundAnswer, Rounds, Sum, Vector
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError, shown
-from smc_dp.learning.integer_rows import IntegerRows
+from smc_dp.methods.functionality import RoundAnswer, Rounds, Sum, Vector
 from smc_dp.methods.gradients.contributor import Contributor, Steps
 from smc_dp.methods.gradients.form import GradientSums
 from smc_dp.methods.method import TRUSTED, Trust, check_sizes, check_target, released
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import NeighbourPair, one_record
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.training.integer_rows import IntegerRows
 from smc_dp.privacy.distributed import RoundBound, SharedRounds, stated_rounds
 from smc_dp.privacy.output import NO_NOISE, nothing
 from smc_dp.privacy.pathak2010 import LARGEST_N

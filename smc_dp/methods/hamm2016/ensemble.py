@@ -13,13 +13,13 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.batch import train_all
-from smc_dp.learning.black_box import LocalLearner, Predictor, answers_of, fit_all, votes_of
-from smc_dp.learning.votes import count_votes
 from smc_dp.methods.method import Method
+from smc_dp.methods.training.batch import train_all
+from smc_dp.methods.training.black_box import LocalLearner, Predictor, answers_of, fit_all, votes_of
+from smc_dp.methods.training.votes import count_votes
 
 Learner: TypeAlias = LocalLearner | Sequence[LocalLearner] | None
 """What a party trains: None is logistic regression in one batch; else one learner for all, or one for each party.

@@ -17,14 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import EachPublishes, Trusted, Vector, added
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError, shown
-from smc_dp.learning.batch import train_all
-from smc_dp.learning.black_box import Predictor
-from smc_dp.learning.classes import coordinates
-from smc_dp.learning.votes import count_votes
+from smc_dp.methods.functionality import EachPublishes, Trusted, Vector, added
 from smc_dp.methods.hamm2016.ensemble import (
     Classifiers,
     Ensemble,
@@ -39,6 +35,10 @@ from smc_dp.methods.hamm2016.weights import clipped
 from smc_dp.methods.method import Trust, check_modulus, check_target, released
 from smc_dp.methods.model import Release, area_under_curve
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
+from smc_dp.methods.training.batch import train_all
+from smc_dp.methods.training.black_box import Predictor
+from smc_dp.methods.training.classes import coordinates
+from smc_dp.methods.training.votes import count_votes
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.output import GRID, Calibrated, gaussian, on_grid, perturb, proven, stated

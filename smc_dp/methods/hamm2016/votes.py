@@ -24,12 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Sum, Trusted, Vector
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.learning.batch import train_all
-from smc_dp.learning.classes import diameter
-from smc_dp.learning.softmax import certified, one_hot
+from smc_dp.methods.functionality import Sum, Trusted, Vector
 from smc_dp.methods.hamm2016.ensemble import (
     Ensemble,
     Learner,
@@ -43,6 +40,9 @@ from smc_dp.methods.hamm2016.weights import TrainedWeights, WeightNoise, clipped
 from smc_dp.methods.method import Trust, check_modulus
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
+from smc_dp.methods.training.batch import train_all
+from smc_dp.methods.training.classes import diameter
+from smc_dp.methods.training.softmax import certified, one_hot
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target

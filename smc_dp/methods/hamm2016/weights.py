@@ -1,7 +1,7 @@
 """Weights with noise: what every method of Hamm, Cao and Belkin (2016) that releases a linear model ends with.
 
-The mean of m models goes on the grid as the sum of their integers, noise is added to the sum, and the sum is divided
-by m. Under `proven` this happens in the coordinates of `smc_dp.learning.classes`. Under `paper` with more than two
+The mean of m models goes on the grid as the sum of their integers, noise is added to the sum, and the sum is divided by
+m. Under `proven` this happens in the coordinates of `smc_dp.methods.training.classes`. Under `paper` with more than two
 classes it happens to the C weight vectors stacked, as printed: the same distances, in C d dimensions.
 """
 
@@ -14,13 +14,13 @@ from functools import cached_property
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Sum, Vector
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Public
-from smc_dp.learning.classes import code, coordinates
-from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.methods.functionality import Sum, Vector
 from smc_dp.methods.method import TRUSTED, Method, check_target, released
 from smc_dp.methods.model import LinearModel, Release
+from smc_dp.methods.training.classes import code, coordinates
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, Calibrated, printed, proven, stated
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.statement import PrivacyStatement

@@ -14,14 +14,9 @@ from typing import ClassVar
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import (
-    EachPublishes,
-    Trusted,
-    Vector,
-    added,
-)
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.methods.functionality import EachPublishes, Trusted, Vector, added
 from smc_dp.methods.method import (
     Trust,
     check_modulus,

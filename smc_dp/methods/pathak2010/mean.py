@@ -14,17 +14,10 @@ from typing import ClassVar
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import (
-    Contribution,
-    Sum,
-    SumWithSmallestNoise,
-    Vector,
-    added,
-)
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError, shown
-from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.methods.functionality import Contribution, Sum, SumWithSmallestNoise, Vector, added
 from smc_dp.methods.method import (
     Trust,
     check_own_size,
@@ -35,6 +28,7 @@ from smc_dp.methods.method import (
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_record
 from smc_dp.methods.pathak2010.models import binary, model_of, models_of, noise_of
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, Calibrated, Law, nothing, on_grid, stated
 from smc_dp.privacy.pathak2010 import LARGEST_N, guarantee
 from smc_dp.privacy.sensitivity import largest_norm

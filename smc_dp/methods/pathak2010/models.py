@@ -10,17 +10,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.learning.batch import train_all
-from smc_dp.learning.objective import RegularisedLogistic
-from smc_dp.learning.solver import PUBLIC_TAU, minimise
 from smc_dp.methods.method import (
     Method,
     check_sizes,
     two_classes,
 )
 from smc_dp.methods.model import LinearModel
+from smc_dp.methods.training.batch import train_all
+from smc_dp.methods.training.objective import RegularisedLogistic
+from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
 from smc_dp.privacy.output import GRID, Calibrated, proven
 from smc_dp.privacy.pathak2010 import noise_for
 from smc_dp.privacy.sensitivity import replace_one

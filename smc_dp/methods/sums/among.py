@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from smc_dp.aggregation.crowd import in_a_circle
+from smc_dp.methods.sums.party_limits import in_a_circle
 
 COMPUTATIONAL = "Inside the protocol the guarantee is computational (SIM-CDP)."
 BY_DEVIATION = (

@@ -12,13 +12,13 @@ from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation import ideal
-from smc_dp.aggregation.crowd import check_crowd as check_crowd
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError
+from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import SEEDED, SumForm
 from smc_dp.methods.model import Release
 from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.party_limits import check_crowd as check_crowd
 from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import NoiseName, Target

@@ -16,12 +16,10 @@ from typing import ClassVar
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Sum, Vector
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError, shown
-from smc_dp.learning.batch import train_all
-from smc_dp.learning.classes import coordinates
+from smc_dp.methods.functionality import Sum, Vector
 from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
 from smc_dp.methods.hamm2016.weights import TrainedWeights, WeightNoise, clipped
 from smc_dp.methods.method import Trust, check_modulus
@@ -29,6 +27,8 @@ from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import NeighbourPair, one_party
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
 from smc_dp.methods.sums.noisy_sum import NoisySum, SumReach, hidden_only
+from smc_dp.methods.training.batch import train_all
+from smc_dp.methods.training.classes import coordinates
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -41,7 +41,7 @@ class ClippedAverage:
     """clip: R, the norm that models are clipped to, public, in [2^-20, 1e6].
 
     lam in [2^-29, 1e6]: of the local models that `train` trains.
-    Models of another numeric learner, in the coordinates of `smc_dp.learning.classes`, go to `train_from`.
+    Models of another numeric learner, in the coordinates of `smc_dp.methods.training.classes`, go to `train_from`.
     """
 
     lam: float = 1e-4
@@ -133,7 +133,7 @@ class SharedClippedModels(NoisySum[ClippedAverage]):
         return SumReach(p * self.public.dimension, self.method.sensitivity, Fraction(self.method.clip))
 
     def numbers_of(self, trained: Array) -> Vector:
-        """A model (p, d) of any learner, in the coordinates of `smc_dp.learning.classes`, clipped."""
+        """A model (p, d) of any learner, in the coordinates of `smc_dp.methods.training.classes`, clipped."""
         wanted = (coordinates(self.public.classes), self.public.dimension)
         if trained.shape != wanted:
             raise InputError(f"model: wanted coordinates of shape {wanted}, got {trained.shape}")

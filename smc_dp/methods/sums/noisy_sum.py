@@ -15,9 +15,9 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Addend, SumWithShares, Vector
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
-from smc_dp.errors import InputError
+from smc_dp.methods.functionality import Addend, SumWithShares, Vector
 from smc_dp.methods.method import Method, SumBlocks, two_classes
 from smc_dp.methods.model import ReleasedModel
 from smc_dp.methods.sums.among import Among, AnnouncedRows

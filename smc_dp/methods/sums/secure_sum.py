@@ -14,15 +14,15 @@ from typing import Protocol
 
 import numpy as np
 
-from smc_dp.aggregation.functionality import Vector
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Public, Rows
-from smc_dp.learning.batch import train_all
-from smc_dp.learning.classes import coordinates
-from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.methods.functionality import Vector
 from smc_dp.methods.method import check_own_size
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, not_released
+from smc_dp.methods.training.batch import train_all
+from smc_dp.methods.training.classes import coordinates
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 
 

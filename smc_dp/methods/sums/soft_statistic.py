@@ -22,11 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Sum, Vector
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError, shown
-from smc_dp.learning.classes import coordinates
+from smc_dp.methods.functionality import Sum, Vector
 from smc_dp.methods.hamm2016.ensemble import (
     Ensemble,
     Learner,
@@ -44,6 +43,7 @@ from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
 from smc_dp.methods.sums.noisy_sum import NoisySum, SumReach, hidden_only
 from smc_dp.methods.sums.statistic import longest, model_of, sensitivity, statistic_in_integers
 from smc_dp.methods.sums.whitening import Whitening
+from smc_dp.methods.training.classes import coordinates
 from smc_dp.privacy.output import GRID, proven, stated
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target

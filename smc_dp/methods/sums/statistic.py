@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from smc_dp.arrays import Array
-from smc_dp.learning.classes import code, coordinates, diameter
-from smc_dp.learning.softmax import SoftLabels, minimise
+from smc_dp.core.arrays import Array
 from smc_dp.methods.sums.whitening import Whitening, largest_square
+from smc_dp.methods.training.classes import code, coordinates, diameter
+from smc_dp.methods.training.softmax import SoftLabels, minimise
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.output import GRID
 

@@ -23,12 +23,9 @@ from typing import ClassVar
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Sum, Vector, added
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.learning.batch import train_all
-from smc_dp.learning.classes import coordinates
-from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.methods.functionality import Sum, Vector, added
 from smc_dp.methods.method import (
     TRUSTED,
     Trust,
@@ -43,6 +40,9 @@ from smc_dp.methods.pathak2010.models import SIZES
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
 from smc_dp.methods.sums.noisy_sum import hidden_only
 from smc_dp.methods.sums.secure_sum import OwnModel, SharedWeightedSum
+from smc_dp.methods.training.batch import train_all
+from smc_dp.methods.training.classes import coordinates
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, Calibrated, proven, stated
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, replace_one
@@ -191,7 +191,7 @@ class WeightedSumAddRemove:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedSum:
-    """w: (K, p d), every party's model, p as in `smc_dp.learning.classes`."""
+    """w: (K, p d), every party's model, p as in `smc_dp.methods.training.classes`."""
 
     method: WeightedSum | WeightedSumAddRemove
     w: Array

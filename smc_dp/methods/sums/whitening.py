@@ -14,7 +14,7 @@ from math import fsum
 
 import numpy as np
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 
 _BITS = 20
 _TERMS = 1 << 12

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.privacy.distributed.laws import (
     ERROR,
     LEAST_SCALE,

@@ -32,7 +32,7 @@ from functools import cached_property
 from math import ceil, sqrt
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.privacy.distributed.calibration import MOST_RING_BITS, ring_bits
 from smc_dp.privacy.distributed.laws import MOST_COORDINATES, GaussianShares
 from smc_dp.privacy.gaussian import LEAST_VARIANCE, SMOOTHING, mu_above

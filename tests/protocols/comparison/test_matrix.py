@@ -28,11 +28,11 @@ from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from protocols.runtime.claims import Inputs
 from protocols.runtime.session import Program
-from smc_dp.audit.code import law as law_of_runs
-from smc_dp.audit.code.boundary import boundary
-from smc_dp.audit.code.matrix import matrix as linear_matrix
-from smc_dp.audit.code.two_samples import compare_samples
 from smc_dp.cli.main import main
+from smc_dp.leakage import law as law_of_runs
+from smc_dp.leakage.limitations import boundary
+from smc_dp.leakage.matrix import matrix as linear_matrix
+from smc_dp.leakage.two_samples import compare_samples
 
 COMPARISON = PROTOCOLS[PROGRAM.name]
 CHECKED_IN = Path(comparison.__file__).parent / "matrix.txt"

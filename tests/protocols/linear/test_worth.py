@@ -25,8 +25,8 @@ from protocols.programs import PROTOCOLS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Run
-from smc_dp.audit.code import boundary, law
-from smc_dp.audit.code.executions import execute
+from smc_dp.leakage import law, limitations
+from smc_dp.leakage.executions import execute
 
 LINEAR = PROTOCOLS[PROGRAM.name]
 TRIALS = ideal.CLAIM.trials
@@ -141,7 +141,7 @@ def test_the_bits_of_the_search_are_said() -> None:
 @pytest.mark.parametrize("sparse", [False, True])
 def test_whoever_is_not_claimed_succeeds(sparse: bool) -> None:
     p = ideal.profiles(ideal.sample(5))[0] if sparse else SMALL
-    shown = boundary.boundary(LINEAR, p, Stream.insecure_from_seed("boundary"), runs=3)
+    shown = limitations.boundary(LINEAR, p, Stream.insecure_from_seed("boundary"), runs=3)
     assert len(shown) == (5 if sparse else 4)
     assert all(one.found == one.tries > 0 == one.mistaken for one in shown)
 

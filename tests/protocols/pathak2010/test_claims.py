@@ -40,8 +40,8 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Setting
-from smc_dp.audit.code.executions import execute
-from smc_dp.audit.code.two_samples import compare_samples, shape
+from smc_dp.leakage.executions import execute
+from smc_dp.leakage.two_samples import compare_samples, shape
 
 CHECKED_HERE = (comparison, pathak2010)
 

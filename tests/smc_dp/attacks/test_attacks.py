@@ -43,8 +43,8 @@ from smc_dp.attacks.attack import CONFIDENCE, LEAST_TRIALS, AttackOutcome, Attac
 from smc_dp.attacks.report import HEADINGS, AttackReport, powers, rows, story, surprises
 from smc_dp.audit.epsilon.bounds import clopper_pearson
 from smc_dp.cli.main import main
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
-from smc_dp.errors import InputError
 from smc_dp.methods.hamm2016.votes import Soft, Vote, majority
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.soft_statistic import SoftStatistic

@@ -12,13 +12,13 @@ import scipy.stats
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.pathak2010.boundary import noise_of_charlie_and_first
-from smc_dp.arrays import Array
 from smc_dp.attacks import sessions
 from smc_dp.attacks.charlie_and_one import Sizes, sizes_in_the_sum, unmasked
 from smc_dp.attacks.sessions import PartySecret, Played
 from smc_dp.attacks.strip_noise import less_own
 from smc_dp.attacks.sums import add_up, weighted_sum
 from smc_dp.audit.epsilon.secure_sum import too_few
+from smc_dp.core.arrays import Array
 from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw
 from smc_dp.privacy.target import SHARED, NoiseName

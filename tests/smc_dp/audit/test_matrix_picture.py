@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from smc_dp.audit.code.words import MatrixTable
 from smc_dp.audit.matrix_picture import FILLS, drawing, page
 from smc_dp.cli.main import main
+from smc_dp.leakage.words import MatrixTable
 from smc_dp.pages.rendering import html
 
 TABLE = MatrixTable(

@@ -10,7 +10,7 @@ import pytest
 from smc_dp.cli import screen
 from smc_dp.cli.main import main
 from smc_dp.data.bounds import read_bounds
-from smc_dp.data.own_file import PRIVATE
+from smc_dp.data.validate_file import PRIVATE
 
 DICTIONARY = """\
 Variable / Field Name,Field Type,"Choices, Calculations, OR Slider Labels",\

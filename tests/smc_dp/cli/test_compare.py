@@ -16,16 +16,16 @@ import smc_dp
 from protocols.arithmetic.rng import Stream
 from smc_dp.cli.compare import FIGURES, compare
 from smc_dp.cli.main import main
-from smc_dp.compare import defaults, runner
-from smc_dp.data.deal import Deal
+from smc_dp.core.errors import InputError
+from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.pool import load_pool
-from smc_dp.errors import InputError
+from smc_dp.data.partition import Deal
+from smc_dp.experiments.compare import defaults, runner
+from smc_dp.experiments.reproduce import papers
 from smc_dp.methods.method import laws
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.reproduce import papers
 
 SMALL = ["lab", "compare", "--methods", "wsum,central", "--epsilons", "1,inf", "--repeats", "2", "--jobs", "1"]
 

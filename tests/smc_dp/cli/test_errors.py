@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from protocols.errors import PeerError
-from smc_dp import aggregation
 from smc_dp.cli.main import main
+from smc_dp.run.protocols import by_protocol
 
 BOUNDS = """
 [columns]
@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     def secure(*args: object, **kwargs: object) -> None:
         raise AssertionError("a message would have been sent")
 
-    monkeypatch.setattr(aggregation, "secure", secure)
+    monkeypatch.setattr(by_protocol, "secure", secure)
     monkeypatch.delenv("SMC_DP_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
     for name, text in {"bounds.toml": BOUNDS, "north.csv": NORTH, "south.csv": SOUTH}.items():
@@ -226,7 +226,7 @@ def test_an_abort_of_the_protocol_is_one_line_and_leaves_nothing(folder, capsys,
     def secure(*args: object, **kwargs: object) -> None:
         raise PeerError("south", "sent a ciphertext that is no unit", [3])
 
-    monkeypatch.setattr(aggregation, "secure", secure)
+    monkeypatch.setattr(by_protocol, "secure", secure)
     line = complaint(capsys, folder, "run", *OWN, "--json")  # which also silences the progress
     assert line == "error: south: sent a ciphertext that is no unit (its message 3)"
 
@@ -235,7 +235,7 @@ def test_an_interrupt_is_one_line_and_exit_code_130(folder, capsys, monkeypatch)
     def secure(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(aggregation, "secure", secure)
+    monkeypatch.setattr(by_protocol, "secure", secure)
     before = sorted(folder.rglob("*"))
     assert main(["run", *OWN, "--json"]) == 130
     assert capsys.readouterr() == ("", "interrupted\n")
@@ -244,7 +244,7 @@ def test_an_interrupt_is_one_line_and_exit_code_130(folder, capsys, monkeypatch)
 
 @pytest.mark.parametrize("argv", [["run", "--epsilon", "nan"], ["run", "--party", "x.csv", "--bounds", "b.toml"]])
 def test_the_command_itself_says_one_line_and_no_traceback(argv, folder):
-    root = str(Path(aggregation.__file__).parents[1])
+    root = str(Path(by_protocol.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-m", "smc_dp.cli", *argv],
         cwd=folder,

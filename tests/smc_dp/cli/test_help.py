@@ -20,11 +20,11 @@ import shellingham
 import typer
 
 import smc_dp
-from smc_dp.audit.code.matrix import MOST_PARTIES
 from smc_dp.audit.epsilon.twins import ABOUT
 from smc_dp.cli import completion
 from smc_dp.cli.main import app, main
 from smc_dp.data import datasets
+from smc_dp.leakage.matrix import MOST_PARTIES
 
 ROOT = Path(smc_dp.__file__).parents[1]
 HEAVY = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010.parameters import Parameters
-from smc_dp.aggregation import Contribution, SumWithSmallestNoise, participants, secure
+from smc_dp.methods.functionality import Contribution, SumWithSmallestNoise
+from smc_dp.run.protocols.by_protocol import participants, secure
 
 
 def test_no_stage_has_more_than_all_participants() -> None:

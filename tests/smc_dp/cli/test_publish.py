@@ -12,7 +12,7 @@ from support.audited import Folders, toy_run
 
 from smc_dp import audit_run
 from smc_dp.cli.main import main
-from smc_dp.files import writing
+from smc_dp.core import writing
 from smc_dp.run import publication
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 

@@ -12,13 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 from support.clear import in_the_clear
 
-from smc_dp import aggregation, predict
-from smc_dp.aggregation import Cost, Outcome, StageCost
+from smc_dp import predict
 from smc_dp.cli import screen
 from smc_dp.cli.main import main
+from smc_dp.core.errors import InputError
 from smc_dp.data.tables import read_table
-from smc_dp.errors import InputError
 from smc_dp.run.prediction import Predictions
+from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols.cost import Cost, StageCost
+from smc_dp.run.protocols.outcome import Outcome
 from smc_dp.run.report import Comparison
 from smc_dp.run.words import compared
 
@@ -42,7 +44,7 @@ def folder(tmp_path, monkeypatch) -> Path:
         stage = StageCost("stage 1", 7, 1234, 3, seconds)
         return in_the_clear(functionality, parts, taking_part, cost=Cost(2.0, 7, 1234, 3, (stage,)), **rest)
 
-    monkeypatch.setattr(aggregation, "secure", secure)
+    monkeypatch.setattr(by_protocol, "secure", secure)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -12,7 +12,7 @@ import pytest
 
 from smc_dp.cli import verbose
 from smc_dp.cli.main import main
-from smc_dp.notices import RowsClippedWarning
+from smc_dp.core.errors import RowsClippedWarning
 
 LINE = re.compile(r"\d\d:\d\d:\d\d\.\d{3} (INFO|DEBUG) (protocols|smc_dp)\.[\w.]+: .+")
 RUN = ("run", "--method", "wsum", "--parties", "3", "--json")

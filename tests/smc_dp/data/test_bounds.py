@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, canonical, parse_bounds, read_bounds
 from smc_dp.data.preprocess import check_two_classes, class_numbers, encode, labelled_rows
 from smc_dp.data.table import Table
 from smc_dp.data.tables import parse_csv
-from smc_dp.errors import InputError
 
 TEXT = """
 [columns]

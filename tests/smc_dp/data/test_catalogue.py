@@ -18,15 +18,15 @@ import pytest
 import scipy.sparse
 import sklearn.datasets
 
+from smc_dp.core.errors import InputError
 from smc_dp.data import cache, catalogue, datasets, fetch
 from smc_dp.data.bounds import CategoricalColumn
 from smc_dp.data.cache import read_cache, write_cache
-from smc_dp.data.facts import FACTS
+from smc_dp.data.dataset import NAMES, load_pool
+from smc_dp.data.dataset_info import FACTS
 from smc_dp.data.files import SHA256
 from smc_dp.data.idx import idx_file, parse_idx
 from smc_dp.data.points import Points, Pool
-from smc_dp.data.pool import NAMES, load_pool
-from smc_dp.errors import InputError
 
 needs_data = pytest.mark.skipif(
     "SMC_DP_DATA" not in os.environ, reason="a9a and the other papers' data: SMC_DP_DATA names no folder of data sets"

@@ -10,12 +10,12 @@ import pytest
 
 from smc_dp import run_protocol
 from smc_dp.cli.main import main
+from smc_dp.core.errors import RowsClippedWarning
 from smc_dp.data.bounds import Bounds, parse_bounds
 from smc_dp.data.preprocess import encoded
 from smc_dp.data.sources import own_files
 from smc_dp.data.tables import read_table
-from smc_dp.deploy.fit import read_rows
-from smc_dp.notices import RowsClippedWarning
+from smc_dp.deploy.preflight import read_rows
 
 BOUNDS = """
 [columns]

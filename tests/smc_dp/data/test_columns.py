@@ -5,6 +5,7 @@ from datetime import date
 
 import pytest
 
+from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds, parse_bounds
 from smc_dp.data.columns import (
     BinnedColumn,
@@ -15,7 +16,6 @@ from smc_dp.data.columns import (
     as_plain,
     day_in,
 )
-from smc_dp.errors import InputError
 
 NUMBER = NumericColumn("n", -1.0, 3.0)
 LEVELS = CategoricalColumn("c", ("f", "m", "1.0"))

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
+from smc_dp.core.arrays import with_bias
+from smc_dp.core.errors import InputError
 from smc_dp.data import datasets, sources
 from smc_dp.data.bounds import CategoricalColumn, NumericColumn
+from smc_dp.data.dataset import load_pool
 from smc_dp.data.idx import parse_idx
-from smc_dp.data.pool import load_pool
 from smc_dp.data.preprocess import labelled_rows
-from smc_dp.errors import InputError
-from smc_dp.unit_ball import with_bias
 
 needs_data = pytest.mark.skipif(
     "SMC_DP_DATA" not in os.environ, reason="a9a and the other papers' data: SMC_DP_DATA names no folder of data sets"

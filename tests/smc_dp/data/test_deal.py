@@ -8,12 +8,12 @@ import pytest
 import scipy.sparse
 from sklearn.decomposition import PCA
 
-from smc_dp.data import deal as dealing
-from smc_dp.data.deal import Deal, Dealt, deal_pool, deal_rows
+from smc_dp.core.arrays import first_outside, into_ball
+from smc_dp.core.errors import InputError
+from smc_dp.data import partition as dealing
+from smc_dp.data.partition import Deal, Dealt, deal_pool, deal_rows
 from smc_dp.data.points import Points, Pool
 from smc_dp.data.projection import principal
-from smc_dp.errors import InputError
-from smc_dp.unit_ball import first_outside, into_ball
 
 ROWS, TESTED, WIDTH = 200, 40, 6
 real_chart = dealing._chart

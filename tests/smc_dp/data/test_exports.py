@@ -11,13 +11,13 @@ import pytest
 from support.exports import EXPORTS, LABEL, Patient, Spelling, patients
 
 from smc_dp.cli.main import main
+from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds, parse_bounds, read_bounds
 from smc_dp.data.columns import Aliases
 from smc_dp.data.federation import Rows
-from smc_dp.data.own_file import check_file
 from smc_dp.data.preprocess import labelled_rows
 from smc_dp.data.tables import parse_csv, read_table
-from smc_dp.errors import InputError
+from smc_dp.data.validate_file import check_file
 
 ROWS = patients(60)
 PLAIN = """

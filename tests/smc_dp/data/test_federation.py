@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.errors import InputError
 
 
 def rows(n: int = 3, d: int = 2, **changes: Any) -> Rows:

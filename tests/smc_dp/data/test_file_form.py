@@ -25,17 +25,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import smc_dp.data
-from smc_dp.data import looks
+from smc_dp.core.errors import InputError, one_line
+from smc_dp.data import file_hints
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.file_form import DATES, ENCODINGS, PLAIN, FileForm, FileSection
+from smc_dp.data.fingerprint import as_read
+from smc_dp.data.limits import LIMITS
 from smc_dp.data.preprocess import labelled_rows
-from smc_dp.data.size import LIMITS
 from smc_dp.data.sources import own_files
 from smc_dp.data.table import Table
 from smc_dp.data.tables import _csv, read_table
-from smc_dp.deploy import fit
-from smc_dp.errors import InputError, one_line
-from smc_dp.ledger.dataset import as_read
+from smc_dp.deploy import preflight
 
 KEY = bytes(range(32))
 NAMES = ("größe", "stadt", "code", "ja", "seit")
@@ -308,8 +308,8 @@ def test_every_reader_finds_what_stands_beside_a_file(tmp_path: Path) -> None:
     assert [one.X.tolist()[0] for one in grouped.parties] == rows
     assert data.test is not None
     assert data.federation.unlabelled is not None
-    auxiliary = fit.read_auxiliary(Path(north), bounds).X
-    for X in (data.test.X, data.federation.unlabelled, fit.read_rows(Path(south), bounds).rows.X, auxiliary):
+    auxiliary = preflight.read_auxiliary(Path(north), bounds).X
+    for X in (data.test.X, data.federation.unlabelled, preflight.read_rows(Path(south), bounds).rows.X, auxiliary):
         assert X.tolist() == rows
     (tmp_path / "south.csv.toml").unlink()
     for read_it in (
@@ -317,8 +317,8 @@ def test_every_reader_finds_what_stands_beside_a_file(tmp_path: Path) -> None:
         lambda: own_files([north, f"x={north}"], bounds, test=Path(south)),
         lambda: own_files([north, f"x={north}"], bounds, auxiliary=Path(south)),
         lambda: own_files([south], bounds, parties_by="h"),
-        lambda: fit.read_rows(Path(south), bounds),
-        lambda: fit.read_auxiliary(Path(south), bounds),
+        lambda: preflight.read_rows(Path(south), bounds),
+        lambda: preflight.read_auxiliary(Path(south), bounds),
     ):
         with pytest.raises(
             InputError, match=r'write file = \{separator = ";", decimal = ","\} into .*/south.csv.toml$'
@@ -370,7 +370,7 @@ def test_days_are_those_of_the_form_and_no_others() -> None:
     ],
 )
 def test_nothing_is_advised_that_may_be_wrong(cells: list[str], found: dict[str, str]) -> None:
-    assert looks._of_cells(cells, ";", PLAIN) == found
+    assert file_hints._of_cells(cells, ";", PLAIN) == found
 
 
 def test_the_page_shows_a_form() -> None:

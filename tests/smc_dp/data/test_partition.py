@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smc_dp.core.errors import InputError
 from smc_dp.data.partition import check_names, deal, even, group, parse_split
 from smc_dp.data.tables import parse_csv
-from smc_dp.errors import InputError
 
 
 @pytest.mark.parametrize(

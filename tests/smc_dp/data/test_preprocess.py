@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smc_dp.core.documents import validated
+from smc_dp.core.errors import InputError, one_line
 from smc_dp.data import preprocess
 from smc_dp.data.bounds import Bounds, bounds_of, parse_bounds
 from smc_dp.data.bounds_file import BoundsFile
@@ -21,8 +23,6 @@ from smc_dp.data.file_form import FileForm
 from smc_dp.data.preprocess import encode, encoded, faults, labelled_rows, numbered
 from smc_dp.data.table import EMPTY, Table
 from smc_dp.data.tables import parse_csv
-from smc_dp.errors import InputError, one_line
-from smc_dp.files.documents import validated
 
 FIRST, LAST = date(2020, 1, 1), date(2020, 12, 31)  # 365 days apart
 CLASSES = ("no", "yes")

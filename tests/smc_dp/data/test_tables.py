@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.parquet import parse_parquet
 
+from smc_dp.core.errors import InputError
 from smc_dp.data import csv_cells, text_lines
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.csv_cells import read_csv
 from smc_dp.data.file_form import PLAIN
+from smc_dp.data.limits import LIMITS
 from smc_dp.data.preprocess import encode
-from smc_dp.data.size import LIMITS
 from smc_dp.data.tables import parse_csv, read_table
-from smc_dp.errors import InputError
 
 
 def parquet(**columns) -> bytes:

@@ -12,10 +12,10 @@ from support import sites
 from support.sites import GREETINGS, LETTERS, PRR_MEAN, Sites, newton
 
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
-from smc_dp.deploy.participation import Participation
+from smc_dp.deploy.session_driver import Participation
 from smc_dp.deploy.store import StoreError
-from smc_dp.ledger.ledger import Ledger
-from smc_dp.run.own_process import OwnActor
+from smc_dp.privacy.ledger.ledger import Ledger
+from smc_dp.run.site_process import OwnActor
 
 SUM, BRITTLE_SUM = newton(colluders=0, dropouts=1), newton()
 

@@ -26,7 +26,7 @@ from smc_dp.audit.run.checks import audit_run
 from smc_dp.deploy.approval import RANDOM_BYTES, Approval
 from smc_dp.deploy.nats.kit import make_kit, open_study
 from smc_dp.deploy.study import JointStudy
-from smc_dp.ledger.ledger import Ledger
+from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run import identities
 
 pytestmark = [without_server, pytest.mark.slow]

@@ -16,16 +16,16 @@ from support.relays import PARTIES, joint_study
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.core.errors import InputError
 from smc_dp.deploy.flare import templates
 from smc_dp.deploy.flare.carrier import FlareCarrier
 from smc_dp.deploy.flare.desk import RelayDesk
 from smc_dp.deploy.flare.kit import flare_address, flare_names, make_flare_kit
 from smc_dp.deploy.flare.local import RelayPlace, site_files
 from smc_dp.deploy.flare.wire import FETCH, HEAP_BYTES, LAST, SEND, written
-from smc_dp.deploy.parcel import CarrierError, Lane, Parcel
+from smc_dp.deploy.frame import CarrierError, Lane, Parcel
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.study import JointStudy
-from smc_dp.errors import InputError
 
 NORTH, SOUTH, WEST = PARTIES
 STUDY = "ab" * 32

@@ -16,7 +16,7 @@ from support.flare_sites import RELEASED, FlareSites, agreed, environment, provi
 from smc_dp.cli.main import main
 from smc_dp.deploy.flare.kit import make_flare_kit
 from smc_dp.deploy.flare.templates import EXECUTOR
-from smc_dp.ledger.ledger import Ledger
+from smc_dp.privacy.ledger.ledger import Ledger
 
 pytestmark = pytest.mark.slow
 RECORD, RELEASE = "transcript.jsonl", "release.json"

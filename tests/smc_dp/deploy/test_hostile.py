@@ -13,7 +13,7 @@ from support import hubs, sites
 from support.hubs import At, Change, HubCarrier, approved, besides, body, envelope, flipped, inside, record, said
 from support.sites import BOUNDS, PRR_MEAN, Sites, newton
 
-from smc_dp.deploy.parcel import Parcel
+from smc_dp.deploy.frame import Parcel
 from smc_dp.deploy.site import misfit
 from smc_dp.deploy.terms import OwnTerms
 

@@ -10,8 +10,8 @@ from support import sites
 from support.sites import LETTERS, Sites
 
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.deploy.notice import Code, Notice
-from smc_dp.deploy.parcel import Lane, Parcel
+from smc_dp.deploy.frame import Lane, Parcel
+from smc_dp.deploy.status_message import Code, Notice
 from smc_dp.deploy.store import StoreError
 
 _LAST_WORDS: tuple[Code, ...] = ("done", "aborted")

@@ -31,7 +31,7 @@ from support.dying import (
 )
 from support.sites import Sites
 
-from smc_dp.deploy.parcel import Parcel
+from smc_dp.deploy.frame import Parcel
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.store import SiteStore, StoreError
 

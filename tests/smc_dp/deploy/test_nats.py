@@ -15,12 +15,12 @@ from support.relays import PARTIES, NatsRelay, free_port, relay, until, without_
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.core.errors import InputError
+from smc_dp.deploy.frame import CarrierError, Lane, Parcel
 from smc_dp.deploy.nats.carrier import PIECE_BYTES, NatsCarrier
 from smc_dp.deploy.nats.connection import RelayConnection
 from smc_dp.deploy.nats.kit import open_study
-from smc_dp.deploy.nats.places import RelayPlaces
-from smc_dp.deploy.parcel import CarrierError, Lane, Parcel
-from smc_dp.errors import InputError
+from smc_dp.deploy.nats.subjects import RelayPlaces
 
 pytestmark = without_server
 NORTH, SOUTH, WEST = PARTIES

@@ -15,9 +15,9 @@ from support.relays import PARTIES, joint_study
 
 from protocols.curator import CURATOR_NAME
 from smc_dp.cli.main import main
+from smc_dp.core.errors import InputError
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE
 from smc_dp.deploy.nats.kit import make_kit, places_of
-from smc_dp.errors import InputError
 
 CREDENTIALS = {CA_FILE, CERTIFICATE_FILE, KEY_FILE}
 

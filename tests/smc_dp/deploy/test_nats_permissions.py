@@ -19,12 +19,12 @@ from nats.js import api
 from nats.js.errors import NotFoundError
 from support.relays import PARTIES, NatsRelay, relay, until, without_server
 
+from smc_dp.deploy.frame import CarrierError, Parcel
 from smc_dp.deploy.nats.certificates import Certified, authority, client
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE, RelayConnection
 from smc_dp.deploy.nats.kit import make_kit
-from smc_dp.deploy.nats.places import RelayPlaces
 from smc_dp.deploy.nats.server import configuration
-from smc_dp.deploy.parcel import CarrierError, Parcel
+from smc_dp.deploy.nats.subjects import RelayPlaces
 
 pytestmark = without_server
 NORTH, SOUTH, WEST = PARTIES

@@ -19,11 +19,11 @@ from support.relays import PARTIES, NatsRelay, joint_study, ready, relay, served
 
 from protocols.curator import CURATOR_NAME
 from smc_dp.audit.run.checks import audit_run
-from smc_dp.deploy.joining import Part, take_part
+from smc_dp.deploy.join import Part, take_part
 from smc_dp.deploy.nats.connection import RelayConnection
 from smc_dp.deploy.nats.kit import make_kit
 from smc_dp.deploy.study import JointStudy
-from smc_dp.ledger.ledger import Ledger
+from smc_dp.privacy.ledger.ledger import Ledger
 
 pytestmark = without_server
 SITES = (*PARTIES, CURATOR_NAME)

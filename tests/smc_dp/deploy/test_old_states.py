@@ -17,8 +17,8 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto import sealing
 from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import Envelope, signed_payload
-from smc_dp.deploy.participation import Participation
 from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.session_driver import Participation
 from smc_dp.deploy.store import SiteStore, StoreError
 
 STATE, COUNTERS = "state", "counters"

@@ -12,10 +12,10 @@ import pytest
 from support.organisations import ROOT, Organisation, organisations, wait_until
 from support.relays import free_port, without_server
 
+from smc_dp.core.documents import Document
 from smc_dp.data.file_form import FileSection
 from smc_dp.deploy.terms import OwnTerms, RelaySection, SiteLimits
-from smc_dp.files.documents import Document
-from smc_dp.ledger.ledger import Ledger
+from smc_dp.privacy.ledger.ledger import Ledger
 
 PAGE = (ROOT / "smc_dp" / "deploy" / "README.md").read_text(encoding="utf-8")
 ADDRESS = "relay.example:4222"

@@ -13,13 +13,13 @@ from support.relays import PARTIES, identity, joint_study
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.parcel import Parcel
-from smc_dp.deploy.participation import Member, Participation
-from smc_dp.deploy.party import PartyBusiness
+from smc_dp.deploy.frame import Parcel
+from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.session_driver import Member, Participation
 from smc_dp.deploy.store import SiteStore
-from smc_dp.ledger.ledger import Ledger
-from smc_dp.run.own_ledger import OwnLedger
+from smc_dp.privacy.ledger.ledger import Ledger
+from smc_dp.run.site_ledger import OwnLedger
 
 STUDY = joint_study("nats://relay.example:4222")
 ROWS = Rows(np.full((300, 1), 0.5), np.arange(300) % 2)

@@ -13,8 +13,8 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.deploy import participation
-from smc_dp.deploy.parcel import Carrier, CarrierError, Lane, Parcel
+from smc_dp.deploy import session_driver
+from smc_dp.deploy.frame import Carrier, CarrierError, Lane, Parcel
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.site import Site
 
@@ -232,7 +232,7 @@ def test_a_peer_that_never_stops_talking_postpones_no_deadline(
     sum_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch, *, bounded: bool
 ) -> None:
     if not bounded:
-        monkeypatch.setattr(participation, "_IDLE_LOOKS", 1 << 30)
+        monkeypatch.setattr(session_driver, "_IDLE_LOOKS", 1 << 30)
     run = Sites(sum_run.study, fast_path, most_turns=100)
     run.away |= {"P2", "P3", "charlie"}
     run.between = lambda name, way: JunkCarrier(way, run.study.digest, run.clock)

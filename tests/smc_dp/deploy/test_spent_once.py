@@ -10,15 +10,15 @@ import pytest
 from support import sites
 from support.sites import Sites
 
-from smc_dp.deploy.parcel import Parcel
-from smc_dp.deploy.participation import Participation
-from smc_dp.deploy.party import PartyBusiness
+from smc_dp.core.errors import InputError
+from smc_dp.deploy.frame import Parcel
+from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.session_driver import Participation
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.store import StoreError
-from smc_dp.errors import InputError
-from smc_dp.run.charge import RELEASED, OpenCharge
-from smc_dp.run.own_ledger import OwnLedger
+from smc_dp.run.budget_charge import RELEASED, OpenCharge
+from smc_dp.run.site_ledger import OwnLedger
 
 
 def begun_anew(whole: Sites, folder: Path, relay: RelayStore | None = None) -> Sites:

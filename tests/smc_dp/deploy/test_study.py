@@ -15,15 +15,15 @@ from support.studies import IDENTITIES, approvals, by_curator, party, study, tex
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
+from smc_dp.core.documents import Document, UnfitError, parsed
+from smc_dp.core.errors import InputError
 from smc_dp.deploy import approval as approving
 from smc_dp.deploy.approval import Approval, nonce
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
-from smc_dp.errors import InputError
-from smc_dp.files.documents import Document, UnfitError, parsed
 from smc_dp.run.agreement import Agreement, method_for
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.terms import CuratorTerms, SumTerms
+from smc_dp.run.protocols.registry import CuratorTerms, SumTerms
 
 NORTH, SOUTH, CHARLIE = (IDENTITIES[name].public.hex() for name in ("north", "south", "charlie"))
 

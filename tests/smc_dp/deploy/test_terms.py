@@ -9,11 +9,11 @@ import pytest
 from support import studies
 from support.studies import by_curator, study, text, weighted
 
+from smc_dp.core.documents import UnfitError, parsed
+from smc_dp.core.errors import InputError
 from smc_dp.data.file_form import FileForm
 from smc_dp.deploy.terms import OwnTerms
-from smc_dp.errors import InputError
-from smc_dp.files.documents import UnfitError, parsed
-from smc_dp.run.charge import price_of
+from smc_dp.run.budget_charge import price_of
 
 
 def terms(limits: str = "", rest: str = "", *, epsilon: str = "1", delta: str = "1e-5") -> OwnTerms:

@@ -39,18 +39,18 @@ from smc_dp import (
     Target,
     estimators,
 )
-from smc_dp.aggregation import ideal
+from smc_dp.core.arrays import first_outside
 from smc_dp.data.federation import Public
 from smc_dp.estimators import expected_failed_checks
 from smc_dp.estimators.base import CLASSES_READ, DEALT, ONE_FIT, REFUSED, FederatedClassifier
 from smc_dp.estimators.checked import exact_number
 from smc_dp.estimators.ensemble import MADE_UP, points_of_the_ball
 from smc_dp.estimators.rows import Ball, Parts
-from smc_dp.ledger.ledger import Ledger
+from smc_dp.methods.functionality import ideal
 from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.at_home import IN_ONE_PLACE
+from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.pathak2010 import LARGEST_N
-from smc_dp.unit_ball import first_outside
 
 FAMILIES = (
     *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),
@@ -69,7 +69,7 @@ SECURE = [
     *((SecureSumClassifier, "newton"), (SecureSumClassifier, "gd")),
 ]
 # What scikit-learn's checks train on, and some of what is here, is longer than the default radius.
-pytestmark = pytest.mark.filterwarnings("ignore::smc_dp.notices.RowsClippedWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::smc_dp.core.errors.RowsClippedWarning")
 BLOBS, LABELS = make_blobs(240, centers=[[0.6, 0.1, 0], [-0.4, 0.3, 0.2]], cluster_std=0.2, random_state=1)
 WHO = np.array(["north", "south", "east"])[np.arange(240) % 3]
 

@@ -30,7 +30,7 @@ from smc_dp import (
 from smc_dp.estimators import checked, rows
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.rows import Ball
-from smc_dp.ledger.ledger import Ledger
+from smc_dp.privacy.ledger.ledger import Ledger
 
 FAMILIES = (
     *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),

@@ -13,14 +13,14 @@ import scipy.optimize
 import scipy.stats
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.in_the_clear import ideal
-from smc_dp.arrays import Array
 from smc_dp.audit.epsilon import methods
 from smc_dp.audit.epsilon.audit import audit_mechanism
+from smc_dp.core.arrays import Array, into_ball
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError
 from smc_dp.methods.central_objective import CentralObjective
 from smc_dp.methods.feature_method import AverageMethod
+from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import check_sizes
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.neighbours import STRONG, labelled
@@ -28,7 +28,6 @@ from smc_dp.privacy.gaussian_objective import GaussianPerturbation
 from smc_dp.privacy.noise import DiscreteGaussian
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.unit_ball import into_ball
 
 DELTA = Fraction(1, 10**5)
 UNIT = 2.0**40

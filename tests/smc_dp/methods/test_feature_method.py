@@ -19,17 +19,16 @@ import scipy.stats
 from sklearn.linear_model import LogisticRegression
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
-from smc_dp.data.deal import Deal, deal_pool
+from smc_dp.core.arrays import Array, first_outside, into_ball
+from smc_dp.core.errors import InputError
+from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.pool import load_pool
-from smc_dp.errors import InputError
+from smc_dp.data.partition import Deal, deal_pool
 from smc_dp.methods.feature_method import AverageMethod, FeatureMethod, laws
 from smc_dp.methods.method import released
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.registry import find
 from smc_dp.privacy.target import Target
-from smc_dp.unit_ball import first_outside, into_ball
 
 EXACT = Target(None)
 needs_data = pytest.mark.skipif(

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 
 from smc_dp.data.federation import Rows
-from smc_dp.learning.classes import code
 from smc_dp.methods.model import LinearModel, area_under_curve, classify, scores
+from smc_dp.methods.training.classes import code
 
 
 def test_coordinates_become_scores_of_classes() -> None:

@@ -11,16 +11,16 @@ from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.core.arrays import into_ball
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.classes import code
-from smc_dp.learning.softmax import certified, one_hot
 from smc_dp.methods import nonprivate
 from smc_dp.methods.hamm2016.ensemble import ensemble
 from smc_dp.methods.model import LinearModel, ReleasedModel, classify
 from smc_dp.methods.nonprivate import Batch, Individual, alone
+from smc_dp.methods.training.classes import code
+from smc_dp.methods.training.softmax import certified, one_hot
 from smc_dp.privacy.target import Target
-from smc_dp.unit_ball import into_ball
 
 
 def a_simulation(classes: int) -> tuple[Federation, Rows]:

@@ -14,17 +14,17 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.in_the_clear import ideal
-from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.methods import published
+from smc_dp.core.arrays import Array, into_ball
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError
 from smc_dp.methods.central_objective import CentralObjective
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.methods.collaborative.param_laplace import ParamLaplace
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.feature_method import AverageMethod, FeatureMethod
+from smc_dp.methods.functionality import ideal
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.hamm2016.per_query import Committee, NoisyMax, Service
 from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote
@@ -38,7 +38,6 @@ from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
-from smc_dp.unit_ball import into_ball
 
 LAM, TREE = 0.05, DecisionTreeClassifier(max_depth=2, random_state=0)
 

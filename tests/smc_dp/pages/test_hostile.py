@@ -13,9 +13,9 @@ from support.page_makers import OF_A_RUN, run_page, written
 from support.shown import ShownPage
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import CategoricalColumn
-from smc_dp.errors import InputError
 from smc_dp.pages.blocks import Page, Prose, Section
 from smc_dp.pages.rendering import html
 from smc_dp.run.simulation import simulate_run

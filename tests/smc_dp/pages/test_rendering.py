@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 from support.shown import ShownPage
 
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.pages import rendering
 from smc_dp.pages.blocks import (
     Banner,

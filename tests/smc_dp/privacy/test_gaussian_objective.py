@@ -13,9 +13,9 @@ from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
 from mpmath import mp, mpf
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
-from smc_dp.learning.perturbed import Huber, Logistic, Loss
-from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.core.arrays import Array
+from smc_dp.methods.training.perturbed import Huber, Logistic, Loss
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.gaussian import SMOOTHING, mu_for, variance_for
 from smc_dp.privacy.gaussian_objective import FURTHEST, GaussianPerturbation, proven

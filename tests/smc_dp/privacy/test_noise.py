@@ -14,8 +14,8 @@ import scipy.special
 import scipy.stats
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.learning.objective import RegularisedLogistic
-from smc_dp.learning.solver import PUBLIC_TAU, minimise
+from smc_dp.methods.training.objective import RegularisedLogistic
+from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.pathak2010 import guarantee, noise_for

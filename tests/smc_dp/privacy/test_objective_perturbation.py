@@ -14,9 +14,9 @@ import scipy.stats
 from flint import arb, ctx, fmpq
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
-from smc_dp.learning.perturbed import Huber, Logistic, Loss, minimise_perturbed
-from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.core.arrays import Array
+from smc_dp.methods.training.perturbed import Huber, Logistic, Loss, minimise_perturbed
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.noise import KNorm
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation, _expm1_below, _log1p_above, paper, proven
 from smc_dp.privacy.sensitivity import logistic_constants

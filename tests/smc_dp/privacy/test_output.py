@@ -11,7 +11,7 @@ import scipy.stats
 from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.privacy.gaussian import epsilon_of
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import Calibrated, gaussian, on_grid, perturb, printed, proven, stated

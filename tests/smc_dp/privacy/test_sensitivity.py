@@ -12,10 +12,10 @@ import scipy.optimize
 import scipy.special
 from sklearn.linear_model import LogisticRegression
 
-from smc_dp.arrays import Array
-from smc_dp.learning.objective import RegularisedLogistic
-from smc_dp.learning.softmax import certified, one_hot
-from smc_dp.learning.solver import PUBLIC_TAU, minimise
+from smc_dp.core.arrays import Array
+from smc_dp.methods.training.objective import RegularisedLogistic
+from smc_dp.methods.training.softmax import certified, one_hot
+from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.sensitivity import (
     add_remove,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.privacy.gaussian import mu_for
 from smc_dp.privacy.target import HIGHEST, LOWEST, Target, epsilon_for
 

@@ -6,9 +6,9 @@ import pytest
 from support.audited import hospitals, sum_agreement
 from support.sums import parameters
 
-from smc_dp.aggregation.crowd import check_crowd
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.party_limits import check_crowd
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import with_assumptions
 

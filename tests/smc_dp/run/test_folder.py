@@ -15,17 +15,18 @@ from support.clear import shared
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.transcript import Transcript
-from smc_dp.aggregation import Contribution, Execution, Outcome, SumWithSmallestNoise, ideal
+from smc_dp.core import writing
+from smc_dp.core.errors import InputError
+from smc_dp.core.writing import refuse_existing
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
-from smc_dp.errors import InputError
-from smc_dp.files import writing
-from smc_dp.files.writing import refuse_existing
+from smc_dp.methods.functionality import Contribution, SumWithSmallestNoise, ideal
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import REASONS, SEEDED, Agreement
+from smc_dp.run.protocols.outcome import Execution, Outcome
+from smc_dp.run.protocols.registry import CuratorTerms
 from smc_dp.run.release import PublishedRelease
-from smc_dp.run.terms import CuratorTerms
 
 BOUNDS = Bounds(
     (NumericColumn("age", 0.0, 120.0), CategoricalColumn("sex", ("m", "f"))), ("no", "yes"), label="outcome"

@@ -17,7 +17,7 @@ from smc_dp.audit.run.conformity import CHECKS
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.cli.main import main
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.run import identities
 
 PARTIES = ("north-0", "north-1")

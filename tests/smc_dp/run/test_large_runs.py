@@ -19,10 +19,10 @@ def said(code):
 """
 _RUN = """
 import numpy as np
-from smc_dp.aggregation import Contribution
+from smc_dp.run.protocols import Contribution
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.run.party import OwnPart
-from smc_dp.run.protocol import run_protocol
+from smc_dp.run.run_protocol import run_protocol
 K, d = int(sys.argv[1]), int(sys.argv[2])
 def untrained(own):  # training would take minutes, and the protocol reads integers
     made = own.rng.fork("numbers")

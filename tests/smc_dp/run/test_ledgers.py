@@ -22,21 +22,21 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import PeerError, ProtocolError, StallError
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.simulate import simulate as simulated
-from smc_dp import aggregation
-from smc_dp.aggregation import Outcome, Participants, by_protocol
 from smc_dp.cli.main import main
-from smc_dp.errors import InputError
-from smc_dp.ledger import export
-from smc_dp.ledger.guarantee import Guarantee
-from smc_dp.ledger.history import Limit, OverBudgetError, account_of
-from smc_dp.ledger.ledger import Ledger
-from smc_dp.ledger.spending import run_key
+from smc_dp.core.errors import InputError
+from smc_dp.privacy.ledger import export
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.history import Limit, OverBudgetError, account_of
+from smc_dp.privacy.ledger.ledger import Ledger, run_key
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
-from smc_dp.run.charge import RELEASED, price
+from smc_dp.run.budget_charge import RELEASED, price
 from smc_dp.run.ledgers import KEPT, VOIDED, Ledgers
 from smc_dp.run.party import OwnPart
+from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols.by_protocol import Participants
+from smc_dp.run.protocols.outcome import Outcome
 from smc_dp.run.release import TRANSCRIPT
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import simulate_run
@@ -75,7 +75,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         calls.append(taking_part.session.parameters.agreed)
         return in_the_clear(functionality, parts, taking_part, **rest)
 
-    monkeypatch.setattr(aggregation, "secure", secure)
+    monkeypatch.setattr(by_protocol, "secure", secure)
     return calls
 
 
@@ -300,7 +300,7 @@ def raising(error: BaseException) -> Callable[..., Outcome]:
 def test_what_may_have_revealed_something_counts_as_spent(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch, error: BaseException, last: str
 ) -> None:
-    monkeypatch.setattr(aggregation, "secure", raising(error))
+    monkeypatch.setattr(by_protocol, "secure", raising(error))
     with pytest.raises(type(error)) as caught:
         run(tmp_path, "first", books, "1")
     assert caught.value.__notes__ == [VOIDED if last == "void" else KEPT]
@@ -420,7 +420,7 @@ def test_every_charge_is_on_disk_before_the_first_message(
         seen.extend(states(books, party) for party in PARTIES)
         raise PeerError("north-0", "lied")
 
-    monkeypatch.setattr(aggregation, "secure", secure)
+    monkeypatch.setattr(by_protocol, "secure", secure)
     with pytest.raises(PeerError):
         run(tmp_path, "first", books)
     assert seen == [["limit", "reserved"]] * 3
@@ -433,7 +433,7 @@ def test_a_ledger_that_cannot_be_written_to_stays_charged_and_is_named(
         books.path(PARTIES[1]).unlink()
         raise PeerError("north-0", "lied")
 
-    monkeypatch.setattr(aggregation, "secure", secure)
+    monkeypatch.setattr(by_protocol, "secure", secure)
     with pytest.raises(PeerError) as caught:
         run(tmp_path, "first", books)
     assert caught.value.__notes__ == [
@@ -462,7 +462,7 @@ def test_the_person_is_told_what_a_stop_costs(
     code: int,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(aggregation, "secure", raising(error))
+    monkeypatch.setattr(by_protocol, "secure", raising(error))
     assert main(["run", "--ledgers", "books", "--budget", "1"]) == code
     assert capsys.readouterr().err.splitlines()[-1].endswith(f"; {VOIDED}")
     error.__notes__.clear()
@@ -478,7 +478,7 @@ def test_a_terminated_run_says_what_it_costs(
         raise AssertionError("the signal came too late")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(aggregation, "secure", secure)
+    monkeypatch.setattr(by_protocol, "secure", secure)
     with pytest.raises(SystemExit) as caught:
         main(["run", "--ledgers", "books", "--budget", "1"])
     assert caught.value.code == 143

@@ -18,12 +18,12 @@ from protocols.runtime.envelope import Envelope
 from protocols.runtime.simulate import simulate as simulated
 from protocols.secure_sum import steps
 from protocols.secure_sum.messages import Masked
-from smc_dp.aggregation import by_protocol
-from smc_dp.ledger import export
-from smc_dp.ledger.history import Limit
 from smc_dp.methods.gradients.newton import Newton
+from smc_dp.privacy.ledger import export
+from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.target import Target
 from smc_dp.run.ledgers import Ledgers, Reserved
+from smc_dp.run.protocols import by_protocol
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import simulate_run
 

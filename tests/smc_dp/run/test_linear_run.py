@@ -18,11 +18,11 @@ from smc_dp import Federation, InputError, Rows, run_protocol
 from smc_dp.audit.run import report as reports
 from smc_dp.audit.run.evidence import load
 from smc_dp.cli.main import main
-from smc_dp.ledger.history import Limit
 from smc_dp.privacy import pathak2010 as guarantees
+from smc_dp.privacy.ledger.history import Limit
 from smc_dp.run.agreement import Agreement, usual_protocol
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.terms import LinearTerms
+from smc_dp.run.protocols.registry import LinearTerms
 
 LINEAR: dict[str, Any] = {"insecure_seed": 7, "protocol": "linear"}
 

@@ -13,19 +13,19 @@ from support.audited import hospitals, sum_agreement
 
 from protocols.arithmetic.rng import Stream
 from smc_dp import InputError, predict, run_protocol
+from smc_dp.core.arrays import with_bias
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.sources import Prepared
-from smc_dp.ledger.history import Limit
-from smc_dp.ledger.ledger import Ledger
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.methods.sums.clipped_average import ClippedAverage
+from smc_dp.privacy.ledger.history import Limit
+from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.target import Target
-from smc_dp.run.checked import checked
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.party import OwnPart
 from smc_dp.run.simulation import simulate_run
-from smc_dp.unit_ball import with_bias
+from smc_dp.run.verify_release import checked
 
 PLAIN = hospitals((12, 8, 20), 2)
 

@@ -15,19 +15,19 @@ from support.mutants import OF_THE_RUN
 
 from smc_dp import InputError, audit_run, predict, run_protocol
 from smc_dp.audit.run import checks
+from smc_dp.core.documents import UnfitError
 from smc_dp.data.bounds import Bounds, parse_bounds, read_bounds
 from smc_dp.data.columns import LEAVE_OUT, NumericColumn
+from smc_dp.data.fingerprint import as_read
 from smc_dp.data.preprocess import encode
 from smc_dp.data.sources import own_files
 from smc_dp.data.tables import read_table
-from smc_dp.files.documents import UnfitError
-from smc_dp.ledger.dataset import as_read
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.registry import find
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder
 from smc_dp.run.agreement import Agreement, in_a_simulation
-from smc_dp.run.terms.secure_sum import SumTerms
+from smc_dp.run.protocols.secure_sum import SumTerms
 
 COLUMNS = """[columns]
 age = [0, 120]

@@ -16,15 +16,15 @@ from protocols.runtime import replay
 from protocols.runtime.actor import Actor, Home
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.session import Session
-from smc_dp import aggregation
-from smc_dp.aggregation import Participants
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Rows
 from smc_dp.data.table import Table
-from smc_dp.errors import InputError
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.party import OwnPart
+from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols.by_protocol import Participants
 
 ROOT = Stream.insecure_from_seed("own part")
 FOUR = hospitals((12, 8, 20, 9), 2)
@@ -48,7 +48,7 @@ class Held(NamedTuple):
 def held() -> Held:
     taking_part = NEWTON.session(ROOT.fork("protocol"))
     parts = [own(name).part for name in NAMES]
-    outcome = aggregation.secure(NEWTON.functionality, parts, taking_part, rng=ROOT.fork("protocol"))
+    outcome = by_protocol.secure(NEWTON.functionality, parts, taking_part, rng=ROOT.fork("protocol"))
     assert outcome.execution is not None
     return Held(taking_part, list(outcome.execution.transcript.envelopes))
 

@@ -21,13 +21,13 @@ from smc_dp.pages.rendering import MOST_BYTES, html
 from smc_dp.privacy.target import Target
 from smc_dp.run import setting_words
 from smc_dp.run.agreement import BY_PROTOCOL, REASONS, SEEDED, TEST_KEYS, Agreement, secure_form, settings_wanted
-from smc_dp.run.checked import checked
 from smc_dp.run.documents import StatedParameters
 from smc_dp.run.folder import read_document
 from smc_dp.run.page import page, run_page
+from smc_dp.run.protocols.registry import TERMS
 from smc_dp.run.release import RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
-from smc_dp.run.sent import OnTheWire, of_record
-from smc_dp.run.terms import TERMS
+from smc_dp.run.traffic import OnTheWire, of_record
+from smc_dp.run.verify_release import checked
 
 SENT = OnTheWire(3, 4567)
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</title>", "{{7*7}}", "]]>", "a\u202eb")

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation import ideal
+from smc_dp.core.errors import InputError
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Public, Rows
-from smc_dp.errors import InputError
+from smc_dp.methods.functionality import ideal
 from smc_dp.methods.model import LinearModel, classify
 from smc_dp.methods.nonprivate import alone, majority
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.party import OwnPart
-from smc_dp.run.terms import CuratorTerms
+from smc_dp.run.protocols.registry import CuratorTerms
 
 
 def rows(n: int, d: int, seed: int) -> Rows:

@@ -17,30 +17,30 @@ from support.audited import hospitals
 
 from protocols.arithmetic.rng import Stream
 from smc_dp import InputError, predict, run_protocol
-from smc_dp.aggregation.in_the_clear import ideal
-from smc_dp.arrays import Array
 from smc_dp.audit.run.conformity import publication
 from smc_dp.audit.run.evidence import load
 from smc_dp.cli.main import main
+from smc_dp.core.arrays import Array
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.ledger.history import Limit
-from smc_dp.ledger.ledger import Ledger
+from smc_dp.methods.functionality import ideal
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.rendering import html
+from smc_dp.privacy.ledger.history import Limit
+from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.checked import checked
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.page import run_page
 from smc_dp.run.party import OwnPart
+from smc_dp.run.protocols.registry import SumTerms
 from smc_dp.run.publication import publish
 from smc_dp.run.release import AUXILIARY, RELEASE, TRANSCRIPT
 from smc_dp.run.report import Report
-from smc_dp.run.terms import SumTerms
+from smc_dp.run.verify_release import checked
 
 METHOD, TARGET = SoftStatistic(0.01, lam_global=0.1), Target(Fraction(30), noise="ddg")
 SEED = 7

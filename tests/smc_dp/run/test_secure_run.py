@@ -26,20 +26,20 @@ from protocols.runtime.simulate import simulate as simulated
 from protocols.secure_sum import steps
 from protocols.secure_sum.messages import Masked
 from smc_dp import InputError, predict, run_protocol
-from smc_dp.aggregation import by_protocol
-from smc_dp.ledger import export
-from smc_dp.ledger.history import Limit
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
+from smc_dp.privacy.ledger import export
+from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.target import Target
-from smc_dp.run import binding
 from smc_dp.run import folder as run_folder
-from smc_dp.run.checked import checked, read_record
+from smc_dp.run import release_consistency
 from smc_dp.run.ledgers import VOIDED, Ledgers
 from smc_dp.run.party import OwnPart
+from smc_dp.run.protocols import by_protocol
 from smc_dp.run.publication import publish
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import simulate_run
+from smc_dp.run.verify_release import checked, read_record
 
 CASE, FOUR = hospitals((12, 8, 20), 2), hospitals((12, 8, 20, 9), 2)
 A, B, C, D = FOUR.federation.names
@@ -166,7 +166,7 @@ def test_a_sum_of_fewer_than_the_statement_counts_is_none(honest: Path, tmp_path
     i = record.place("PublishedSum", CURATOR_NAME)
     body = record.envelopes[i].body
     session = read_record((honest / TRANSCRIPT).read_bytes()).session
-    said = binding.published_message(session, record.envelopes[i])
+    said = release_consistency.published_message(session, record.envelopes[i])
     payload = messages.encode(replace(said, members=(members,)), session.layout, {})
     forged = f.signed(replace(record.envelopes[i], body=payload + body[-64:]), OWN[CURATOR_NAME])
     with pytest.raises(InputError, match=f"what the record has as the result is none: .*{why}"):
@@ -178,7 +178,7 @@ def test_of_two_sums_that_charlie_signed_none_counts(honest: Path, tmp_path: Pat
     record = f.read_record(honest)
     i = record.place("PublishedSum", CURATOR_NAME)
     session = read_record((honest / TRANSCRIPT).read_bytes()).session
-    said = binding.published_message(session, record.envelopes[i])
+    said = release_consistency.published_message(session, record.envelopes[i])
     payload = messages.encode(replace(said, S=(said.S[0] ^ 1, *said.S[1:])), session.layout, {})
     other = f.signed(replace(record.envelopes[i], body=payload + record.envelopes[i].body[-64:]), OWN[CURATOR_NAME])
     forged = f.forge(honest, tmp_path / "run", f.duplicate(i), lambda found: found.put(i, other))
@@ -188,7 +188,7 @@ def test_of_two_sums_that_charlie_signed_none_counts(honest: Path, tmp_path: Pat
 
 def test_the_rule_about_weights_is_needed(honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forged = f.edited(honest, tmp_path / "run", RELEASE, EDITS["a weight"][0])
-    monkeypatch.setattr(binding, "weights_fault", lambda *_: None)
+    monkeypatch.setattr(release_consistency, "weights_fault", lambda *_: None)
     assert checked(forged).unaudited is None
 
 

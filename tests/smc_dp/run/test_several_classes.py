@@ -17,27 +17,28 @@ from support.audited import hospitals
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Session
-from smc_dp import Federation, InputError, Rows, aggregation, predict, run_protocol
+from smc_dp import Federation, InputError, Rows, predict, run_protocol
 from smc_dp.audit.run import leakage
 from smc_dp.audit.run.checks import CHECKS
 from smc_dp.audit.run.conformity import publication
+from smc_dp.audit.run.derived_parameters import stated
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
-from smc_dp.audit.run.stated import stated
 from smc_dp.cli.main import main
 from smc_dp.data.sources import Prepared
 from smc_dp.methods.method import FOR_ANY_CLASSES
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import Target
-from smc_dp.run import binding
 from smc_dp.run import folder as run_folder
+from smc_dp.run import release_consistency
 from smc_dp.run.agreement import BY_PROTOCOL, Agreement, in_a_simulation
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.checked import checked
+from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols.registry import settled, terms_of
 from smc_dp.run.release import RELEASE, TRANSCRIPT, PublishedRelease
 from smc_dp.run.simulation import simulate_run
-from smc_dp.run.terms import settled, terms_of
+from smc_dp.run.verify_release import checked
 
 CLASSES = ("low", "mid", "high")
 BOUNDS = '[columns]\nx = [-1, 1]\ny = [-1, 1]\n[label]\nclasses = ["low", "mid", "high"]\ncolumn = "level"\n'
@@ -236,11 +237,11 @@ def test_a_check_of_the_first_class_alone_is_noticed(
     """The broken twin: it lets through what was refused above."""
 
     def of_the_first(found: PublishedRelease, session: Session, said: dict[str, Any]) -> str | None:
-        heard = {name: binding.published_message(session, envelope) for name, envelope in said.items()}
-        value = found.agreement.weights(aggregation.value_of(session, heard))
+        heard = {name: release_consistency.published_message(session, envelope) for name, envelope in said.items()}
+        value = found.agreement.weights(by_protocol.value_of(session, heard))
         return None if value[0] == found.weights[0] else WEIGHTS
 
-    monkeypatch.setattr(binding, "weights_fault", of_the_first)
+    monkeypatch.setattr(release_consistency, "weights_fault", of_the_first)
     assert checked(f.edited(place / "run", tmp_path / "run", RELEASE, slightly)).unaudited is None
 
 

@@ -17,11 +17,11 @@ from support.mutants import audit
 from protocols.pathak2010.parameters import REMOVED_REFUSAL
 from smc_dp import predict
 from smc_dp.cli.main import main
+from smc_dp.cli.schemas import schema
+from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds
-from smc_dp.errors import InputError
-from smc_dp.run.checked import checked
 from smc_dp.run.release import RELEASE, TRANSCRIPT
-from smc_dp.schemas import schema
+from smc_dp.run.verify_release import checked
 
 STORED = Path(__file__).parent / "stored"
 ROWS = "age,sex\n56,m\n90,m\n5,f\n30,f\n110,f\n86,f\n39,m\n"

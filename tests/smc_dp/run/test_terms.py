@@ -16,13 +16,13 @@ from protocols.errors import LocalError
 from protocols.pathak2010.ideal import SHORT
 from protocols.pathak2010.parameters import Parameters as PathakParameters
 from protocols.secure_sum.parameters import Block, Parameters
-from smc_dp.aggregation.crowd import check_crowd
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.methods.pathak2010.mean import PathakMean
+from smc_dp.methods.sums.party_limits import check_crowd
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement, check
-from smc_dp.run.terms import CuratorTerms, SumTerms, settled
+from smc_dp.run.protocols.registry import CuratorTerms, SumTerms, settled
 
 CASE = hospitals((12, 8, 20), 2)
 WRONG = {"ring_bits": 8, "fraction_bits": 41, "colluders": True, "sizes": "none", "delta": None, "quorum": 3}

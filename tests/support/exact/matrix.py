@@ -16,7 +16,7 @@ from typing import Any
 from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime.claims import Inputs
-from smc_dp.audit.code.matrix import LEVELS, Cell, Level
+from smc_dp.leakage.matrix import LEVELS, Cell, Level
 from support.exact.law import ViewLaw, are_apart, certain, law, mixture
 from support.exact.many import AskedError
 from support.exact.play import Branch, Player

@@ -12,7 +12,7 @@ from protocols.runtime.claims import Inputs
 from protocols.runtime.endpoint import Endpoint, Want
 from protocols.runtime.message import Message
 from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Program, Session
-from smc_dp.audit.code.symbolic.rebind import Rebinding
+from smc_dp.leakage.symbolic.rebind import Rebinding
 from support.exact.boxes import INSTEAD
 from support.exact.many import AskedError
 from support.exact.tape import DrawnCoins, Draws

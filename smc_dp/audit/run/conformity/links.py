@@ -20,7 +20,7 @@ from protocols.runtime.transcript import ABSENT, canonical, digest_of_absence, l
 from smc_dp.audit.run.blame import blamed, gone
 from smc_dp.audit.run.check import CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.errors import shown
+from smc_dp.core.errors import shown
 
 _ALL = {**dict.fromkeys(("n", "size"), int), **dict.fromkeys(("from", "to", "kind", "stage", "digest", "prev"), str)}
 _TYPES = {**_ALL, "number": int, "round": int, "chain": str, "body": str}

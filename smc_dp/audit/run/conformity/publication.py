@@ -15,14 +15,14 @@ from smc_dp.audit.run.blame import gone
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.conformity.conversation import scheduled
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.errors import shown
-from smc_dp.files import reading
-from smc_dp.files.documents import validated
+from smc_dp.core import reading
+from smc_dp.core.documents import validated
+from smc_dp.core.errors import shown
 from smc_dp.run.approvals import fault as approvals_fault
-from smc_dp.run.binding import agreement_fault, published, share_fault, weights_fault
 from smc_dp.run.documents import StageTimings, TimingsFile
-from smc_dp.run.line_zero import APPROVALS
 from smc_dp.run.release import RELEASE, SHARES, STUDY, TIMINGS
+from smc_dp.run.release_consistency import agreement_fault, published, share_fault, weights_fault
+from smc_dp.run.transcript_header import APPROVALS
 
 _COUNTED = tuple(field.name for field in fields(Traffic))
 

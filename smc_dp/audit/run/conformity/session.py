@@ -13,11 +13,11 @@ from protocols.runtime.network import TOPOLOGIES, check_topology, is_relayed
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.audit.run.blame import blamed, identity, signer
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
-from smc_dp.audit.run.conformity.schedule import body_bytes
+from smc_dp.audit.run.conformity.expected_schedule import body_bytes
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.errors import shown
+from smc_dp.core.errors import shown
 from smc_dp.run.agreement import AS_PRINTED, SEEDED, TEST_KEYS
-from smc_dp.run.binding import session_fault
+from smc_dp.run.release_consistency import session_fault
 
 _NAMED = 5  # no more than so many names in a sentence
 

@@ -13,8 +13,8 @@ from protocols.programs import Protocol
 from protocols.runtime.desk import KEYS
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.session import SESSION_BYTES, Session
-from smc_dp.audit.run.conformity.toy_post import Move, Post
-from smc_dp.audit.run.conformity.toy_role import ToyRole
+from smc_dp.audit.run.conformity.dry_run import ToyRole
+from smc_dp.audit.run.conformity.dry_run_messages import Move, Post
 
 Script: TypeAlias = tuple[Move, ...]
 Scripts: TypeAlias = Mapping[str, Script]

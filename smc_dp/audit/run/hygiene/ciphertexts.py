@@ -14,7 +14,7 @@ from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import deviates
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
+from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
 
 Locked: TypeAlias = Ciphertext | BitCiphertext
 

@@ -13,8 +13,8 @@ from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import blamed, deviates
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
-from smc_dp.errors import shown
+from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
+from smc_dp.core.errors import shown
 from smc_dp.run.agreement import TEST_KEYS
 
 

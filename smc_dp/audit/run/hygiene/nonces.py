@@ -11,7 +11,7 @@ from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import blamed
 from smc_dp.audit.run.check import CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.errors import shown
+from smc_dp.core.errors import shown
 
 
 def nonces(evidence: Evidence) -> CheckOutcome:

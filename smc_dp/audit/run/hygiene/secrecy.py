@@ -17,8 +17,8 @@ from protocols.runtime.opened_mail import Letter
 from smc_dp.audit.run.blame import deviates
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.opened import NO_VIEWS, opened, whose
-from smc_dp.errors import shown
+from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
+from smc_dp.core.errors import shown
 
 MIN_SIGMA = 40  # bits of slack below which a mask is none, whatever a protocol declares
 CHANCE_BITS = 40  # an honest run fails `masks` with probability below 2**-40

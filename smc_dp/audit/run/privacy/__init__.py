@@ -9,18 +9,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
+from smc_dp.audit.run.derived_parameters import Stated, from_parameters
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import own_noise, shared
 from smc_dp.audit.run.privacy.private_inputs import models, noise
-from smc_dp.audit.run.stated import Stated, from_parameters
-from smc_dp.errors import shown
-from smc_dp.files import reading
-from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.core import reading
+from smc_dp.core.errors import shown
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import logistic_constants
 from smc_dp.run.agreement import AS_PRINTED, REASONS, SEEDED, TEST_KEYS, marked, with_assumptions
-from smc_dp.run.binding import statement_fault
 from smc_dp.run.release import RELEASE
+from smc_dp.run.release_consistency import statement_fault
 
 _SIZES = tuple(10**k for k in range(8))  # up to the largest size that the calibration knows
 _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another digit on another machine

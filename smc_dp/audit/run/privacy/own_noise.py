@@ -7,10 +7,10 @@ from math import ceil, log1p
 from typing import Any
 
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
+from smc_dp.audit.run.derived_parameters import Stated, ring_fault
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.private_inputs import counted, told
-from smc_dp.audit.run.stated import Stated, ring_fault
-from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 
 CURVATURE = 0.25  # of the logistic loss, for rows of the unit ball

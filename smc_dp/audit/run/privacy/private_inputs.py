@@ -16,11 +16,11 @@ from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 
 from smc_dp.audit.run.blame import owner, why_nobody
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.derived_parameters import Stated
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import direction
-from smc_dp.audit.run.stated import Stated
-from smc_dp.errors import InputError, shown
-from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.core.errors import InputError, shown
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.pathak2010 import LARGEST_N

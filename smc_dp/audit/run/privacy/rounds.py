@@ -14,10 +14,10 @@ from math import exp, isqrt, pi
 from typing import Any
 
 from smc_dp.audit.run.check import CheckOutcome, failed, passed
+from smc_dp.audit.run.derived_parameters import Stated, ring_fault
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.privacy.entered import EnteredBlock, EnteredSums, laws
 from smc_dp.audit.run.privacy.private_inputs import counted, told
-from smc_dp.audit.run.stated import Stated, ring_fault
+from smc_dp.audit.run.privacy.view_inputs import EnteredBlock, EnteredSums, laws
 
 LEAST_VARIANCE, SMOOTHING = 18, 9  # of a share, and what its curve loses
 ROW = 1 << 14  # how long a row is at most, in integers

@@ -14,18 +14,18 @@ from math import ceil, exp, lgamma, log, log2
 from typing import Any
 
 from smc_dp.audit.run.check import CheckOutcome, failed, passed
+from smc_dp.audit.run.derived_parameters import Stated, ring_fault
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import lengths, rounds
-from smc_dp.audit.run.privacy.entered import EnteredBlock, EnteredSums, entered
 from smc_dp.audit.run.privacy.private_inputs import TAIL, counted, told
-from smc_dp.audit.run.stated import Stated, ring_fault
-from smc_dp.errors import shown
-from smc_dp.learning.classes import coordinates
-from smc_dp.learning.solver import PUBLIC_TAU
+from smc_dp.audit.run.privacy.view_inputs import EnteredBlock, EnteredSums, entered
+from smc_dp.core.errors import shown
+from smc_dp.methods.training.classes import coordinates
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.distributed import SharedNoise, SharedRounds
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import add_remove, largest_softmax_norm, logistic_constants, steepest
-from smc_dp.run.terms import terms_of
+from smc_dp.run.protocols.registry import terms_of
 
 LEAST_VARIANCE, SMOOTHING = 18, 9  # of a share of ddg, and what its curve loses
 LEAST_SCALE, LOST, LARGEST_DELTA_BITS = 16, Fraction(1, 1 << 80), 64  # of vg

@@ -14,7 +14,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import methods, protocol
 from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
 from smc_dp.audit.epsilon.neighbours import pair
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 ALPHA = 0.002  # of each test

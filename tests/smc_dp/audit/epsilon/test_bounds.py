@@ -13,7 +13,6 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 from scipy.stats import binom
 
-from smc_dp.arrays import Array
 from smc_dp.audit.epsilon import renyi
 from smc_dp.audit.epsilon.bounds import (
     EpsilonMeasure,
@@ -28,6 +27,7 @@ from smc_dp.audit.epsilon.bounds import (
     rough_limits,
 )
 from smc_dp.audit.epsilon.one_run import Guesses, guess
+from smc_dp.core.arrays import Array
 
 ALPHA = 0.1  # large, so that too many wrong bounds are seen
 CARELESS = 1.0  # limits at confidence 0, which are frequencies: the broken twin

@@ -14,7 +14,7 @@ from smc_dp.audit.epsilon.audit import audit_mechanism
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.power import MeasuredPower
 from smc_dp.audit.epsilon.twins import TwinName
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.methods.neighbours import NeighbourPair
 from smc_dp.privacy.target import NoiseName, Target
 

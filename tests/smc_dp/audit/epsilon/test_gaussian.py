@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from smc_dp.arrays import Array
 from smc_dp.audit.epsilon.bounds import EventPlan, Worlds, choose_event, measured
 from smc_dp.audit.epsilon.gaussian import FIRST, MuMeasure, choose_curve, claimed_mu, too_many_right
 from smc_dp.audit.epsilon.one_run import Canaries
+from smc_dp.core.arrays import Array
 from smc_dp.privacy.statement import PrivacyStatement
 
 ALPHA, REPEATS = 0.1, 100

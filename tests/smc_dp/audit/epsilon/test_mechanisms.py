@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
 from smc_dp.audit.epsilon import mechanisms, scores
 from smc_dp.audit.epsilon.audit import TESTS, Audited, audit_mechanism
 from smc_dp.audit.epsilon.bounds import EpsilonMeasure, choose_event, measured
@@ -19,8 +18,9 @@ from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, cases, claim_of, law_of
 from smc_dp.audit.epsilon.power import Effort, of_twin, with_power
 from smc_dp.audit.epsilon.twins import ABOUT, OF_PROTOCOLS, FloatSampler, Multiples, TwinName
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
-from smc_dp.errors import InputError
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm

@@ -12,7 +12,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import methods
 from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
 from smc_dp.audit.epsilon.neighbours import pair
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.methods.method import laws
 from smc_dp.methods.registry import METHODS
 from smc_dp.privacy.pathak2010 import LARGEST_N

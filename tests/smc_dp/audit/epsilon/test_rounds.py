@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import added
 from smc_dp.audit.epsilon import rounds
 from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
 from smc_dp.audit.epsilon.case import Case
@@ -22,7 +21,8 @@ from smc_dp.audit.epsilon.deviations import ABOUT, Deviation
 from smc_dp.audit.epsilon.plan import Request, planned
 from smc_dp.audit.epsilon.rounds import DrivenSession
 from smc_dp.audit.epsilon.twins import TwinName
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
+from smc_dp.methods.functionality import added
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Target
 

@@ -28,7 +28,7 @@ from smc_dp.audit.epsilon.deviations import ABOUT, WAYS, Deviation
 from smc_dp.audit.epsilon.plan import Request, planned
 from smc_dp.audit.epsilon.power import Effort, of_twin
 from smc_dp.audit.epsilon.twins import TwinName
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.privacy.target import SHARED, NoiseName, Target
 
 ALPHA = 0.002  # of each test

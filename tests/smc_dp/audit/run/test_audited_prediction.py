@@ -17,7 +17,7 @@ from support.mutants import OF_THE_CODE, OF_THE_RUN, Verdict, command
 from smc_dp import InputError, predict
 from smc_dp.audit.run import audited_prediction, checks
 from smc_dp.audit.run.check import passed
-from smc_dp.files import reading
+from smc_dp.core import reading
 from smc_dp.run import run_files
 from smc_dp.run.folder import FILES, read_files
 from smc_dp.run.release import RELEASE, SHARES

@@ -19,7 +19,7 @@ from protocols.crypto.identity import Identity
 from protocols.runtime.envelope import Envelope
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.run.release import RELEASE
 
 P1, P2 = "north-0", "north-1"

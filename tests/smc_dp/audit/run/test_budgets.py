@@ -14,14 +14,14 @@ from support.audited import Folders, hospitals, sum_agreement
 from support.mutants import OF_THE_RUN, audit
 
 from smc_dp.audit.run import budget_words, budgets
-from smc_dp.audit.run.audited import AuditedRun
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.evidence import load
-from smc_dp.errors import InputError
-from smc_dp.ledger import composition, export
-from smc_dp.ledger.history import History
-from smc_dp.ledger.ledger import Ledger
-from smc_dp.run.charge import price_of
+from smc_dp.audit.run.run_summary import AuditedRun
+from smc_dp.core.errors import InputError
+from smc_dp.privacy.ledger import composition, export
+from smc_dp.privacy.ledger.history import History
+from smc_dp.privacy.ledger.ledger import Ledger
+from smc_dp.run.budget_charge import price_of
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.release import RELEASE
 

@@ -23,13 +23,13 @@ from protocols.runtime.claims import Trials
 from protocols.secure_sum.parameters import SHARES, Block
 from protocols.secure_sum.parameters import Parameters as SumParameters
 from smc_dp import __version__
-from smc_dp.audit.code import role_code
 from smc_dp.audit.run import code_checks, leakage, released_results
 from smc_dp.audit.run.check import failed, nothing_to_ask, passed
 from smc_dp.audit.run.code_checks import CODE_CHECKS
 from smc_dp.audit.run.released_results import CodeCheckResult, ReleasedResults, cited, differences, released, text
 from smc_dp.cli.main import main
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
+from smc_dp.leakage import role_code
 
 RENEW = "run `python tests/make_code_checks.py`"
 CLAIMING = code_checks.claiming()

@@ -15,7 +15,7 @@ from protocols.crypto.identity import Identity
 from smc_dp.audit.run import conformity
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence, load
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.run.release import TRANSCRIPT
 
 SIZES, PARTIES = (12, 8, 20), ("north-0", "north-1", "north-2")

@@ -18,14 +18,14 @@ from protocols.pathak2010.limits import LIMITS
 from protocols.pathak2010.parameters import Parameters
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.limits import KeyLimits, Limits
-from smc_dp.audit.code import words
-from smc_dp.audit.code.matrix import matrix
 from smc_dp.audit.run.conformity import conversation
 from smc_dp.audit.run.conformity.conversation import beside_schedule
 from smc_dp.audit.run.evidence import load
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
+from smc_dp.leakage import words
+from smc_dp.leakage.matrix import matrix
+from smc_dp.run.protocols import curator
 from smc_dp.run.release import SHARES, TRANSCRIPT
-from smc_dp.run.terms import curator
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ from smc_dp.audit.run import words
 from smc_dp.audit.run.blame import Culprit
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 
 AUDITS, EVERY_DAY = 200, 40
 

@@ -73,7 +73,7 @@ def test_too_little_noise_and_too_short_a_ring_are_noticed(made: Evidence, monke
 
 
 def stated_of(made: Evidence) -> Any:
-    from smc_dp.audit.run.stated import stated
+    from smc_dp.audit.run.derived_parameters import stated
 
     return stated(made)
 

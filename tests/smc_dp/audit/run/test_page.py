@@ -16,13 +16,13 @@ from support.mutants import OF_THE_RUN, audit
 from support.shown import ShownPage
 
 from smc_dp.audit.run import page, words
-from smc_dp.audit.run.audited import AuditedRun
 from smc_dp.audit.run.check import failed, passed
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import AuditReport, audit_evidence
+from smc_dp.audit.run.run_summary import AuditedRun
+from smc_dp.cli.schemas import schema
 from smc_dp.pages.rendering import MOST_BYTES, html
 from smc_dp.run.release import RELEASE
-from smc_dp.schemas import schema
 
 FIRST = (
     "What was released",

@@ -20,15 +20,16 @@ from protocols.arithmetic.rng import Stream
 from protocols.pathak2010.ideal import SHORT
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.view import RecordedView
-from smc_dp.audit.run import privacy, stated
+from smc_dp.audit.run import derived_parameters as stated
+from smc_dp.audit.run import privacy
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import direction, private_inputs
 from smc_dp.data.federation import Public
-from smc_dp.learning.objective import RegularisedLogistic
-from smc_dp.learning.solver import minimise
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.methods.training.objective import RegularisedLogistic
+from smc_dp.methods.training.solver import minimise
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import GRID, Calibrated, Law, proven
@@ -36,8 +37,8 @@ from smc_dp.privacy.output import stated as from_noise
 from smc_dp.privacy.sensitivity import logistic_constants
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import with_assumptions
-from smc_dp.run.binding import statement_fault
 from smc_dp.run.release import RELEASE, SHARES
+from smc_dp.run.release_consistency import statement_fault
 
 CHECKS = {check.name: check for check in privacy.CHECKS}
 REPEATS = 60

@@ -23,10 +23,10 @@ from protocols.secure_sum.parameters import stage
 from protocols.secure_sum.values import Addends
 from smc_dp.audit.run import checks
 from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.derived_parameters import Stated, stated
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.audit.run.privacy import rounds
 from smc_dp.audit.run.report import audit_evidence
-from smc_dp.audit.run.stated import Stated, stated
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.data.sources import Prepared
 from smc_dp.methods.collaborative.ofaa import Ofaa

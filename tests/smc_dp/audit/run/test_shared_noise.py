@@ -22,12 +22,12 @@ from protocols.runtime import message as messages
 from protocols.runtime.envelope import signed_payload
 from protocols.secure_sum.messages import PublishedOpening
 from protocols.secure_sum.values import Addends
-from smc_dp.audit.run import checks, stated
+from smc_dp.audit.run import checks, derived_parameters
 from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.derived_parameters import Stated
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.audit.run.privacy import lengths, shared
 from smc_dp.audit.run.report import audit_evidence
-from smc_dp.audit.run.stated import Stated
 from smc_dp.methods.sums.among import Among
 from smc_dp.methods.sums.weighted_sum import WeightedSumAddRemove
 from smc_dp.privacy.distributed import SharedNoise, laws
@@ -271,7 +271,7 @@ def test_noise_that_was_not_drawn_is_found(made: Folders) -> None:
 
 def with_noise(evidence: Evidence, change: Callable[[int, int], int]) -> Evidence:
     """The evidence with a share of a seed for every party, each number changed: given it and the law's deviation."""
-    law: Any = stated.stated(evidence).shared.law  # type: ignore[union-attr]
+    law: Any = derived_parameters.stated(evidence).shared.law  # type: ignore[union-attr]
     ring, rng = evidence.session.parameters.ring, Stream.insecure_from_seed("only together")
     drawn = iter([law.share(rng) for _ in PARTIES])
 
@@ -360,4 +360,4 @@ def test_stated_parameters_out_of_range_are_refused(made: Folders) -> None:
         outcome = run("mechanism", lying)
         assert outcome.status == "failed"
         assert outcome.detail.startswith(RELEASE)
-    assert stated.stated(evidence).shared is not None
+    assert derived_parameters.stated(evidence).shared is not None

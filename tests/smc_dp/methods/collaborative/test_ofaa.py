@@ -11,8 +11,8 @@ import scipy.stats
 from support.hospitals import federation, rows
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation
-from smc_dp.errors import InputError
 from smc_dp.methods.collaborative import ofaa
 from smc_dp.methods.collaborative.ofaa import Ofaa, deviation, polynomial_noise, printed_statement
 from smc_dp.methods.collaborative.quadratics import descend, minimiser, projected, trimmed

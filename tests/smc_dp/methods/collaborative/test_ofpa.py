@@ -14,8 +14,8 @@ from support.existence import existence
 from support.hospitals import federation, rows
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.errors import InputError
 from smc_dp.methods import registry
 from smc_dp.methods.collaborative import ofpa, tilted
 from smc_dp.methods.collaborative.ofpa import Ofpa, printed_noise

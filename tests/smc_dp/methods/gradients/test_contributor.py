@@ -9,9 +9,9 @@ import pytest
 
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation.functionality import Addend
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
-from smc_dp.errors import InputError
+from smc_dp.methods.functionality import Addend
 from smc_dp.methods.gradients.contributor import Contributor
 from smc_dp.methods.gradients.form import GradientSums
 from smc_dp.methods.gradients.gradient_descent import GradientDescent

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from smc_dp.arrays import Array, IntArray
-from smc_dp.learning.integer_rows import IntegerRows
+from smc_dp.core.arrays import Array, IntArray
 from smc_dp.methods.gradients.descent import NewtonSteps, PlainSteps
+from smc_dp.methods.training.integer_rows import IntegerRows
 
 
 def rows(n: int = 300, d: int = 4, k: int = 2, seed: int = 1) -> tuple[Array, IntArray]:

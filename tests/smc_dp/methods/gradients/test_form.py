@@ -13,16 +13,17 @@ from protocols import secure_sum
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.simulate import Letters, Setting
 from protocols.secure_sum.parameters import Block, Parameters
-from smc_dp import aggregation
-from smc_dp.aggregation import Addend, ideal
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
-from smc_dp.errors import InputError
+from smc_dp.methods.functionality import Addend, ideal
 from smc_dp.methods.gradients.form import GradientSums
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.privacy.distributed import signal
 from smc_dp.privacy.target import Target
+from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols.outcome import Outcome
 
 THREE, FOUR = Among(3, 1, 0), Among(4, 0, 1)
 METHODS = {"newton": Newton(), "addremove": Newton("addremove"), "gd": GradientDescent(rows=90)}
@@ -58,14 +59,14 @@ def parts(made: GradientSums, seed: str = "coins") -> list[Listening]:
     return [Listening(made.part(one, rng.fork(f"{j}")), []) for j, one in enumerate(every)]
 
 
-def by_protocol(made: GradientSums, given: list[Listening], **vanish: int) -> aggregation.Outcome:
+def computed(made: GradientSums, given: list[Listening], **vanish: int) -> Outcome:
     names = tuple(f"P{j}" for j in range(1, made.among.parties + 1))
     sums = tuple(tuple(Block(*block) for block in blocks) for blocks in made.sums)
     p = Parameters(names, made.among.colluders, made.among.dropouts, sums, made.grid.ring_bits)
     rng = Stream.insecure_from_seed("session")
-    taking_part = aggregation.participants(secure_sum.PROGRAM, p, rng)
+    taking_part = by_protocol.participants(secure_sum.PROGRAM, p, rng)
     setting = Setting(vanish={name: Letters(n) for name, n in vanish.items()})
-    return aggregation.secure(made.functionality, given, taking_part, rng=rng, setting=setting)
+    return by_protocol.secure(made.functionality, given, taking_part, rng=rng, setting=setting)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def by_protocol(made: GradientSums, given: list[Listening], **vanish: int) -> ag
 )
 def test_by_protocol_is_the_ideal_functionality_on_the_same_coins(method: str, among: Among, classes: int) -> None:
     made = form(METHODS[method], among, classes)
-    clear, found = ideal(made.functionality, parts(made)), by_protocol(made, parts(made))
+    clear, found = ideal(made.functionality, parts(made)), computed(made, parts(made))
     assert found.value == clear
     assert [len(S) for S in clear] == [sum(length for length, _ in blocks) for blocks in made.sums]
     np.testing.assert_array_equal(made.model(found.value).W, made.model(clear).W)
@@ -89,7 +90,7 @@ def test_with_a_party_that_vanishes_each_sum_is_that_of_those_who_took_part(lett
     """P4 is in no sum, in one, in two: from there on the answers of the others follow from sums without it."""
     made = form(among=FOUR)
     given = parts(made)
-    found = by_protocol(made, given, P4=letters)
+    found = computed(made, given, P4=letters)
     sums = 0
     for r, S in enumerate(found.value):
         everybody, three = ([g.answers[r] for g in some if len(g.answers) > r] for some in (given, given[:3]))

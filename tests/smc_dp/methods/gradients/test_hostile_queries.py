@@ -29,15 +29,15 @@ from protocols.secure_sum import PROGRAM, masks, roster, setup, steps
 from protocols.secure_sum.messages import Ended, Masked, Result
 from protocols.secure_sum.parameters import Block, Parameters, stage
 from protocols.secure_sum.values import Addends, Book, joined
-from smc_dp.aggregation.functionality import Addend
-from smc_dp.aggregation.realisations import REALISATIONS
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.integer_rows import RowBounds
+from smc_dp.methods.functionality import Addend
 from smc_dp.methods.gradients.form import GradientSums
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.training.integer_rows import RowBounds
 from smc_dp.privacy.target import Target
+from smc_dp.run.protocols.bindings import REALISATIONS
 
 K, D = 3, 2
 P1, P2, P3 = (f"P{j + 1}" for j in range(K))

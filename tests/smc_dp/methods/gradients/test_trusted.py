@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.integer_readings import Units
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.gradients.newton import FLOOR, SUMS, Newton
 from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.training.integer_readings import Units
 from smc_dp.privacy.distributed import SharedRounds, signal
 from smc_dp.privacy.target import Target
 

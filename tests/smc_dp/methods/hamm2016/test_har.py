@@ -15,11 +15,10 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation import ideal
-from smc_dp.data.deal import Deal, deal_pool
+from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Rows
-from smc_dp.data.pool import load_pool
-from smc_dp.learning.votes import count_votes
+from smc_dp.data.partition import Deal, deal_pool
+from smc_dp.methods.functionality import ideal
 from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
 from smc_dp.methods.hamm2016.votes import Average, Soft, Vote
 from smc_dp.methods.method import Trained
@@ -27,6 +26,7 @@ from smc_dp.methods.nonprivate import Batch, Individual
 from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
+from smc_dp.methods.training.votes import count_votes
 from smc_dp.privacy.target import Target
 
 FOLDER = os.environ.get("SMC_DP_DATA", "")

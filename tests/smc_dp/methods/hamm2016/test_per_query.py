@@ -12,18 +12,17 @@ import scipy.stats
 from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array, into_ball
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.votes import count_votes
 from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
 from smc_dp.methods.hamm2016.per_query import Committee, NoisyMax, ReleaseAll, Service
 from smc_dp.methods.hamm2016.votes import Average
+from smc_dp.methods.training.votes import count_votes
 from smc_dp.privacy.noise import DiscreteLaplace
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.unit_ball import into_ball
 
 NOISES: tuple[NoiseName, ...] = ("knorm", "laplace", "gauss")
 

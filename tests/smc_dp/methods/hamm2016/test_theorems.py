@@ -11,14 +11,13 @@ import scipy.stats
 from support.hamm2016_theorems import lemma_2, lemma_5, lemma_6, theorem_4, weighted_loss
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array, into_ball
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.learning.softmax import certified
 from smc_dp.methods.hamm2016.ensemble import Ensemble
 from smc_dp.methods.hamm2016.votes import Soft
 from smc_dp.methods.model import LinearModel
+from smc_dp.methods.training.softmax import certified
 from smc_dp.privacy.target import Target
-from smc_dp.unit_ball import into_ball
 
 
 @pytest.mark.parametrize("k", [1, 2, 10, 123])

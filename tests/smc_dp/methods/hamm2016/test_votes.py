@@ -15,19 +15,18 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array, into_ball
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.black_box import LocalLearner
-from smc_dp.learning.classes import code, coordinates
 from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
 from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote, majority
 from smc_dp.methods.hamm2016.weights import TrainedWeights, clipped, of_minimiser, stacking, sum_on_grid
 from smc_dp.methods.model import LinearModel
+from smc_dp.methods.training.black_box import LocalLearner
+from smc_dp.methods.training.classes import code, coordinates
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.target import Calibration, NoiseName, Target
-from smc_dp.unit_ball import into_ball
 
 METHODS = (Vote, Soft, SoftAuxiliary, Average)
 ONE = Target(Fraction(1))

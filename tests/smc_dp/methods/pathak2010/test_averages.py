@@ -14,16 +14,16 @@ from sklearn.linear_model import LogisticRegression
 from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.methods import method as rules
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.averages import Central, Local
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import noise_of
 from smc_dp.methods.registry import METHODS, find
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.pathak2010 import guarantee

@@ -14,13 +14,13 @@ from support import pathak2010_theorems as bounds
 from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.learning.objective import RegularisedLogistic
-from smc_dp.learning.solver import minimise
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import noise_of
+from smc_dp.methods.training.objective import RegularisedLogistic
+from smc_dp.methods.training.solver import minimise
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.pathak2010 import PureNoiseName
 from smc_dp.privacy.target import Target

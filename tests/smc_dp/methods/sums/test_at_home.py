@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.at_home import AtHome, TrainsFirst, by_secure_sum, usual_noise

@@ -11,9 +11,9 @@ import pytest
 import scipy.stats
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array, into_ball
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.errors import InputError
 from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
 from smc_dp.methods.hamm2016.votes import Average
 from smc_dp.methods.hamm2016.weights import sum_on_grid
@@ -21,7 +21,6 @@ from smc_dp.methods.model import LinearModel
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
-from smc_dp.unit_ball import into_ball
 
 
 def a_federation(M: int, classes: int = 3, d: int = 4, n: int = 9) -> Federation:

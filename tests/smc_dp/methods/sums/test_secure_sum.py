@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.aggregation import ideal
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
-from smc_dp.errors import InputError
+from smc_dp.methods.functionality import ideal
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
 from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove

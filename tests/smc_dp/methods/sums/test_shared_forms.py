@@ -14,24 +14,23 @@ from protocols import secure_sum
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.simulate import Letters, Setting
 from protocols.secure_sum.parameters import Block, Parameters
-from smc_dp import aggregation
-from smc_dp.aggregation import Addend, ideal
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array, into_ball
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.classes import coordinates
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.methods.collaborative.rounds import BiasedModel
+from smc_dp.methods.functionality import Addend, ideal
 from smc_dp.methods.method import SumForm
 from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.noisy_sum import NoisySum
 from smc_dp.methods.sums.soft_statistic import SharedStatistic, SoftStatistic
+from smc_dp.methods.training.classes import coordinates
 from smc_dp.privacy.functional import UNIT_BITS, coefficients
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.unit_ball import into_ball
+from smc_dp.run.protocols import by_protocol
 
 MOST = 1000
 THREE, FIVE = Among(3, 1, 0), Among(5, 1, 1)
@@ -67,13 +66,13 @@ def distance(a: Sequence[int], b: Sequence[int]) -> float:
 # By the protocol
 
 
-def by_protocol(made: Any, parts: list[Addend], vanish: dict[str, Letters]) -> Any:
+def computed(made: Any, parts: list[Addend], vanish: dict[str, Letters]) -> Any:
     names = tuple(f"P{j}" for j in range(1, len(parts) + 1))
     blocks = tuple(Block(length, law) for length, law in made.sums[0])
     among, rng = made.among, Stream.insecure_from_seed("protocol")
     p = Parameters(names, among.colluders, among.dropouts, (blocks,), made.grid.ring_bits)
-    session = aggregation.participants(secure_sum.PROGRAM, p, rng)
-    return aggregation.secure(made.functionality, parts, session, rng=rng, setting=Setting(vanish=vanish))
+    session = by_protocol.participants(secure_sum.PROGRAM, p, rng)
+    return by_protocol.secure(made.functionality, parts, session, rng=rng, setting=Setting(vanish=vanish))
 
 
 @pytest.mark.parametrize("classes", [2, pytest.param(4, marks=pytest.mark.slow)])
@@ -86,7 +85,7 @@ def test_by_the_protocol_it_is_the_ideal_sum_of_those_who_took_part(method: Any,
         parts = parts_of(made, (12, 8, 20, 9, 5), rng, classes)
         assert isinstance(made, SumForm)
         for vanish, inside in ({}, parts), ({"P2": Letters(7)}, parts), ({"P4": Letters(6)}, parts[:3] + parts[4:]):
-            secure = by_protocol(made, parts, vanish)
+            secure = computed(made, parts, vanish)
             assert secure.value == ideal(made.functionality, inside)
             twin = [*inside[1:], replace(inside[0], numbers=tuple(x + 1 for x in inside[0].numbers))]
             assert secure.value != ideal(made.functionality, twin)

@@ -10,19 +10,18 @@ import pytest
 import scipy.stats
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array, IntArray
+from smc_dp.core.arrays import Array, IntArray, into_ball
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.classes import code, coordinates
-from smc_dp.learning.softmax import certified
 from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.statistic import model_of, sensitivity, statistic_in_integers
 from smc_dp.methods.sums.whitening import Whitening, _error, _product, largest_square
+from smc_dp.methods.training.classes import code, coordinates
+from smc_dp.methods.training.softmax import certified
 from smc_dp.privacy.output import GRID, perturb
 from smc_dp.privacy.target import Target
-from smc_dp.unit_ball import into_ball
 
 
 def anisotropic(n: int, d: int, rng: np.random.Generator, decay: float = 3.0) -> Array:

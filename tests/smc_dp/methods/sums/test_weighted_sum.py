@@ -11,15 +11,15 @@ import scipy.stats
 from sklearn.linear_model import LogisticRegression
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.errors import InputError
-from smc_dp.learning.classes import code
-from smc_dp.learning.solver import PUBLIC_TAU
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.registry import find
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
+from smc_dp.methods.training.classes import code
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, proven
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, largest_norm, logistic_constants

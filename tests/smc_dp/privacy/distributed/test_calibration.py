@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.errors import InputError
-from smc_dp.ledger.composition import total
-from smc_dp.ledger.guarantee import Guarantee
+from smc_dp.core.errors import InputError
 from smc_dp.privacy import distributed
 from smc_dp.privacy.distributed.calibration import LARGEST_DELTA, ring_bits
 from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, WholeShares
 from smc_dp.privacy.gaussian import keeps
+from smc_dp.privacy.ledger.composition import total
+from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.output import GRID, proven
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import SHARED, NoiseName, Target

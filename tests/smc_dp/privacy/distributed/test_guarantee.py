@@ -12,7 +12,7 @@ from mpmath import mp, mpf
 from scipy.signal import fftconvolve
 from scipy.special import gammaln
 
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.privacy.distributed.laws import (
     ERROR,
     LEAST_CLAIMED,

@@ -14,8 +14,8 @@ import pytest
 import scipy.stats
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
-from smc_dp.errors import InputError
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.privacy.distributed.laws import GaussianShares
 from smc_dp.privacy.distributed.rounds import Curvature, RoundBound, SharedRounds, signal, stated_rounds
 from smc_dp.privacy.gaussian import SMOOTHING, epsilon_of, keeps, mu_for

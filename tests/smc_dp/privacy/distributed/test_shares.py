@@ -12,7 +12,7 @@ import pytest
 import scipy.stats
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.arrays import Array
+from smc_dp.core.arrays import Array
 from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw, WholeShares
 
 ACCEPT, REJECT = 1e-6, 1e-12

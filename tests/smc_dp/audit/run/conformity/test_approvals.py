@@ -22,14 +22,14 @@ from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.checks import audit_run
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import Target
 from smc_dp.run.approvals import to_sign
-from smc_dp.run.checked import checked
 from smc_dp.run.publication import publish
 from smc_dp.run.release import RELEASE, STUDY, TIMINGS
+from smc_dp.run.verify_release import checked
 
 DATA = hospitals((12, 8, 20), 2)
 PARTIES = DATA.federation.names

@@ -16,7 +16,7 @@ from support.audited import toy_run
 
 from smc_dp.audit.run.conformity import links, session
 from smc_dp.audit.run.evidence import load
-from smc_dp.errors import InputError
+from smc_dp.core.errors import InputError
 from smc_dp.run.release import TRANSCRIPT
 
 # A few lines at either end and in the middle: what is done to one is found there, whatever line it is.

@@ -16,13 +16,13 @@ from support.mutants import audit
 from smc_dp.audit.run import conformity
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import load
+from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds, NumericColumn
-from smc_dp.errors import InputError
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement
+from smc_dp.run.protocols.registry import CuratorTerms
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS
-from smc_dp.run.terms import CuratorTerms
 
 SIZES, PARTIES = (12, 8, 20), ("north-0", "north-1", "north-2")
 OWN = long_term(PARTIES)

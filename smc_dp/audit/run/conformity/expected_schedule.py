@@ -1,0 +1,257 @@
+"""The conversation that a protocol holds, learnt from its own code: who sends what to whom after reading what.
+
+The roles run at toy size on drawn inputs, several times, and where somebody was absent in a record, with the same
+absences in each of them; whatever is the same each time is the protocol's schedule. A
+kind of message whose headers differ between these runs is *free*: its headers follow something secret, which is a
+finding of its own, and the schedule then says only where such a message may stand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import count
+from math import factorial
+from typing import Any, NamedTuple, TypeAlias
+
+from protocols import programs
+from protocols.crypto.identity import SIGNATURE_BYTES
+from protocols.crypto.sealing import KEY_BYTES, OVERHEAD_BYTES
+from protocols.errors import LocalError
+from protocols.programs import Protocol
+from protocols.runtime import message as messages
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from protocols.runtime.mailbox import Absent
+from protocols.runtime.message import PARTY, Kind
+from protocols.runtime.session import PUBLIC_NAME, Session
+from smc_dp.audit.run.conformity.dry_run_messages import Move
+from smc_dp.audit.run.conformity.toy_run import NOBODY, Absences, Script, Scripts, ToyRun
+from smc_dp.core.errors import shown
+
+_UNLIKELY = 1000  # one over the probability that a secret permutation is drawn alike in all toy runs
+
+
+class Place(NamedTuple):
+    """Where a free message may stand: its sender's kind, its stage, and how much else that sender sent in it before."""
+
+    sender: Kind
+    kind: str
+    stage: str
+    before: int
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """`scripts`: what each role sends and reads, in its order, without the free kinds. `rounds`: its causal depth.
+
+    `free` maps the kinds whose headers differ between runs to the most that one sender sent of them; `places` are
+    where they stood. `stages`: each stage with each role that was in it in some run, and `always` those in all runs.
+    `runs`: from how many toy runs all this was learnt. `met`: the marks that their readers came to.
+    """
+
+    scripts: Scripts
+    rounds: int
+    free: Mapping[str, int]
+    places: frozenset[Place]
+    stages: frozenset[tuple[str, str]]
+    always: frozenset[tuple[str, str]]
+    runs: int
+    met: frozenset[tuple[str, Absent]] = frozenset()
+
+    def sends(self, name: str) -> list[Move]:
+        """What this role sends, in its order."""
+        return [move for move in self.scripts[name] if move.sends]
+
+
+class Walk(NamedTuple):
+    """How far a record keeps to cause and effect: its rounds, and the first line that does not, with what is wrong."""
+
+    rounds: int
+    line: int | None = None
+    fault: str = ""
+
+
+BodyBytes: TypeAlias = Callable[[str, str, str, str], int | None]
+"""The length of a body by sender, addressee, kind and stage; None for a kind that nobody knows."""
+
+
+def body_bytes(session: Session) -> BodyBytes:
+    """How long every body in this session is: a function of public parameters alone.
+
+    A greeting is as long as what its sender says in it.
+    """
+
+    @cache
+    def payload(kind: str, stage: str) -> int:
+        return messages.size(session.kinds[kind], session.layout_in(stage))
+
+    said = {
+        name: messages.size(greeting.kind, session.layout)
+        for name in session.names
+        if (greeting := session.says(name)) is not None
+    }
+
+    def length(sender: str, to: str, kind: str, stage: str) -> int | None:
+        if kind == HELLO:
+            return KEY_BYTES + said.get(sender, 0) + SIGNATURE_BYTES
+        if kind == STAGE_END:
+            return SIGNATURE_BYTES
+        around = SIGNATURE_BYTES if to == PUBLIC_NAME else OVERHEAD_BYTES
+        return payload(kind, stage) + around if kind in session.kinds else None
+
+    return length
+
+
+def learn(protocol: Protocol, parameters: Any, recorded: int, absences: Absences = NOBODY) -> Schedule | None:
+    """The schedule under these parameters, and with these absences; None when the protocol sends far more messages than
+    were `recorded`, more than twice to four times as many, so that the work is bounded by the size of the record.
+
+    Raises `LocalError` when the toy runs have no order in common, and `StallError` when a role waits for ever: with
+    absences, for somebody who is said neither to have sent it nor to be absent.
+    """
+    most = 1 << (2 * recorded).bit_length()
+    return _learn(protocol.program.name, protocol.program.version, parameters, most, absences)
+
+
+def walk(
+    scripts: Scripts, free: Mapping[str, int], envelopes: Mapping[int, Envelope], late: Collection[str] = ()
+) -> Walk:
+    """Follow the envelopes in the order of their lines, each sender reading first what its script says.
+
+    Nobody writes to anybody before both have greeted. A round is a causal step: a message's is one more than the
+    latest of what its sender had read before. Where scripts leave free messages out, so that nobody knows who read one,
+    a round is at least that, and at most one more than the latest of what its sender could have read. Letters of those
+    who were `late` may be left unread, for others.
+    """
+    left = {name: deque(script) for name, script in scripts.items()}
+    posted: dict[tuple[str, str], deque[tuple[str, str, int]]] = defaultdict(deque)
+    causes = Causes()
+    for line, e in envelopes.items():
+        if e.sender not in left:
+            continue
+        if fault := causes.fault(e):
+            return Walk(causes.rounds, line, fault)
+        script = left[e.sender]
+        while e.kind not in free and script and not script[0].sends:
+            wanted_move = script.popleft()
+            peer, waiting = wanted_move.peer, posted[wanted_move.peer, e.sender]
+            while waiting and peer in late and waiting[0][:2] != (wanted_move.kind, wanted_move.stage):
+                waiting.popleft()
+            if not waiting:
+                return Walk(causes.rounds, line, f"stands before the message of {peer} that it follows")
+            causes.read(e.sender, waiting.popleft()[2])
+        wanted = causes.least(e.sender)
+        if e.round < wanted or (e.round > wanted and not free):
+            return Walk(causes.rounds, line, f"states round {e.round}, wanted {wanted}")
+        causes.sent(e)
+        if e.kind not in free:
+            posted[e.sender, e.to].append((e.kind, e.stage, e.round))
+            if script:
+                script.popleft()
+    return Walk(causes.rounds)
+
+
+class Causes:
+    """What each sender can have read by now, and the rounds that follow, whatever its role is."""
+
+    def __init__(self) -> None:
+        self.rounds = 0
+        self._read: dict[str, int] = {}  # the latest round that a sender must have read; who has greeted is here
+        self._could: dict[str, int] = {}  # and that of all that stood there for it
+
+    def least(self, sender: str) -> int:
+        """The earliest round of what this sender sends next."""
+        return self._read.get(sender, 0) + 1
+
+    def read(self, sender: str, number: int) -> None:
+        """It has read something of this round."""
+        self._read[sender] = max(self._read.get(sender, 0), number)
+
+    def fault(self, e: Envelope) -> str | None:
+        """Why this cannot stand here, as far as one can know without the sender's script."""
+        if not e.is_public and not {e.sender, e.to} <= self._read.keys():
+            who = e.to if e.sender in self._read else e.sender
+            return f"stands before the greeting of {shown(who)}"
+        least, most = self.least(e.sender), max(self._read.get(e.sender, 0), self._could.get(e.sender, 0)) + 1
+        if not least <= e.round <= most:
+            return f"states round {e.round}, wanted {least}" + (f" to {most}" if most > least else "")
+        return None
+
+    def sent(self, e: Envelope) -> None:
+        """It stands here."""
+        if e.kind == HELLO:
+            self.read(e.sender, e.round)
+        elif e.is_public:
+            self.read(e.sender, e.round - 1)
+            return
+        else:
+            self.read(e.sender, e.round - 1)
+            self._could[e.to] = max(self._could.get(e.to, 0), e.round)
+        self.rounds = max(self.rounds, e.round)
+
+
+def places(sender: Kind, sent: Iterable[tuple[str, str]], free: Mapping[str, int]) -> Iterator[Place | None]:
+    """For each (kind, stage) that one sender sent: its place if the kind is free, else None."""
+    before: Counter[str] = Counter()
+    for kind, stage in sent:
+        yield Place(sender, kind, stage, before[stage]) if kind in free else None
+        before[stage] += kind not in free
+
+
+@lru_cache(maxsize=4)  # several checks ask, and they ask about one record after the other
+def _learn(name: str, version: int, parameters: Any, most: int, absences: Absences) -> Schedule | None:
+    return from_toy_runs(programs.find(name, version), parameters, most, absences)
+
+
+def from_toy_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NOBODY) -> Schedule | None:
+    """The same without memory; None when the protocol sends more than `most` messages."""
+    toy = protocol.model.toy(parameters)
+    parties = [*protocol.program.participants(toy).values()].count(PARTY)
+    if parties > most:  # the greetings alone
+        return None
+    orders = factorial(parties)  # of one party alone there is nothing to put in another order
+    wanted = next(r for r in count(2) if orders == 1 or orders ** (r - 1) >= _UNLIKELY)
+    runs: list[ToyRun] = []
+    for number in range(wanted):
+        runs.append(ToyRun(protocol, toy, number, absences))
+        if not runs[-1].finish(most):
+            return None
+    free = _free([run.scripts for run in runs])
+    common = [_without(run.scripts, free) for run in runs]
+    if any(scripts != common[0] for scripts in common):
+        raise LocalError(f"{protocol.program.name}: its messages have no order that all toy runs have in common")
+    seen = frozenset(place for run in runs for place in _stood(run, free))
+    stages = [run.stages for run in runs]
+    some, every = frozenset().union(*stages), stages[0].intersection(*stages)
+    return Schedule(common[0], runs[0].rounds, free, seen, some, every, wanted, runs[0].met)
+
+
+def _free(runs: Sequence[Scripts]) -> dict[str, int]:
+    """The kinds that not every run sends to the same peers, in the same stages and sizes; with the most per sender."""
+    by_kind = [_sent_by_kind(scripts) for scripts in runs]
+    kinds = {kind for run in by_kind for _, kind in run}
+    names = runs[0].keys()
+    moved = {k for k in kinds if any(run.get((n, k)) != by_kind[0].get((n, k)) for run in by_kind for n in names)}
+    return {k: max(len(run.get((n, k), ())) for run in by_kind for n in names) for k in sorted(moved)}
+
+
+def _sent_by_kind(scripts: Scripts) -> dict[tuple[str, str], list[Move]]:
+    found: dict[tuple[str, str], list[Move]] = defaultdict(list)
+    for name, script in scripts.items():
+        for move in script:
+            if move.sends:
+                found[name, move.kind].append(move)
+    return dict(found)
+
+
+def _without(scripts: Scripts, free: Mapping[str, int]) -> dict[str, Script]:
+    return {name: tuple(move for move in script if move.kind not in free) for name, script in scripts.items()}
+
+
+def _stood(run: ToyRun, free: Mapping[str, int]) -> Iterator[Place]:
+    """Where the free messages of a toy run stood."""
+    for name, moves in run.scripts.items():
+        sent = [(move.kind, move.stage) for move in moves if move.sends]
+        yield from (place for place in places(run.session.kind(name), sent, free) if place)

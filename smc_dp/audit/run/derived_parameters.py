@@ -1,0 +1,119 @@
+"""What a release states about its method, each value within its range: what the checks of privacy derive from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from smc_dp.audit.run.check import CheckOutcome, failed
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError, shown
+from smc_dp.data.federation import MOST_CLASSES, Public
+from smc_dp.privacy.distributed import SharedNoise, SharedRounds
+from smc_dp.privacy.grid import Grid
+from smc_dp.privacy.output import GRID
+from smc_dp.privacy.target import Target
+from smc_dp.run.agreement import check_auxiliary, method_and_target
+from smc_dp.run.documents import SharesFile
+from smc_dp.run.protocols.registry import terms_of
+from smc_dp.run.release import RELEASE
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a release states, each value within its range: method and target, parties, classes and d features, the grid.
+
+    `form` is the method as the protocol computes it under the stated settings, `shared` the noise where each party
+    draws a share of it; else the smallest party's is added, and `noise` and `sensitivity` are for that.
+    """
+
+    method: Any
+    target: Target
+    public: Public
+    grid: Grid
+    form: Any
+    shared: SharedNoise | SharedRounds | None = None
+
+    def noise(self, n: int) -> Any:
+        """The law of the noise that a party with n records draws, in grid units."""
+        return self.method.law(self.target, n, self.public)
+
+    def sensitivity(self, n: int) -> Fraction:
+        """D(n): how far one of n records moves the sum on the grid, in the norm of the noise."""
+        proven = replace(self.target, calibration="proven")  # its scale is D(n)/epsilon
+        law = replace(self.method, as_printed=False).law(proven, n, self.public)
+        found: Fraction = law.scale * self.target.wanted
+        return found
+
+
+def stated(evidence: Evidence) -> Stated:
+    """What the release states; raises InputError for anything missing, malformed or out of range."""
+    said = evidence.parameters
+    parameters, d = said.model_dump(), said.dimension
+    method, target, protocol = method_and_target(parameters)
+    if protocol != evidence.protocol.program.name:
+        raise InputError(f"protocol: line 0 has {evidence.protocol.program.name}, the release {protocol}")
+    if evidence.protocol.claim is None and target.calibration != "paper":
+        raise InputError("calibration: the steps as printed go with the noise as printed")
+    K, limits = len(said.parties), evidence.protocol.limits
+    most = next((limits.largest[name] for name in ("dimension", "numbers") if name in limits.largest), 0)
+    if not 2 <= K <= limits.parties or not 1 <= d <= most:
+        raise InputError(f"wanted 2 to {limits.parties} parties and dimension 1 to {most}")
+    classes = reading.texts("classes", evidence.release.get("classes"))
+    if not 2 <= len(classes) <= MOST_CLASSES:
+        raise InputError(f"classes: wanted 2 to {MOST_CLASSES}, got {len(classes)}")
+    check_auxiliary(method, given=evidence.auxiliary is not None)
+    if evidence.auxiliary is not None:
+        evidence.auxiliary.check(d, len(classes))
+    public = Public(K, d, len(classes), unlabelled=None if evidence.auxiliary is None else evidence.auxiliary.X)
+    terms = terms_of(protocol).from_dict(parameters)
+    terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
+    form = terms.form(method, public, target)
+    if form.smallest_sets_noise:
+        return Stated(method, target, public, _grid(evidence.shares_file), form)
+    return Stated(method, target, public, form.grid, form, form.noise)
+
+
+def ring_fault(grid: Grid, largest: int) -> str | None:
+    """What is wrong with the ring of a grid in which a sum as large as this wraps round."""
+    if largest < 1 << (grid.ring_bits - 1):
+        return None
+    return f"A ring of {grid.ring_bits} bits does not hold a sum of {largest.bit_length()} bits."
+
+
+def _grid(shares: SharesFile) -> Grid:
+    modulus, fraction_bits = int(shares.modulus), shares.fraction_bits
+    ring_bits = modulus.bit_length() - 1
+    if modulus != 1 << ring_bits or not 2 <= ring_bits <= GRID.ring_bits:
+        raise InputError(f"modulus: wanted a power of two, at most 2**{GRID.ring_bits}, got {shown(modulus)}")
+    if fraction_bits != GRID.fraction_bits:
+        raise InputError(f"fraction_bits: wanted {GRID.fraction_bits}, got {shown(fraction_bits)}")
+    return Grid(fraction_bits, ring_bits)
+
+
+def from_parameters(
+    check: Callable[[Evidence, Stated], CheckOutcome],
+    of_shares: Callable[[Evidence, Stated, SharedNoise | SharedRounds], CheckOutcome] | None = None,
+    of_own: Callable[[Evidence, Stated], CheckOutcome] | None = None,
+) -> Callable[[Evidence], CheckOutcome]:
+    """The check on what the release states; failed when that cannot be parameters of a run.
+
+    `of_shares`: what is asked instead where each party draws a share of the noise; `of_own`: where each party's own is
+    in what it enters, and the sum has none.
+    """
+
+    def run(evidence: Evidence) -> CheckOutcome:
+        try:
+            found = stated(evidence)
+        except InputError as error:
+            return failed(f"{RELEASE}: {error}")
+        if of_shares is not None and found.shared is not None:
+            return of_shares(evidence, found, found.shared)
+        if of_own is not None and found.shared is None and not found.form.smallest_sets_noise:
+            return of_own(evidence, found)
+        return check(evidence, found)
+
+    return run

@@ -1,0 +1,102 @@
+"""What the views of parties hold of what they entered: block by block of each sum, the numbers and the share of noise.
+
+A method's form says which sums there are and the law of each block. No method is known here by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeAlias
+
+from smc_dp.audit.run.blame import gone
+from smc_dp.audit.run.check import CheckOutcome, not_possible
+from smc_dp.audit.run.derived_parameters import Stated
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.privacy.private_inputs import told
+from smc_dp.privacy.distributed import SharedRounds
+
+NONE = "none"
+"""The public text of the law of a block without noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class EnteredBlock:
+    """What one party enters to one block of a sum, as signed integers, and the law of its noise, None where there is
+    none.
+    """
+
+    numbers: tuple[int, ...]
+    noise: tuple[int, ...]
+    law: Any
+
+
+EnteredSums: TypeAlias = tuple[tuple[EnteredBlock, ...], ...]
+"""By sum, as far as the party came, and block."""
+
+
+def entered(evidence: Evidence, found: Stated) -> dict[str, EnteredSums] | CheckOutcome:
+    """What each party entered whose view was given, or what is to be said where a view holds nothing of the kind."""
+    views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
+    if not views:
+        return not_possible("no view of a party was given, and what parties entered is nowhere else to be seen")
+    away, read = gone(evidence), {}
+    for name, view in views.items():
+        mine = _of_party(view.inputs, found)
+        if mine is None or (len(mine) < len(found.form.sums) and name not in away):
+            return told(evidence, name, "the view holds no numbers and noise as they could be")
+        if len(mine) > len(found.form.sums):
+            return told(evidence, name, f"the view holds {len(mine)} answers to {len(found.form.sums)} sums")
+        read[name] = mine
+    return read
+
+
+def _of_party(inputs: tuple[Any, ...], found: Stated) -> EnteredSums | None:
+    """A party's own inputs: the parameters, and its vectors for one sum or several at a time; None if they are none.
+
+    Of sums that there are none of only the number is told.
+    """
+    numbers, noise = ([x for mine in inputs[1:] for x in _vectors(mine, name)] for name in ("numbers", "noise"))
+    if len(inputs) < 2 or len(numbers) != len(noise):
+        return None
+    sums: list[tuple[EnteredBlock, ...]] = []
+    for r, (x, e) in enumerate(zip(numbers, noise, strict=True)):
+        laid = _laws(found, r)
+        length = sum(length for length, _ in laid)
+        if laid and not all(isinstance(v, tuple) and len(v) == length and _whole(v) for v in (x, e)):
+            return None
+        sums.append(tuple(_blocks(laid, map(found.grid.lift, x), map(found.grid.lift, e))))
+        if any(any(block.noise) for block in sums[-1] if block.law is None):
+            return None
+    return tuple(sums)
+
+
+def _vectors(mine: Any, name: str) -> tuple[Any, ...]:
+    found = getattr(mine, name, None)
+    return found if isinstance(found, tuple) else (None,)
+
+
+def _whole(vector: tuple[Any, ...]) -> bool:
+    return all(type(x) is int for x in vector)
+
+
+def _blocks(laid: list[tuple[int, Any]], numbers: Iterable[int], noise: Iterable[int]) -> Iterator[EnteredBlock]:
+    every, drawn = iter(numbers), iter(noise)
+    for length, law in laid:
+        yield EnteredBlock(tuple(islice(every, length)), tuple(islice(drawn, length)), law)
+
+
+def _laws(found: Stated, r: int) -> list[tuple[int, Any]]:
+    """The lengths of the blocks of sum r, each with the law of its noise; none of a sum that there is none of."""
+    if r >= len(found.form.sums):
+        return []
+    known = {law.text: law for law in laws(found, r)}
+    return [(length, None if text == NONE else known[text]) for length, text in found.form.sums[r]]
+
+
+def laws(found: Stated, r: int) -> tuple[Any, ...]:
+    """The laws of the shares of sum r: one for each block that has noise."""
+    if isinstance(found.shared, SharedRounds):
+        return found.shared.laws[r]
+    return () if found.shared is None else (found.shared.law,)

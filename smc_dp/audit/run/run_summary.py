@@ -1,0 +1,142 @@
+"""What was audited: public facts of a run and of what was handed over, for whoever reads a report without the files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from protocols.errors import ProtocolError
+from protocols.runtime.envelope import Envelope
+from smc_dp.audit.run.evidence import Evidence
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError
+from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.run.release import STUDY, TIMINGS, PublishedRelease
+from smc_dp.run.transcript_header import APPROVALS
+
+_UNREADABLE = (ProtocolError, InputError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+@dataclass(frozen=True)
+class SentCount:
+    """Messages that one participant sent: sealed to one reader, signed for everybody, and the bytes of all of them."""
+
+    sealed: int
+    public: int
+    size: int
+
+
+@dataclass(frozen=True)
+class ApprovedStudy:
+    """Study of which all participants approved by signature, with the SHA-256 of its file."""
+
+    title: str
+    purpose: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class AuditedRun:
+    """One run as its files say it, and what an auditor had of it. Nothing here is a secret of a participant.
+
+    `session`: the id, in hexadecimal digits. `participants`: all of them; `parties`: those with rows. `files`: the
+    SHA-256 of each file of the run folder that was read; `handed_over`: the same of identities and views, each under
+    the name of its kind. `viewed`: whose views were given. `identities`: the keys that line 0 states; `pinned`: those
+    known from elsewhere, None where none were given. `sent`: what each participant sent. `missing`: those whose
+    messages did not come. `release`: what the run released, None where what stands there cannot be read as a release.
+    `study`: what all approved of, None where there is nothing that can be read; `simulated`: whether the record has no
+    approvals, because one process played all participants.
+    """
+
+    session: str
+    protocol: str
+    participants: tuple[str, ...]
+    parties: tuple[str, ...]
+    files: Mapping[str, str]
+    handed_over: Mapping[str, str]
+    viewed: tuple[str, ...]
+    identities: Mapping[str, str]
+    pinned: Mapping[str, str] | None
+    sent: Mapping[str, SentCount]
+    missing: tuple[str, ...]
+    release: PublishedRelease | None
+    study: ApprovedStudy | None
+    simulated: bool
+
+    @classmethod
+    def of(cls, evidence: Evidence, *, opened: bool = True) -> AuditedRun:
+        """The facts in this evidence, without those of the release where it is not `opened`."""
+        session, program = evidence.session, evidence.protocol.program
+        return cls(
+            session=session.id.hex(),
+            protocol=f"{program.name} {program.version}",
+            participants=tuple(session.names),
+            parties=tuple(session.parties),
+            files=_digests(evidence),
+            handed_over=dict(evidence.handed_over),
+            viewed=tuple(name for name in session.names if name in evidence.views),
+            identities=_in_digits(session.identities),
+            pinned=None if evidence.pinned is None else _in_digits(evidence.pinned),
+            sent=_sent(evidence),
+            missing=tuple(sorted({absent.sender for _, absent in evidence.absences.values()})),
+            release=_release(evidence) if opened else None,
+            study=_study(evidence),
+            simulated=APPROVALS not in evidence.head and STUDY not in evidence.files,
+        )
+
+    @property
+    def statement(self) -> PrivacyStatement | None:
+        """What the release says that it guarantees, where it can be read."""
+        if self.release is None:
+            return None
+        return PrivacyStatement(**{**self.release.privacy, "caveats": tuple(self.release.privacy["caveats"])})
+
+    @property
+    def read(self) -> dict[str, str]:
+        """The SHA-256 of everything that was read, by name."""
+        return {**self.files, **self.handed_over}
+
+
+def _sent(evidence: Evidence) -> dict[str, SentCount]:
+    found: dict[str, list[Envelope]] = {name: [] for name in evidence.session.names}
+    for envelope in evidence.envelopes.values():
+        found.setdefault(envelope.sender, []).append(envelope)
+    return {name: _count(sent) for name, sent in found.items()}
+
+
+def _count(sent: Sequence[Envelope]) -> SentCount:
+    public = sum(envelope.is_public for envelope in sent)
+    return SentCount(len(sent) - public, public, sum(envelope.size for envelope in sent))
+
+
+def _study(evidence: Evidence) -> ApprovedStudy | None:
+    """Return the approved study, None also where it cannot be read: the check of approvals says so."""
+    content = evidence.files.get(STUDY)
+    if APPROVALS not in evidence.head or content is None:
+        return None
+    with suppress(InputError):
+        stated = reading.parse_object(content, STUDY)
+        title, purpose = (reading.text(name, stated.get(name)) for name in ("title", "purpose"))
+        return ApprovedStudy(title, purpose, hashlib.sha256(content).hexdigest())
+    return None
+
+
+def _in_digits(keys: Mapping[str, bytes]) -> dict[str, str]:
+    return {name: key.hex() for name, key in keys.items()}
+
+
+def _digests(evidence: Evidence) -> dict[str, str]:
+    contents = dict(evidence.files)
+    with suppress(InputError):  # it is there and cannot be read: the check that asks of it says so
+        contents |= {} if evidence.timings is None else {TIMINGS: evidence.timings}
+    return {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
+
+
+def _release(evidence: Evidence) -> PublishedRelease | None:
+    """What checks found unfit is for them to say, and no fact."""
+    try:
+        return evidence.opened
+    except _UNREADABLE:
+        return None

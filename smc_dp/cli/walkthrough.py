@@ -1,0 +1,114 @@
+"""The command `lab walkthrough`: a protocol to watch, step by step, as one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from smc_dp.cli import screen
+from smc_dp.cli.garbage import seldom_collected
+from smc_dp.cli.options import check_new, choice, count, refuse
+from smc_dp.core.errors import InputError
+
+if TYPE_CHECKING:
+    from protocols.programs import Protocol
+    from smc_dp.pages.blocks import Page
+
+
+def walkthrough(
+    run_folder: Annotated[
+        Path | None, typer.Argument(metavar="RUN", help="A run folder, with --views; else a toy run is made.")
+    ] = None,
+    protocol: Annotated[
+        str | None, typer.Option(metavar="NAME", help="No run: this protocol, on a toy run made for the lecture.")
+    ] = None,
+    views: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="With RUN: folder of views (*.view), of some or all."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The page, a new file; with RUN its name contains the word SECRET."),
+    ] = None,
+    parties: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K",
+            help="With --protocol: 2 to 5 parties, or 3 where permutations are secret [default: 3, or 2 where that "
+            "takes a minute].",
+        ),
+    ] = None,
+    everybody_stays: Annotated[
+        bool, typer.Option("--everybody-stays", help="With --protocol: nobody vanishes, though one party may.")
+    ] = False,
+) -> int:
+    """Show a protocol step by step: who sends what, the paper's words, values, and what everybody knows by then.
+
+    The page is one file that needs no network: arrow keys go from step to step, and it prints whole. With
+    --protocol its values are those of a toy run, made up and safe to show. With RUN they are the secrets of its
+    participants: the name of the page has to say so, and so does every sheet of it.
+
+    \b
+    Examples:
+      smc-dp lab walkthrough --protocol pathak2010 --out lecture.html
+      smc-dp lab walkthrough --protocol pathak2010-as-printed-insecure --out printed.html
+      smc-dp lab walkthrough --protocol linear --parties 4 --out linear.html
+      smc-dp lab walkthrough --protocol secure_sum --out sum.html
+      smc-dp run --out runs/second --record-views views
+      smc-dp lab walkthrough runs/second --views views --out second-SECRET.html
+    """
+    from protocols.programs import PROTOCOLS
+    from smc_dp.pages.rendering import write_page
+
+    known = tuple(name for name, one in PROTOCOLS.items() if not one.model.matrix_file)
+    if (run_folder is None) == (protocol is None):
+        raise InputError(
+            f"walkthrough: wanted RUN with --views, or --protocol with one of {', '.join(known)}, "
+            f"got {'neither' if protocol is None else 'both'}"
+        )
+    if out is None:
+        raise InputError("--out: wanted the name of a new file for the page, such as lecture.html")
+    check_new({"--out": out})
+    if run_folder is not None:
+        refuse({"--parties": parties, "--everybody-stays": everybody_stays or None}, "only with --protocol")
+        made = _of_run(run_folder, views, out)
+    else:
+        refuse({"--views": views}, "only with RUN")
+        made = _of_protocol(_chosen(protocol or "", known), count("--parties", parties, 2), stays=everybody_stays)
+    mode = 0o644 if run_folder is None else 0o600  # views are for their owner alone
+    write_page(out, made, f"--out: {out}", mode)
+    print(f"Written to {out}")
+    return 0
+
+
+def _of_run(run_folder: Path, views: Path | None, out: Path) -> Page:
+    from smc_dp.walkthrough import build
+
+    if views is None:
+        raise InputError("--views: wanted the folder of views of the run: what its letters say stands nowhere else")
+    if build.MARK not in out.name:
+        raise InputError(
+            f"--out: wanted a name with the word {build.MARK} in it, for the page shows views, got {out.name}"
+        )
+    with screen.status() as hear, seldom_collected():
+        return build.of_run(run_folder, views, hear)
+
+
+def _of_protocol(protocol: Protocol, parties: int | None, *, stays: bool) -> Page:
+    from smc_dp.walkthrough import build
+
+    with screen.status() as hear, seldom_collected():
+        return build.of_protocol(protocol, parties, stays=stays, progress=hear)
+
+
+def _chosen(name: str, known: tuple[str, ...]) -> Protocol:
+    from protocols.programs import PROTOCOLS
+
+    if name in PROTOCOLS and name not in known:
+        raise InputError(
+            f"--protocol: {name} computes with bits, which no lecture can follow step by step; what is learned in it "
+            f"shows smc-dp lab matrix {name}"
+        )
+    return PROTOCOLS[choice("--protocol", name, known)]

@@ -1,0 +1,152 @@
+"""What typed documents have in common: read with suspicion, every fault said at once, in plain words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from smc_dp.core import kinds, reading
+from smc_dp.core.errors import InputError, shown
+from smc_dp.core.toml import parse_toml
+
+_MOST_BYTES = 1 << 22
+_MOST_FAULTS = 50
+_MOST_LOOKED_AT = 100_000
+_MOST_KEYS = 1000
+"""Of an object with named fields: each that is not known is a fault, and takes as much memory as a page of text."""
+_SHOWN = 40  # characters of a key
+PathStep: TypeAlias = int | str
+"""Of the way to a value: the number of an item, or a key."""
+CHOICE = "\0"
+"""How the name of a choice between types begins: it says nothing of where a fault stands."""
+_WANTED = MappingProxyType(
+    {
+        "string_type": "a text",
+        "string_unicode": "a text of characters",
+        "int_type": "a whole number",
+        "float_type": "a number",
+        "finite_number": "a finite number",
+        "bool_type": "true or false",
+        "list_type": "a list",
+        "tuple_type": "a list",
+        "dict_type": "a section",
+        "model_type": "a section",
+        "mapping_type": "a section",
+    }
+)
+"""What a field should have been, by what the validation calls the fault."""
+_LIMITS = MappingProxyType({"greater_than_equal": ("least", "ge"), "less_than_equal": ("most", "le")})
+_COUNTED = MappingProxyType({"too_short": ("least", "min_length"), "too_long": ("most", "max_length")})
+
+
+class UnfitError(InputError):
+    """Everything that does not fit: `faults`, each a plain sentence; the message has all of them."""
+
+    def __init__(self, where: str, faults: Iterable[str]) -> None:
+        self.faults = tuple(faults)
+        count = "" if len(self.faults) == 1 else f"{len(self.faults)} things do not fit: "
+        super().__init__(f"{where}: {count}{'; '.join(self.faults)}")
+
+
+class Document(BaseModel):
+    """A typed document, never changed after it was read, with nothing in it that its schema does not name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_few_keys(cls, found: object) -> object:
+        return kinds.refuse_many(found, _MOST_KEYS)
+
+    @classmethod
+    def place(cls, path: tuple[PathStep, ...]) -> str:
+        """Where something stands, for a message: `parties 2: key: ` for the key of the second party."""
+        words: list[str] = []
+        for step in path:
+            if str(step).startswith(CHOICE):
+                continue
+            if isinstance(step, int) and words:
+                words[-1] += f" {step + 1}"
+            else:
+                words.append(str(step)[:_SHOWN])
+        return "".join(f"{word}: " for word in words)
+
+
+Read = TypeVar("Read", bound=Document)
+
+
+def read_document(kind: type[Read], path: Path, what: str) -> Read:
+    """The document in a TOML file; `UnfitError` with every fault, an InputError for a file that cannot be read."""
+    where = f"{what} {path}"
+    content = reading.read_file(path, _MOST_BYTES, where=where)
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: is not UTF-8 text") from None
+    return parsed(kind, text, where)
+
+
+def parsed(kind: type[Read], text: str, where: str) -> Read:
+    """The document in a text of TOML; `UnfitError` with every fault, an InputError for what is no TOML."""
+    try:
+        found = parse_toml(text)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    return validated(kind, found, where)
+
+
+def validated(kind: type[Read], found: object, where: str) -> Read:
+    """The document in these values; `UnfitError` with every fault."""
+    try:
+        return kind.model_validate(found)
+    except ValidationError as error:
+        if error.error_count() > _MOST_LOOKED_AT:
+            raise UnfitError(where, [f"{error.error_count():,} things do not fit, too many to name them"]) from None
+        faults = list(_faults(kind, error))
+        more = [f"and {len(faults) - _MOST_FAULTS:,} more"] if len(faults) > _MOST_FAULTS else []
+        raise UnfitError(where, faults[:_MOST_FAULTS] + more) from None
+
+
+def canonical_text(document: object) -> bytes:
+    """The one JSON text of these values."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _faults(kind: type[Document], error: ValidationError) -> Iterator[str]:
+    for found in error.errors(include_url=False):
+        cause = found.get("ctx", {}).get("error")
+        place = kind.place(found["loc"])
+        if isinstance(cause, UnfitError):
+            yield from (f"{place}{fault}" for fault in cause.faults)
+        elif isinstance(cause, InputError):
+            yield f"{place}{cause}"
+        elif found["type"] == "missing":
+            yield f"{place}is missing"
+        elif found["type"] == "extra_forbidden":
+            yield f"{kind.place(found['loc'][:-1])}unknown key {shown(found['loc'][-1])}"
+        else:
+            yield f"{place}wanted {_wanted(found['type'], found.get('ctx', {}))}, got {_got(found)}"
+
+
+def _wanted(kind: str, about: Mapping[str, Any]) -> str:
+    """What should have been there, by what the validation calls the fault and says about it."""
+    if kind == "literal_error":
+        return str(about["expected"])
+    if kind == "string_pattern_mismatch":
+        return kinds.WORDS[about["pattern"]]
+    if kind in _COUNTED:
+        word, limit = _COUNTED[kind]
+        return f"at {word} {about[limit]} value{'' if about[limit] == 1 else 's'}"
+    if kind in _LIMITS:
+        word, limit = _LIMITS[kind]
+        return f"a number of at {word} {about[limit]:g}"
+    return _WANTED.get(kind, f"something else ({kind})")
+
+
+def _got(found: Mapping[str, Any]) -> str:
+    return str(found["ctx"]["actual_length"]) if found["type"] in _COUNTED else shown(found.get("input"))

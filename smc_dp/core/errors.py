@@ -1,0 +1,94 @@
+"""The one error for input that a person can correct."""
+
+from __future__ import annotations
+
+import warnings
+
+_SHOWN = 40
+_LONGEST_NAME = 64
+
+
+class InputError(ValueError):
+    """A file, a row or an option is not what was wanted.
+
+    The message is one plain sentence that names the party or file, the field, what came and what was wanted.
+
+    Examples
+    --------
+    >>> from smc_dp import InputError, Target
+    >>> try:
+    ...     Target(epsilon=-1)
+    ... except InputError as error:
+    ...     print(error)
+    epsilon: wanted a number from 1e-09 to 1e+06, or None for no noise, got -1
+
+    """
+
+
+def shown(value: object) -> str:
+    """A value as it may stand in a message: quoted, on one line, cut after 40 characters."""
+    try:
+        text = " ".join(repr(value).split("\n"))
+    except (ValueError, RecursionError):  # an integer of too many digits, lists in lists in lists
+        text = f"a very large {type(value).__name__}"
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 4] + "..." + text[-1]
+
+
+def one_line(message: str) -> str:
+    """The message on one line, and with nothing in it that a terminal would obey."""
+    return "".join(c if c.isprintable() else " " for c in " ".join(message.split()))
+
+
+def plain_name(name: object) -> str:
+    """Return a name for use in a message: on one line, printable, cut after 64 characters."""
+    text = "".join(c if c.isprintable() else " " for c in str(name))
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 3] + "..."
+
+
+MOST_CLIPPED = 0.05
+"""The share of clipped rows, or of numbers outside their bounds, above which somebody is told."""
+_LOCAL = "This counts private rows and stays on this machine: nothing that is released has it."
+
+
+class RowsClippedWarning(UserWarning):
+    """More than 5 % of the rows that somebody trains on were clipped, or of a column's numbers, by a public bound.
+
+    It counts private rows, so it is told where these are and enters no release, no `privacy_` and no record. Clipping
+    costs accuracy and no privacy. The bound may be changed by what is publicly known, and not by what this says: a
+    bound that follows private rows is a release of its own.
+
+    Examples
+    --------
+    To be sure that no row of a trial is clipped, make it an error:
+
+    >>> import warnings
+    >>> from smc_dp import AveragingClassifier, RowsClippedWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", RowsClippedWarning)
+    ...     AveragingClassifier(radius=1.0).fit([[3.0], [-4.0], [2.0], [-3.0], [5.0]], [1, 0, 1, 0, 1])
+    Traceback (most recent call last):
+    smc_dp.core.errors.RowsClippedWarning: AveragingClassifier: 5 of 5 rows are longer than radius 1 and clipped. ...
+
+    """
+
+
+class FileIgnoredWarning(UserWarning):
+    """A file in a run folder was ignored."""
+
+
+def clipped_too_often(clipped: int, count: int) -> bool:
+    """Whether so many out of `count` are worth a word."""
+    return clipped > MOST_CLIPPED * count
+
+
+def warn_clipped(what: str, advice: str, *, stacklevel: int = 2) -> None:
+    """Warn of `what`, a sentence that says who counted how many, with what to do about it.
+
+    Raises RowsClippedWarning itself where a filter has made errors of warnings.
+    """
+    warnings.warn(f"{what} {advice} {_LOCAL}", RowsClippedWarning, stacklevel=stacklevel + 1)
+
+
+def warn_ignored(what: str, *, stacklevel: int = 2) -> None:
+    """Warn that a file was ignored; `what` says which and why."""
+    warnings.warn(what, FileIgnoredWarning, stacklevel=stacklevel + 1)

@@ -1,0 +1,105 @@
+"""The kinds of values in documents, each read in one place and said in one way.
+
+Lists of many values are looked at by the validation itself, never by a function of ours for each of them, and no
+further than to the first that does not fit: a file of strangers may hold a million.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic_core import CoreSchema, core_schema
+
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError, shown
+
+_DIGEST_BYTES = 32
+LARGEST = 1e300
+"""Of a number in a document: sums and products of a few of them are finite."""
+_DIGITS = "^(0|[1-9][0-9]{0,1299})$"  # long enough for 4096 bits, short enough for Python to read
+WORDS: Mapping[str, str] = MappingProxyType({_DIGITS: "a whole number as a text of digits"})
+"""What a text that has to be of a pattern should have been."""
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """What makes a text one of these; `words` say what was wanted where the list would be too long to read."""
+
+    values: Collection[str]
+    words: str | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._look, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"type": "string", "enum": list(self.values)}
+
+    def _look(self, value: str) -> str:
+        if value not in self.values:
+            wanted = self.words or f"one of {', '.join(self.values)}"
+            raise InputError(f"wanted {wanted}, got {shown(value)}")
+        return value
+
+
+def refuse_many(value: object, most: int, *, deep: bool = False) -> object:
+    """The value; InputError for an object of more than so many keys, before any of them is looked at.
+
+    `deep`: counted with the keys of objects in it.
+    """
+    if isinstance(value, dict):
+        inner = (len(found) for found in value.values() if deep and isinstance(found, dict))
+        if (count := len(value) + sum(inner)) > most:
+            raise InputError(f"wanted at most {most:,} keys, got {count:,}")
+    return value
+
+
+def few(most: int, *, deep: bool = False) -> Any:
+    """What makes an object one of at most so many keys; see `refuse_many`."""
+    return BeforeValidator(partial(refuse_many, most=most, deep=deep))
+
+
+def _digest(value: object) -> str:
+    return reading.hexadecimal("a digest", value, _DIGEST_BYTES).hex()
+
+
+def figure(value: object) -> Any:
+    """The value; InputError unless it is a finite number."""
+    if type(value) not in (int, float) or abs(value) > LARGEST or not math.isfinite(value):  # type: ignore[arg-type]
+        raise InputError(f"wanted a finite number, got {shown(value)}")
+    return value
+
+
+def _term(value: object) -> Any:
+    """A setting of a protocol as a release has it."""
+    names = isinstance(value, list) and all(type(name) is str for name in value)
+    if type(value) not in (str, int, bool) and not names:
+        raise InputError(f"wanted a text, a whole number, true, false or names, got {shown(value)}")
+    return value
+
+
+FiniteNumber: TypeAlias = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+"""A finite number, which becomes a float."""
+FiniteFigure: TypeAlias = Annotated[
+    Any, BeforeValidator(figure), WithJsonSchema({"type": "number", "minimum": -LARGEST, "maximum": LARGEST})
+]
+"""A finite number, whole or not as it was written."""
+FiniteNumbers: TypeAlias = Annotated[list[FiniteNumber], Field(fail_fast=True)]
+TwoNumbers: TypeAlias = Annotated[FiniteNumbers, Field(min_length=2, max_length=2)]
+Texts: TypeAlias = Annotated[list[str], Field(fail_fast=True)]
+WholeNumber: TypeAlias = Annotated[str, Field(pattern=_DIGITS)]
+"""A number, not negative, of any length up to 4096 bits."""
+WholeNumbers: TypeAlias = Annotated[list[WholeNumber], Field(fail_fast=True)]
+DigestText: TypeAlias = Annotated[
+    str, BeforeValidator(_digest), WithJsonSchema({"type": "string", "pattern": "^[0-9a-f]{64}$"})
+]
+Term: TypeAlias = Annotated[
+    Any,
+    BeforeValidator(_term),
+    WithJsonSchema({"type": ["string", "integer", "boolean", "array"], "items": {"type": "string"}}),
+]

@@ -1,0 +1,142 @@
+"""Values out of JSON of unknown origin: each function returns what it was asked for or raises InputError.
+
+`where` names the field in the message.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+from smc_dp.core.errors import InputError, shown
+
+MAX_JSON_BYTES = 1 << 25
+"""Of a file of JSON objects that is read whole."""
+_MAX_BYTES = 1 << 30
+_MAX_VALUES = 1 << 21  # of a JSON text: each becomes an object of some eighty bytes
+_HEXADECIMAL = re.compile("[0-9a-f]*")
+
+
+@contextmanager
+def plain_file(path: Path, where: str, limit: int = _MAX_BYTES, *, links: bool = True) -> Iterator[BufferedReader]:
+    """A plain file of at most `limit` bytes, open: no device, no pipe, nothing that could wait for ever.
+
+    `links`: whether it may be a link to one. Raises InputError that begins with `where`, also for what cannot be read
+    inside the block.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | (0 if links else getattr(os, "O_NOFOLLOW", 0))
+    try:
+        handle = os.open(path, flags)
+    except OSError as error:
+        is_link = not links and error.errno == errno.ELOOP  # which is all that the system says of it
+        why = "it is a link, wanted a plain file" if is_link else error.strerror
+        raise InputError(f"{where}: cannot be read: {why}") from None
+    except ValueError:  # a zero in the name
+        raise InputError(f"{where}: is no name of a file") from None
+    try:
+        found = os.fstat(handle)
+        if stat.S_ISDIR(found.st_mode):
+            raise InputError(f"{where}: cannot be read: {os.strerror(errno.EISDIR)}, wanted a plain file")
+        if not stat.S_ISREG(found.st_mode):
+            raise InputError(f"{where}: cannot be read: it is {_what(found.st_mode)}, wanted a plain file")
+        if found.st_size > limit:
+            raise InputError(f"{where}: is larger than {limit:,} bytes")
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            yield file
+    except OSError as error:
+        raise InputError(f"{where}: cannot be read: {error.strerror}") from None
+    finally:
+        os.close(handle)
+
+
+def _what(mode: int) -> str:
+    kinds = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket"}
+    return next((name for is_one, name in kinds.items() if is_one(mode)), "a device")
+
+
+def read_file(path: Path, limit: int = _MAX_BYTES, *, where: str | None = None, links: bool = False) -> bytes:
+    """The content of a plain file of at most `limit` bytes; what belongs to a folder must be no link out of it."""
+    where = str(path) if where is None else where
+    with plain_file(path, where, limit, links=links) as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:  # it may have grown
+        raise InputError(f"{where}: is larger than {limit:,} bytes")
+    return content
+
+
+def parse_object(content: bytes, where: str) -> dict[str, Any]:
+    """The JSON object in these bytes: UTF-8, no key twice, no NaN or Infinity, at most two million values."""
+    if sum(content.count(mark) for mark in (b",", b"[", b"{")) > _MAX_VALUES:
+        raise InputError(f"{where}: has more than {_MAX_VALUES} values")
+    try:
+        value = json.loads(content.decode("utf-8"), object_pairs_hook=_no_repeats, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: is not JSON that can be read: {error}") from error
+    return mapping(where, value)
+
+
+def keys(
+    where: str, got: Mapping[str, Any], wanted: AbstractSet[str], optional: AbstractSet[str] = frozenset()
+) -> None:
+    """All wanted keys are there, and no others but optional ones."""
+    for key in sorted(wanted - got.keys()):
+        raise InputError(f"{where}: {shown(key)} is missing")
+    for key in got:
+        if key not in wanted | optional:
+            raise InputError(f"{where}: unknown key {shown(key)}")
+
+
+def mapping(where: str, value: object) -> dict[str, Any]:
+    """An object."""
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: wanted an object, got {shown(value)}")
+    return value
+
+
+def items(where: str, value: object) -> list[Any]:
+    """A list."""
+    if not isinstance(value, list):
+        raise InputError(f"{where}: wanted a list, got {shown(value)}")
+    return value
+
+
+def texts(where: str, value: object) -> list[str]:
+    """A list of texts."""
+    for item in (found := items(where, value)):
+        if not isinstance(item, str):
+            raise InputError(f"{where}: wanted texts, got {shown(item)}")
+    return found
+
+
+def text(where: str, value: object) -> str:
+    """A text; raises InputError otherwise."""
+    if not isinstance(value, str):
+        raise InputError(f"{where}: wanted a text, got {shown(value)}")
+    return value
+
+
+def hexadecimal(where: str, value: object, length: int) -> bytes:
+    """So many bytes, written as small hexadecimal digits; raises InputError otherwise."""
+    if isinstance(value, str) and len(value) == 2 * length and _HEXADECIMAL.fullmatch(value):
+        return bytes.fromhex(value)
+    raise InputError(f"{where}: wanted {2 * length} hexadecimal digits, got {shown(value)}")
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number")

@@ -1,0 +1,119 @@
+"""What a code book says of columns, whichever kind of code book it is."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from smc_dp.core.errors import InputError, shown
+
+MOST_COLUMNS = 1 << 16
+"""Of a code book, those that are left out among them."""
+_MOST_CLASSES = 10  # whole numbers between two bounds that may be meant as classes
+
+
+@dataclass(frozen=True)
+class NumberSaid:
+    """A number, and its range as far as the code book gives one; `whole`: it has no decimals."""
+
+    low: float | None = None
+    high: float | None = None
+    whole: bool = False
+
+    def as_levels(self) -> LevelsSaid | None:
+        """The numbers as levels, where they are whole and few: 0 and 1, say."""
+        if not self.whole or self.low is None or self.high is None or not 1 <= self.high - self.low < _MOST_CLASSES:
+            return None
+        first, last = math.ceil(self.low), math.floor(self.high)
+        return LevelsSaid(tuple(LevelSaid(str(number)) for number in range(first, last + 1)))
+
+
+@dataclass(frozen=True)
+class DateSaid:
+    """A date, and its first and last day as far as the code book gives them."""
+
+    first: datetime.date | None = None
+    last: datetime.date | None = None
+
+
+@dataclass(frozen=True)
+class LevelSaid:
+    """One of several texts, and what else the code book says that stands for it in a file."""
+
+    name: str
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LevelsSaid:
+    """One of several texts, in the code book's order; empty where it lists none, and then `lacks` says so."""
+
+    levels: tuple[LevelSaid, ...] = ()
+    lacks: str = "the code book lists no levels; of free text, the line goes"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Nothing that can be learned from, or nothing that should be."""
+
+    why: str
+
+
+ColumnSaid: TypeAlias = NumberSaid | DateSaid | LevelsSaid | LeftOut
+
+
+@dataclass(frozen=True)
+class BookEntry:
+    """A column of the file, as the code book describes it; `may_be_empty`: nothing says that it is always filled in."""
+
+    name: str
+    said: ColumnSaid
+    may_be_empty: bool = True
+
+
+@dataclass(frozen=True)
+class CodeBook:
+    """The columns in the code book's order, each once; `form`: what it says of how the file itself is written.
+
+    Raises InputError for columns that share a name.
+    """
+
+    source: str
+    kind: str
+    entries: tuple[BookEntry, ...]
+    form: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.entries:
+            raise InputError(f"{self.source}: describes no column, wanted a code book of columns")
+        if len(self.entries) > MOST_COLUMNS:
+            raise InputError(f"{self.source}: describes {len(self.entries):,} columns, wanted at most {MOST_COLUMNS:,}")
+        seen: set[str] = set()
+        for entry in self.entries:
+            if not entry.name.strip():
+                raise InputError(f"{self.source}: has a column without a name, wanted a name for each")
+            if entry.name in seen:
+                raise InputError(f"{self.source}: column {shown(entry.name)} occurs twice")
+            seen.add(entry.name)
+
+
+def number_in(text: str) -> float | None:
+    """Return the finite number that a code book states as a bound, or None for any other text."""
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def date_in(text: str, *patterns: str) -> datetime.date | None:
+    """Return the date that a code book states as a bound, as 2010-01-31 or in one of these patterns, or None."""
+    for pattern in ("%Y-%m-%d", *patterns):
+        try:
+            return datetime.datetime.strptime(text.strip(), pattern).date()
+        except ValueError:
+            continue
+    return None

@@ -1,0 +1,199 @@
+"""A code book as the text of a bounds.toml: what it says is there, what it does not say waits for a person.
+
+A line that waits has a question mark where a value belongs. That is no TOML, so nothing reads the file before somebody
+has filled it in, and the refusal shows the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import tomlkit
+
+from smc_dp.core.errors import InputError, one_line, shown
+from smc_dp.data.dictionaries.data_dictionary import (
+    BookEntry,
+    CodeBook,
+    ColumnSaid,
+    DateSaid,
+    LeftOut,
+    LevelsSaid,
+    NumberSaid,
+)
+from smc_dp.data.dictionaries.spelling import ordered, spelled
+from smc_dp.data.federation import MOST_CLASSES
+
+_TRUTH = ("false", "true")
+_LONGEST = 90  # characters of aliases on a line
+_EMPTY_CELLS = (
+    "Cells that are empty: a column takes a value in their place, has a feature of its own for them, or goes with its",
+    "row (only where the guarantee allows the number of rows to change). Without a line an empty cell is refused.",
+)
+
+
+@dataclass(frozen=True)
+class DraftedBounds:
+    """The text of a file, and the lines of it that wait for a person."""
+
+    text: str
+    waiting: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Line:
+    text: str
+    waits: bool = False
+
+
+def drafted(book: CodeBook, label: str | None = None) -> DraftedBounds:
+    """The bounds that a code book gives; InputError for a label that it does not have, or that is no class."""
+    entries = tuple(replace(entry, said=_settled(entry.said)) for entry in book.entries)
+    of_classes = None if label is None else _labelled(book.source, entries, label)
+    features = [entry for entry in entries if entry.name != label]
+    lines = [*_top(book), *_label(of_classes), *_columns(features)]
+    lines += [*_aliases([*([] if of_classes is None else [of_classes]), *features]), *_missing(features)]
+    text = "\n".join(line.text for line in lines) + "\n"
+    return DraftedBounds(text, tuple(line.text for line in lines if line.waits))
+
+
+def _settled(said: ColumnSaid) -> ColumnSaid:
+    """What is said, levels in the order in which they are written down, and no range that is none."""
+    if isinstance(said, LevelsSaid):
+        return replace(said, levels=ordered(said.levels))
+    if isinstance(said, NumberSaid) and said.low is not None and said.high is not None and said.low >= said.high:
+        return replace(said, low=None, high=None)
+    if isinstance(said, DateSaid) and said.first is not None and said.last is not None and said.first >= said.last:
+        return DateSaid()
+    return said
+
+
+def _labelled(source: str, entries: Sequence[BookEntry], label: str) -> BookEntry:
+    """The column of classes."""
+    entry = next((entry for entry in entries if entry.name == label), None)
+    if entry is None:
+        raise InputError(f"{source}: has no column {shown(label)}, which `label` names")
+    said = entry.said.as_levels() if isinstance(entry.said, NumberSaid) else entry.said
+    if isinstance(said, LevelsSaid):
+        if len(said.levels) == 1 or len(said.levels) > MOST_CLASSES:
+            came = f"{len(said.levels):,} levels"
+            raise InputError(f"{source}: column {shown(label)} has {came}, wanted 2 to {MOST_CLASSES} as classes")
+        return replace(entry, said=said)
+    came = f"is left out: {said.why}" if isinstance(said, LeftOut) else "is a number or a date"
+    raise InputError(f"{source}: column {shown(label)} {came}; wanted classes in the column that `label` names")
+
+
+def _top(book: CodeBook) -> Iterator[_Line]:
+    yield _comment(f"Drafted from {book.source}, {book.kind}: all of it is the code book's, nothing comes from rows.")
+    yield _comment("A line with a ? waits for a person who knows: until it is filled in, nothing reads this file.")
+    if book.form:
+        yield _Line("#")
+        yield _comment("The code book also says how the file is written. That belongs to whoever has the file, into")
+        yield _comment(
+            "[file] of own.toml, or beside the data into a file of its whole name and .toml (rows.csv.toml):"
+        )
+        yield _comment("[file]")
+        yield from (_comment(f"{name} = {_value(value)}") for name, value in book.form.items())
+    yield _Line("")
+
+
+def _label(entry: BookEntry | None) -> Iterator[_Line]:
+    yield _Line("[label]")
+    if entry is None or not isinstance(entry.said, LevelsSaid):
+        yield _Line("column = ?  # the column of classes, which then goes from [columns]", waits=True)
+        yield _Line("classes = [?, ?]  # of two, the second is the class +1", waits=True)
+    else:
+        yield _Line(f"column = {_value(entry.name)}")
+        if entry.said.levels:
+            of_two = "  # the second is the class +1" if len(entry.said.levels) == 2 else ""
+            yield _Line(f"classes = {_levels(entry.said)}{of_two}")
+        else:
+            yield _Line("classes = [?, ?]  # the code book lists none; of two, the second is the class +1", waits=True)
+    yield _Line("")
+
+
+def _columns(entries: Iterable[BookEntry]) -> Iterator[_Line]:
+    yield _Line("[columns]")
+    for entry in entries:
+        if isinstance(entry.said, LeftOut):
+            yield _comment(f"left out: {_key(entry.name)} ({entry.said.why})")
+        else:
+            value, lacks = _bounds(entry.said)
+            yield _Line(f"{_key(entry.name)} = {value}" + (f"  # {lacks}" if lacks else ""), waits=bool(lacks))
+    yield _Line("")
+
+
+def _bounds(said: NumberSaid | DateSaid | LevelsSaid) -> tuple[str, str]:
+    """The value of a line in [columns], and what the code book does not say of it."""
+    if isinstance(said, LevelsSaid):
+        return (_levels(said), "") if said.levels else ("[?]", said.lacks)
+    if isinstance(said, DateSaid):
+        days = (said.first, said.last)
+        value = ", ".join("?" if day is None else day.isoformat() for day in days)
+        return f"[{value}]", _lacks(*days, "no first and last day", "no first day", "no last day")
+    ends = (said.low, said.high)
+    value = ", ".join("?" if end is None else _number(end) for end in ends)
+    return f"[{value}]", _lacks(*ends, "no range", "no lowest value", "no highest value")
+
+
+def _lacks(low: object, high: object, both: str, lowest: str, highest: str) -> str:
+    if low is not None and high is not None:
+        return ""
+    return f"the code book gives {both if low is high else lowest if low is None else highest}"
+
+
+def _aliases(entries: Iterable[BookEntry]) -> Iterator[_Line]:
+    """Everything else that stands for a level, a section for each column that has some."""
+    for entry in entries:
+        if not isinstance(entry.said, LevelsSaid):
+            continue
+        named = [(name, others) for name, others in spelled(entry.said.levels) if others]
+        if named:
+            yield _Line(f"[aliases.{_key(entry.name)}]")
+            yield from (_Line(f"{_key(name)} = {_wrapped(others)}") for name, others in named)
+            yield _Line("")
+
+
+def _wrapped(texts: Sequence[str]) -> str:
+    whole = _value(list(texts))
+    return whole if len(whole) <= _LONGEST else "[\n" + "".join(f"    {_value(text)},\n" for text in texts) + "]"
+
+
+def _missing(entries: Iterable[BookEntry]) -> Iterator[_Line]:
+    """What might be said of empty cells, for a person to choose from."""
+    found = [entry for entry in entries if entry.may_be_empty and not isinstance(entry.said, LeftOut)]
+    if found:
+        yield from (_comment(line) for line in _EMPTY_CELLS)
+        yield _Line("[missing]")
+        for entry in found:
+            first = "category" if isinstance(entry.said, LevelsSaid) else "indicator"
+            value = {"category": "a level", "indicator": "a number"}[first]
+            if isinstance(entry.said, DateSaid):
+                value = "a date as text"
+            yield _comment(f'{_key(entry.name)} = "{first}"  # or "leave out", or {value}')
+
+
+def _levels(said: LevelsSaid) -> str:
+    names = [level.name for level in said.levels]
+    return "[false, true]" if tuple(names) == _TRUTH else _value(names)
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def _value(value: str | list[str]) -> str:
+    return _escaped(str(tomlkit.item(value).as_string()))
+
+
+def _key(name: str) -> str:
+    return _escaped(tomlkit.key(name).as_string())
+
+
+def _escaped(text: str) -> str:
+    """What is inside of quotes with nothing in it that a terminal would obey; TOML lets more stand there."""
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in text)
+
+
+def _comment(text: str) -> _Line:
+    return _Line(f"# {one_line(text)}")

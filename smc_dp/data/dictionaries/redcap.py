@@ -1,0 +1,170 @@
+"""A REDCap data dictionary: a CSV file with a row for each field, as REDCap writes it or as its API does."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from smc_dp.core.errors import InputError, shown
+from smc_dp.data.dictionaries.data_dictionary import (
+    BookEntry,
+    CodeBook,
+    ColumnSaid,
+    DateSaid,
+    LeftOut,
+    LevelSaid,
+    LevelsSaid,
+    NumberSaid,
+    date_in,
+    number_in,
+)
+
+KIND = "a REDCap data dictionary"
+_SEPARATORS = (",", ";", "\t")
+# Heading of the file, heading of the API. The first two are what a dictionary is recognised by.
+_NAME, _TYPE = ("variable / field name", "field_name"), ("field type", "field_type")
+_CHOICES = ("choices, calculations, or slider labels", "select_choices_or_calculations")
+_VALIDATION = ("text validation type or show slider number", "text_validation_type_or_show_slider_number")
+_LOW, _HIGH = ("text validation min", "text_validation_min"), ("text validation max", "text_validation_max")
+_IDENTIFIER, _REQUIRED = ("identifier?", "identifier"), ("required field?", "required_field")
+_BRANCHING = ("branching logic (show field only if...)", "branching_logic")
+_TAG = re.compile(r"<[^<>]*>")
+_SLIDER = (0.0, 100.0)
+_DATES = MappingProxyType({"date_ymd": (), "date_dmy": ("%d-%m-%Y", "%d/%m/%Y"), "date_mdy": ("%m-%d-%Y", "%m/%d/%Y")})
+_IDENTIFYING = ("email", "phone", "zipcode", "postalcode", "postcode", "ssn", "mrn", "vmrn", "nhs", "aadhaar")
+
+_Field = Mapping[str, str]
+
+
+def separator_of_dictionary(line: str) -> str | None:
+    """What stands between the cells of a dictionary that begins with this line; None where it is no dictionary."""
+    for separator in _SEPARATORS:
+        heads = {cell.strip().lower() for cell in next(csv.reader([line], delimiter=separator), [])}
+        if heads & set(_NAME) and heads & set(_TYPE):
+            return separator
+    return None
+
+
+def redcap_book(text: str, separator: str, source: str) -> CodeBook:
+    """The code book in the text of a dictionary; raises InputError."""
+    try:
+        header, *rows = [
+            row for row in csv.reader(text.splitlines(keepends=True), delimiter=separator, strict=True) if row
+        ]
+    except csv.Error as error:
+        raise InputError(f"{source}: is not CSV: {error}") from None
+    heads = [cell.strip().lower() for cell in header]
+    entries: list[BookEntry] = []
+    kinds: set[str] = set()
+    for number, row in enumerate(rows, 1):
+        if len(row) > len(heads):
+            raise InputError(f"{source}: row {number} has {len(row)} cells, the header has {len(heads)}")
+        field = dict(zip(heads, (cell.strip() for cell in row), strict=False))
+        entries += _entries(field, first=number == 1)
+        kinds.add(_cell(field, _VALIDATION).lower())
+    return CodeBook(source, KIND, tuple(entries), _form(kinds))
+
+
+def _form(validations: Collection[str]) -> dict[str, str]:
+    """How an export writes decimals, where all fields with decimals agree on the comma."""
+    numbers = [kind for kind in validations if kind.startswith("number")]
+    return {"decimal": ","} if numbers and all("comma" in kind for kind in numbers) else {}
+
+
+def _cell(row: _Field, heads: tuple[str, str]) -> str:
+    return next((row[head] for head in heads if head in row), "")
+
+
+def _entries(row: _Field, *, first: bool) -> Iterator[BookEntry]:
+    """The columns that a field has in an export: none, one, or of a checkbox one for each choice."""
+    name, kind = _cell(row, _NAME), _cell(row, _TYPE).lower()
+    if kind == "descriptive":  # a text on the form
+        return
+    hidden = _hidden(row, first=first)
+    if kind == "checkbox" and hidden is None:
+        for choice in _choices(_cell(row, _CHOICES)):
+            code = re.sub(r"[^0-9a-z_]", "_", choice.name.lower())
+            ticked = (LevelSaid("false", ("0", "Unchecked")), LevelSaid("true", ("1", "Checked")))
+            yield BookEntry(f"{name}___{code}", LevelsSaid(ticked), may_be_empty=bool(_cell(row, _BRANCHING)))
+        return
+    required = _cell(row, _REQUIRED).lower() == "y" and not _cell(row, _BRANCHING)
+    yield BookEntry(name, hidden or _said(kind, row), may_be_empty=not required)
+
+
+def _hidden(row: _Field, *, first: bool) -> LeftOut | None:
+    """Why a field is nobody's to learn from, if it is not."""
+    if first:
+        return LeftOut("the record's own name")
+    if _cell(row, _IDENTIFIER).lower() == "y":
+        return LeftOut("marked as an identifier")
+    return None
+
+
+def _said(kind: str, row: _Field) -> ColumnSaid:
+    of = _KINDS.get(kind)
+    return LeftOut(f"its field type is {shown(kind)}") if of is None else of(row)
+
+
+def _text(row: _Field) -> ColumnSaid:
+    validation = _cell(row, _VALIDATION).lower()
+    low, high = _cell(row, _LOW), _cell(row, _HIGH)
+    if validation == "integer" or validation.startswith("number"):
+        if "comma" in validation:
+            low, high = low.replace(",", "."), high.replace(",", ".")
+        return NumberSaid(number_in(low), number_in(high), whole=validation == "integer")
+    if validation in _DATES:
+        return DateSaid(*(date_in(end, *_DATES[validation]) for end in (low, high)))
+    if validation.startswith("date"):
+        return LeftOut("a time of day with its date; a date alone can be learned from")
+    if validation.startswith(_IDENTIFYING):
+        return LeftOut(f"{validation} may tell who somebody is")
+    return LeftOut("free text" if not validation else f"text of the kind {shown(validation)}")
+
+
+def _slider(row: _Field) -> ColumnSaid:
+    low, high = (number_in(_cell(row, end)) for end in (_LOW, _HIGH))
+    return NumberSaid(_SLIDER[0] if low is None else low, _SLIDER[1] if high is None else high, whole=True)
+
+
+def _chosen(row: _Field) -> ColumnSaid:
+    """By their labels, the codes beside them; by the codes where a label alone does not say which one is meant."""
+    choices = _choices(_cell(row, _CHOICES))
+    codes, labels = [choice.name for choice in choices], [choice.others[0] for choice in choices]
+    plain = [label.casefold() for label in labels]
+    overlap = any(label in codes and label != code for label, code in zip(labels, codes, strict=True))
+    if len(set(plain)) < len(plain) or overlap or not all(label.isprintable() and label for label in labels):
+        return LevelsSaid(tuple(LevelSaid(code) for code in codes))
+    return LevelsSaid(tuple(LevelSaid(label, (code,)) for code, label in zip(codes, labels, strict=True)))
+
+
+def _choices(text: str) -> Sequence[LevelSaid]:
+    """`1, Yes | 0, No`: each code, with its label."""
+    found = [part.partition(",") for part in text.split("|") if part.strip()]
+    return [LevelSaid(code.strip(), (" ".join(_TAG.sub(" ", label).split()),)) for code, _, label in found]
+
+
+def _yes_or_no(row: _Field) -> ColumnSaid:
+    return LevelsSaid((LevelSaid("No", ("0",)), LevelSaid("Yes", ("1",))))
+
+
+def _true_or_false(row: _Field) -> ColumnSaid:
+    return LevelsSaid((LevelSaid("false", ("0",)), LevelSaid("true", ("1",))))
+
+
+_KINDS: Mapping[str, Callable[[_Field], ColumnSaid]] = MappingProxyType(
+    {
+        "text": _text,
+        "notes": lambda row: LeftOut("free text"),
+        "file": lambda row: LeftOut("a file"),
+        "calc": lambda row: NumberSaid(),
+        "slider": _slider,
+        "radio": _chosen,
+        "dropdown": _chosen,
+        "select": _chosen,
+        "sql": lambda row: LevelsSaid(),
+        "yesno": _yes_or_no,
+        "truefalse": _true_or_false,
+    }
+)

@@ -1,0 +1,114 @@
+"""One party's file held against public bounds before it is used: all that does not fit at once, and what is clipped.
+
+What is found quotes cells and counts rows. It is private, for the party's own machine, and goes into nothing public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from smc_dp.core.errors import InputError, clipped_too_often, shown
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.cells import without_left_out
+from smc_dp.data.file_form import FileForm
+from smc_dp.data.partition import check_letters
+from smc_dp.data.preprocess import class_numbers, encoded, faults
+from smc_dp.data.table import Table
+from smc_dp.data.tables import read_table
+from smc_dp.data.validation_errors import TableFault, naming
+
+PRIVATE = "What is said here quotes cells and counts rows: it is private, for this party's own machine alone."
+_OUTSIDE = "outside"  # how a fault is called that is none unless bounds are strict
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """What was found; rows: how many there are, None where the file could not be read.
+
+    faults: what a run would refuse. outside: numbers and dates outside their bounds, which a run clips to them.
+    left_out: rows that go for an empty cell. clipped: rows that are shortened to the norm of the bounds. classes: how
+    many rows each class has, by its name. The last three only where nothing is refused.
+    """
+
+    source: str
+    rows: int | None
+    faults: tuple[TableFault, ...]
+    outside: tuple[TableFault, ...] = ()
+    left_out: int = 0
+    clipped: int = 0
+    classes: dict[str, int] | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether a run would take the file."""
+        return not self.faults
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        told = {name: value for name, value in asdict(self).items() if name != "source"}
+        return {"fits": self.fits, **told, "warnings": list(self.warnings()), "private": PRIVATE}
+
+    def warnings(self) -> Iterator[str]:
+        """What a run takes and its owner should know."""
+        for fault in self.outside:
+            many = "1 cell lies" if fault.count == 1 else f"{fault.count:,} cells lie"
+            first = f"the first, in row {fault.rows[0]}: {fault.what}"
+            yield f"column {shown(fault.column)}: {many} outside the bounds and will be clipped to them; {first}"
+        if self.rows is None or not self.fits:
+            return
+        kept = self.rows - self.left_out
+        if self.left_out:
+            yield f"{self.left_out:,} of {self.rows:,} rows will be left out for an empty cell"
+        if clipped_too_often(self.clipped, kept):
+            share = f"{self.clipped:,} of {kept:,} rows ({self.clipped / kept:.0%})"
+            yield f"{share} are longer than clip in [rows] of the bounds and will be shortened to it"
+        if self.classes is not None and sum(count > 0 for count in self.classes.values()) == 1:
+            only = next(name for name, count in self.classes.items() if count)
+            yield f"all rows are of class {shown(only)}, which the method prr_mean refuses of a party"
+
+
+def check_file(
+    path: Path, bounds: Bounds, name: str, label: str | None = None, form: FileForm | None = None
+) -> CheckedFile:
+    """The file of the party of this name held against bounds; a file that cannot be read is a fault of it.
+
+    form: how it is written, if that is said elsewhere than beside it. Raises InputError for a name that no party has,
+    and where neither the bounds nor `label` say which column has the classes.
+    """
+    check_letters(name)
+    column = label or bounds.label
+    if column is None:
+        raise InputError("bounds: wanted [label] column, or a `label`")
+    public = replace(bounds, label=column)
+    source = f"party {name} ({path})"
+    try:
+        table = read_table(path, source, form=form)
+    except InputError as error:
+        return CheckedFile(source, None, (TableFault("", str(error).removeprefix(f"{source}: ")),))
+    if not table.rows:
+        return CheckedFile(source, 0, (TableFault("", "has no rows, wanted at least one"),))
+    found = faults(table, public, column, strict=True)
+    outside = tuple(fault for fault in found if fault.kind == _OUTSIDE)
+    wrong = tuple(fault for fault in found if fault.kind != _OUTSIDE)
+    if bounds.label is None and any(fault.column == column and fault.line is not None for fault in wrong):
+        wrong = (naming(column), *wrong)
+    if wrong:
+        return CheckedFile(source, table.rows, wrong, outside)
+    try:
+        return _measured(table, public, column, outside)
+    except InputError as error:
+        return CheckedFile(source, table.rows, (TableFault("", str(error).removeprefix(f"{source}: ")),), outside)
+
+
+def _measured(table: Table, bounds: Bounds, label: str, outside: tuple[TableFault, ...]) -> CheckedFile:
+    """What becomes of rows that fit."""
+    kept, _ = without_left_out(table, bounds, label)
+    whole = encoded(kept, bounds)
+    counts = np.bincount(class_numbers(kept, bounds, label), minlength=len(bounds.classes)).tolist()
+    classes = dict(zip(bounds.classes, counts, strict=True))
+    return CheckedFile(table.source, table.rows, (), outside, table.rows - kept.rows, whole.clipped, classes)

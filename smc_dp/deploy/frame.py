@@ -1,0 +1,111 @@
+"""What a carrier carries from site to site, and what a site asks of a carrier.
+
+A carrier takes no part in the security of a session: what is in a parcel is sealed to its addressee or signed for
+everybody, so a relay that reads, repeats, delays, reorders, keeps or changes parcels can stop a session and no more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, Protocol, TypeAlias, get_args
+
+import cbor2
+
+from protocols.runtime.envelope import MAX_ENVELOPE_BYTES
+from protocols.runtime.session import MAX_NAME
+from smc_dp.core.errors import InputError
+
+Lane: TypeAlias = Literal["approval", "refusal", "mail", "notice", "record"]
+LANES: tuple[Lane, ...] = get_args(Lane)
+MOST_BYTES = MAX_ENVELOPE_BYTES + (1 << 12)
+_DIGEST_DIGITS = 64
+_MOST_NUMBER = 1 << 63
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A body on its way from a participant to another, or to all (`PUBLIC_NAME`).
+
+    `study` is the digest of the study, `number` counts the sender's parcels to this addressee in this lane, from 0. In
+    the lane "mail" the body is an envelope, and the number is the envelope's.
+    """
+
+    study: str
+    sender: str
+    to: str
+    lane: Lane
+    number: int
+    body: bytes = field(repr=False)
+
+    @property
+    def key(self) -> tuple[str, str, str, int]:
+        """What no two different parcels of a study share."""
+        return self.sender, self.to, self.lane, self.number
+
+    @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of all of it."""
+        return hashlib.sha256(self.encode()).digest()
+
+    def encode(self) -> bytes:
+        """A canonical CBOR array of the six parts."""
+        parts = [self.study, self.sender, self.to, self.lane, self.number, self.body]
+        return cbor2.dumps(parts, canonical=True)
+
+    @classmethod
+    def decode(cls, data: bytes) -> Parcel:
+        """The parcel; InputError unless these are exactly the bytes of one."""
+        if len(data) > MOST_BYTES:
+            raise InputError(f"a parcel has at most {MOST_BYTES} bytes, got {len(data)}")
+        try:
+            parts = cbor2.loads(data, max_depth=2, allow_indefinite=False, allow_duplicate_keys=False)
+            found = cls(*parts) if isinstance(parts, list) else None
+            if found is None or not found._is_well_formed() or found.encode() != data:
+                raise ValueError("not the bytes of one")
+        except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise InputError(f"what came is no parcel: {type(error).__name__}") from None
+        return found
+
+    def _is_well_formed(self) -> bool:
+        kinds = [type(part) for part in (self.study, self.sender, self.to, self.lane, self.number, self.body)]
+        return (
+            kinds == [str, str, str, str, int, bytes]
+            and len(self.study) == _DIGEST_DIGITS
+            and all(0 < len(name) <= MAX_NAME for name in (self.sender, self.to))
+            and self.lane in LANES
+            and 0 <= self.number < _MOST_NUMBER
+        )
+
+
+class CarrierError(Exception):
+    """A relay cannot be reached, or does not do what it should: one line. Whoever meets it waits and tries again."""
+
+
+class Carrier(Protocol):
+    """One site's way to the relay of one study. Every method raises `CarrierError`."""
+
+    def send(self, parcels: Sequence[Parcel]) -> None:
+        """Hand them over in this order; the relay keeps them for good when this returns. Repeats do no harm."""
+        ...
+
+    def fetch(self, seconds: float) -> list[Parcel]:
+        """What has come for this site and for all, and was not yet `taken`; may repeat, and come in any order.
+
+        Waits at most so long for the first, and returns none when none came.
+        """
+        ...
+
+    def taken(self, parcels: Sequence[Parcel]) -> None:
+        """This site has these for good, and need not be brought them again."""
+        ...
+
+    def last(self, to: str, lane: Lane) -> Parcel | None:
+        """The last parcel that the relay has from this site to this addressee in this lane."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the relay."""
+        ...

@@ -1,0 +1,183 @@
+"""A site's whole part in a study, from the files that it has: what `join` and `serve` do, whatever the carrier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from protocols.crypto.identity import Signer
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError
+from smc_dp.data.federation import Rows
+from smc_dp.deploy import paths
+from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.carriers import open_carrier
+from smc_dp.deploy.curator_site import KeeperBusiness
+from smc_dp.deploy.frame import Carrier, CarrierError, Parcel
+from smc_dp.deploy.party_site import PartyBusiness
+from smc_dp.deploy.preflight import Fit, OwnFiles, look
+from smc_dp.deploy.session_driver import Business, Hear, Member, Participation
+from smc_dp.deploy.site import charge_in
+from smc_dp.deploy.status_message import Notice
+from smc_dp.deploy.store import DATABASE, StoreError
+from smc_dp.deploy.study import JointStudy
+from smc_dp.deploy.terms import OwnTerms
+from smc_dp.run import folder as run_folder
+from smc_dp.run import identities
+from smc_dp.run.local_evaluation import OwnComparison, on_own_rows
+from smc_dp.run.release import RELEASE
+from smc_dp.run.site_ledger import OwnLedger
+
+OpenCarrier: TypeAlias = Callable[[JointStudy, str, Path | None], Carrier]
+_LONGEST_PASSPHRASE = 1 << 12
+
+
+@dataclass(frozen=True)
+class SiteFiles:
+    """All that a site has of a study, by where it is; what is None has its usual place, or is not there.
+
+    A party has a `ledger` and `terms`, and `data` unless the terms name them. Charlie has none of these, and an `out`.
+    `views`: a folder to make for the own view.
+    """
+
+    study: Path
+    key: Path
+    terms: Path | None = None
+    data: Path | None = None
+    ledger: Path | None = None
+    out: Path | None = None
+    approval: Path | None = None
+    state: Path | None = None
+    counters: Path | None = None
+    views: Path | None = None
+    credentials: Path | None = None
+    auxiliary: Path | None = None
+    passphrase: Path | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """How the part of a site in a study ended: "released" or a code, why if it was not; `out` is its run folder.
+
+    `rows`: those of the site, where it has some.
+    """
+
+    name: str
+    study: str
+    end: str
+    why: str
+    charged: bool
+    out: Path
+    rows: Rows | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def compared(self) -> OwnComparison | None:
+        """What the own rows say of the release in the folder, for the site alone; None where they say nothing.
+
+        Computed for whoever asks: the part is over by then, and what may go wrong here is no part of it.
+        """
+        if self.end != "released" or self.rows is None or not (self.out / RELEASE).is_file():
+            return None
+        document = run_folder.read_document(self.out)
+        release = run_folder.stated(document, run_folder.auxiliary(self.out, document))
+        return on_own_rows(release, self.rows)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        out = str(self.out) if self.end == "released" else None
+        return {
+            **{"name": self.name, "study": self.study, "end": self.end, "why": self.why},
+            **{"charged": self.charged, "run": out},
+            **({} if self.compared is None else {"own_rows": self.compared.as_dict()}),
+        }
+
+
+def take_part(files: SiteFiles, hear: Hear, carrier: OpenCarrier = open_carrier) -> Part:
+    """Everything from the first look at the files to the settled book; begun again, it goes on where it stood.
+
+    Raises InputError, after the others were told by a code, for what does not fit; nothing has been charged then.
+    """
+    study, signer = JointStudy.read(files.study), identities.read_key(files.key)
+    terms = None if files.terms is None else OwnTerms.read(files.terms)
+    name, folder = _participant(study, signer, files)
+    begun = (folder / DATABASE).exists()
+    fit = look(study, signer.public, terms, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
+    credentials = files.credentials or (None if terms is None else terms.credentials_path)
+    with closing(carrier(study, name, credentials)) as way:
+        try:
+            fit.require(f"study {files.study}")
+            member = _member(study, fit, name, signer, files)
+            out = files.out or folder / "run"
+            business = _business(member, fit, files, out)
+        except InputError:
+            _say_refused(study, name, signer, way, hear)
+            raise
+        counters = files.counters or paths.counters()
+        with closing(paths.opened(folder, member.approval, signer, counters, _first_line(files.passphrase))) as store:
+            hear(f"{name} takes part in study {study.digest}; its state is in {folder}")
+            taking_part = Participation(member, store, way, business, hear=hear, keeps_seed=files.views is not None)
+            try:
+                end = taking_part.run()
+            except InputError as error:
+                if store.newest() is None and not isinstance(error, StoreError):  # nothing was sent in the session
+                    _say_refused(study, name, signer, way, hear)
+                raise
+            facts = store.facts()
+    charged = bool(charge_in(facts).standing)
+    rows = None if fit.own is None else fit.own.rows
+    return Part(name, study.digest, end, facts.get("why", ""), charged, out, rows)
+
+
+def _participant(study: JointStudy, signer: Signer, files: SiteFiles) -> tuple[str, Path]:
+    """Who this site is in the study, and where its state is."""
+    names = [name for name, key in study.identities.items() if key == signer.public]
+    if not names:
+        raise InputError(f"key: {files.key} is of nobody in the study, wanted that of {', '.join(study.names)}")
+    if (names[0] in study.parties) != (files.ledger is not None):
+        command = "join" if names[0] in study.parties else "serve"
+        raise InputError(f"key: {files.key} is that of {names[0]}, who takes part by `smc-dp {command}`")
+    return names[0], files.state or paths.state_folder(files.study, names[0])
+
+
+def _member(study: JointStudy, fit: Fit, name: str, signer: Signer, files: SiteFiles) -> Member:
+    """Who takes part, with its own approval of the study."""
+    path = files.approval or paths.approval_file(files.study, name)
+    own = Approval.read(path)
+    own.check(study)
+    if own.name != name:
+        raise InputError(f"approval {path}: is that of {own.name}, wanted that of {name}")
+    return Member(study, name, signer, own, None if fit.agreement is None else fit.agreement.auxiliary)
+
+
+def _business(member: Member, fit: Fit, files: SiteFiles, out: Path) -> Business:
+    if member.name == CURATOR_NAME:
+        return KeeperBusiness(member, out, files.views)
+    if fit.own is None or files.ledger is None:
+        raise InputError("data, ledger: a party needs both, got none")
+    return PartyBusiness(member, fit.own.rows, fit.own.table, OwnLedger(files.ledger), out, files.views)
+
+
+def _say_refused(study: JointStudy, name: str, signer: Signer, carrier: Carrier, hear: Hear) -> None:
+    """Tell all others, by a code and nothing else, that this participant does not take part as things stand."""
+    try:
+        last = carrier.last(PUBLIC_NAME, "refusal")
+        number = 0 if last is None else last.number + 1
+        notice = Notice.made(study.digest, b"", name, "refused", b"", signer)
+        carrier.send([Parcel(study.digest, name, PUBLIC_NAME, "refusal", number, notice.encode())])
+    except CarrierError as error:
+        hear(f"the others could not be told that {name} does not take part: {error}")
+
+
+def _first_line(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    lines = reading.read_file(path, _LONGEST_PASSPHRASE).decode(errors="replace").splitlines()
+    if not lines or not lines[0]:
+        raise InputError(f"passphrase {path}: has no first line")
+    return lines[0]

@@ -1,0 +1,110 @@
+"""What a party does beside its role: its budget, its rows, its own look at the record, its own release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.session import PUBLIC_NAME, Session
+from smc_dp.core.errors import InputError
+from smc_dp.data.federation import Rows
+from smc_dp.data.table import Table
+from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.record import OwnLog, check_record
+from smc_dp.deploy.release import (
+    NoReleaseError,
+    as_documents,
+    from_parcels,
+    released_from,
+    write_own_view,
+)
+from smc_dp.deploy.session_driver import Member
+from smc_dp.deploy.site import Site
+from smc_dp.deploy.status_message import Notice
+from smc_dp.run.agreement import Agreement
+from smc_dp.run.budget_charge import GivenUp, OpenCharge
+from smc_dp.run.party import OwnPart
+from smc_dp.run.release import RELEASE
+from smc_dp.run.site_ledger import OwnLedger
+from smc_dp.run.site_process import AtSite
+
+
+@dataclass(frozen=True, repr=False)
+class PartyBusiness:
+    """One party's; see `Business`. `rows` are encoded under the study's bounds, `table` is what they were read from.
+
+    `out`: the run folder that the party makes for itself, of the record that it has checked; `views`: SECRET, a folder
+    to make for its own view.
+    """
+
+    member: Member
+    rows: Rows
+    table: Table | None
+    ledger: OwnLedger
+    out: Path
+    views: Path | None = None
+
+    def begins(self, session: Session, approvals: Mapping[str, Approval], *, over: bool, resumed: bool) -> AtSite:
+        """The budget is charged, each time anew found to be, until the role is over: then it may have been given back.
+
+        Rows are trained on when the role begins. A book that was charged by another state than the one that is here
+        would pay once for two answers, whatever the relay says that it has of us: InputError.
+        """
+        if not resumed and self.ledger.has(session.id):
+            raise InputError(
+                f"ledger {self.ledger.path}: was charged for this session before, by a state that is not here: a "
+                "session runs once, and running the study again takes new approvals"
+            )
+        as_read = self.rows if self.table is None else self.table
+        if not over:
+            self.ledger.reserve(session.id, self._agreement, as_read)
+        return AtSite(
+            lambda coins: self._own(coins).inputs(session),
+            lambda coins, inputs: self._own(coins).at_home(session, inputs),
+        )
+
+    def is_over(self, site: Site, notices: Mapping[str, Notice], *, patient: bool) -> bool:
+        """Whether the record has come."""
+        return from_parcels(site.store.received()) is not None
+
+    def released(self, site: Site, approvals: Mapping[str, Approval], notices: Mapping[str, Notice]) -> None:
+        """The record is what this site has seen, byte for byte as it is made; the release follows from it."""
+        content = from_parcels(site.store.received())
+        if content is None:
+            raise NoReleaseError("record: has not come")
+        said = as_documents(self.member.study, approvals)
+        try:
+            found = check_record(content, site.session, own_log(site), said, self._agreement.marks)
+        except InputError as error:
+            raise NoReleaseError(str(error)) from None
+        members = released_from(found, self.out, site, self._agreement, said, self.member.study.content)
+        if self.views is not None:
+            write_own_view(self.views, site, self.member.signer, found)
+        member = self.member.name in members
+        self.ledger.released(site.session.id, self.out / RELEASE, site.charge, member=member)
+
+    def ended(self, session_id: bytes, charge: OpenCharge) -> None:
+        """What has not left costs nothing; what has, stays charged."""
+        if session_id and not charge.standing:
+            self.ledger.void(session_id, GivenUp(charge))
+
+    @property
+    def _agreement(self) -> Agreement:
+        return self.member.study.agreement(self.member.auxiliary)
+
+    def _own(self, coins: Stream) -> OwnPart:
+        return OwnPart(self.member.name, self.rows, self._agreement, coins, self.table)
+
+
+def own_log(site: Site) -> OwnLog:
+    """What this site has seen of its session."""
+    seen = list(site.envelopes())
+    return OwnLog(
+        site.name,
+        [e for e in seen if e.sender == site.name],
+        [e for e in seen if e.to == site.name],
+        [e for e in seen if e.to == PUBLIC_NAME],
+        frozenset(site.actor.marks),
+    )

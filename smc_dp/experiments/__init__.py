@@ -1,0 +1,1 @@
+"""Experiments: grids of methods and data sets, and the figures of the papers."""

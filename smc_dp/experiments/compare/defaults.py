@@ -1,0 +1,125 @@
+"""How each data set is dealt unless somebody says otherwise: as in the paper that uses it, where it is that large."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+from smc_dp.core.errors import InputError
+from smc_dp.data.partition import Deal, parse_split
+from smc_dp.experiments.compare.plan import GridEntry, Option
+from smc_dp.methods.method import Trust, laws
+from smc_dp.methods.registry import find
+from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.at_home import by_secure_sum, check_crowd, usual_noise
+from smc_dp.privacy.target import Calibration, NoiseName
+
+_THREE = Deal(parties=3, split="50,37.5,12.5")  # of the 80 % that are not tested on: 40, 30 and 10 % of all
+
+USUAL = MappingProxyType(
+    {
+        "a9a": Deal(parties=5),
+        "har": Deal(parties=1000, per_party=6, auxiliary=1352, components=50),
+        "kdd99": Deal(parties=20_000, per_party=22, auxiliary=43_000),
+        "mnist37": Deal(parties=10, per_party=788, labelled=788, components=50, held_out=Fraction(30)),
+        "covtype": Deal(parties=10, per_party=545, labelled=545, held_out=Fraction(30)),
+        "bank": _THREE,
+        "credit_default": _THREE,
+        "breast_cancer": Deal(parties=5, auxiliary=100, labelled=50),
+        "digits": Deal(parties=100, per_party=10, auxiliary=400),
+        "malicious_url": Deal(parties=20_000, per_party=9, auxiliary=16_000, components=50),
+    }
+)
+"""By the name of the data set; no paper deals breast_cancer and digits."""
+
+
+def dealt(dataset: str, split: str | None = None, parties: int | None = None, **others: Any) -> Deal:
+    """The usual deal with changes; a split says how many parties there are, and that all rows are dealt.
+
+    `auxiliary` and `labelled` of 0 are no public rows.
+    """
+    usual = USUAL.get(dataset, Deal())
+    changes = {name: value for name, value in others.items() if value is not None}
+    changes |= {name: None for name in ("auxiliary", "labelled") if changes.get(name) == 0}
+    if split is not None:
+        shares = len(parse_split(split))
+        if parties not in (None, shares):
+            raise InputError(f"split: wanted {parties} percentages, one for each party, got {shares}")
+        return replace(usual, **{"per_party": None, **changes, "split": split, "parties": shares})
+    if parties is not None:
+        changes |= {"parties": parties, "split": None}
+    return replace(usual, **changes)
+
+
+def entries(
+    methods: Sequence[str],
+    calibrations: Sequence[Calibration],
+    epsilons: tuple[Fraction | None, ...],
+    *,
+    noise: NoiseName | None,
+    delta: Fraction,
+    draws: int,
+    lam: float | None = None,
+    trusts: Sequence[Trust] = (),
+    among: Among | None = None,
+) -> tuple[list[GridEntry], list[str]]:
+    """An entry for each method, calibration and trust it has, and a sentence for each that is skipped.
+
+    noise None: each method's own. Methods without calibrations are baselines without noise: they run once for each
+    data repeat. trusts: none are both, where a method has both and it is said `among` whom nobody is trusted.
+    """
+    found, skipped = list[GridEntry](), list[str]()
+    for name in methods:
+        method: Any = find(name)
+        options: tuple[tuple[str, Option], ...] = ()
+        if lam is not None and "lam" in method.__dataclass_fields__:
+            options = (("lam", lam),)
+        elif lam is not None:
+            skipped.append(f"{name} has no lambda, and runs without it")
+        if not method.calibrations:
+            found.append(GridEntry(name, name, None, (None,), options=options))
+        for calibration in calibrations if method.calibrations else ():
+            for trust in trusts or _trusts(method, calibration, among):
+                why = _missing(method, calibration, trust, noise, among)
+                if why is not None:
+                    by = f", trust {trust}" if trust == "secure" else ""
+                    skipped.append(f"{name} is skipped for calibration {calibration}{by}: {why}")
+                    continue
+                law = noise or _own(method, calibration, trust)
+                entry = GridEntry(name, name, calibration, epsilons, law, delta, options, draws, trust=trust)
+                if among is not None and trust == "secure":
+                    entry = replace(entry, colluders=among.colluders, dropouts=among.dropouts)
+                found.append(entry)
+    return found, skipped
+
+
+def _trusts(method: Any, calibration: Calibration, among: Among | None) -> tuple[Trust, ...]:
+    """Those that the method has."""
+    secure = among is not None and calibration == "proven" and by_secure_sum(method)
+    return ("aggregator", "secure") if secure else ("aggregator",)
+
+
+def _own(method: Any, calibration: Calibration, trust: Trust) -> NoiseName:
+    return usual_noise(method) if trust == "secure" else laws(method, calibration)[0]
+
+
+def _missing(
+    method: Any, calibration: Calibration, trust: Trust, noise: NoiseName | None, among: Among | None
+) -> str | None:
+    """Why there is no such release; None if there is."""
+    if trust == "secure" and not by_secure_sum(method):
+        return "no secure sum computes it"
+    if calibration not in method.calibrations or (trust == "secure" and calibration != "proven"):
+        return f"it has {'proven' if trust == 'secure' else ' and '.join(method.calibrations)}"
+    known = method.secure_noises if trust == "secure" else laws(method, calibration)
+    if noise not in (None, *known):
+        return f"{'its noise' if calibration == 'proven' else 'the noise of the paper'} is {' or '.join(known)}"
+    if trust == "secure" and among is not None:
+        try:
+            check_crowd(among.parties, among.colluders, among.dropouts)
+        except InputError as error:
+            return str(error)
+    return None

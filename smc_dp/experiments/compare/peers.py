@@ -1,0 +1,239 @@
+"""What other people's tools reach when one trusted place holds all rows: beside ours, and never offered for a run.
+
+`diffprivlib` is IBM's library, pure epsilon by objective perturbation, and an extra that need not be there. `dp_sgd` is
+the usual way to train with privacy, on logistic regression: a few lines here and the accounting of `dp_accounting`,
+because the libraries that have it bring half a gigabyte of PyTorch. Both compute in floating point, which their
+theorems do not speak of; their statements say so.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import scipy.special
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.methods.method import SEEDED, Trained
+from smc_dp.methods.model import LinearModel, Release
+from smc_dp.methods.pathak2010.averages import OWNER
+from smc_dp.methods.pathak2010.models import SIZES, binary
+from smc_dp.methods.training.softmax import one_hot
+from smc_dp.privacy.output import nothing
+from smc_dp.privacy.statement import PrivacyStatement, round_up
+from smc_dp.privacy.target import Calibration, NoiseName, Target
+
+MISSING = (
+    "diffprivlib: is not installed, or not beside a scikit-learn that it works with (below 1.8); pip install "
+    "'smc-dp[peers]' puts both into an environment"
+)
+_SEED_BITS = 128
+_FLOATS = "The proof is of real numbers; noise and gradients are computed in floating point, which it does not cover."
+
+
+class Entrant(Protocol):
+    """Whatever a grid can train and release: a method, or a peer."""
+
+    def train(self, federation: Federation) -> Trained:
+        """Everything that needs no noise."""
+        ...
+
+
+@dataclass(frozen=True)
+class Diffprivlib:
+    """diffprivlib's logistic regression on all rows; `C` as there, 1 over the regulariser times the number of rows.
+
+    With more than two classes it trains one against the others, and epsilon is shared among them.
+    """
+
+    C: float = 1.0
+    name: ClassVar[str] = "diffprivlib"
+    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
+    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    colour: ClassVar[str] = "#b40078"
+
+    def train(self, federation: Federation) -> TrainedDiffprivlib:
+        """The rows in one place; InputError where the library is missing."""
+        return TrainedDiffprivlib(self, pooled(federation), federation.classes, library())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainedDiffprivlib:
+    """All rows, and the library's class of models."""
+
+    method: Diffprivlib
+    rows: Rows
+    classes: int
+    kind: Any
+
+    def release(self, target: Target, rng: Stream) -> Release:
+        """A model trained anew, by noise of the library's own from the system's generator unless there is a seed.
+
+        InputError for rows without one of the classes.
+        """
+        epsilon = wanted(target, self.method)
+        if len(np.unique(self.rows.y)) < self.classes:
+            raise InputError(f"classes: {self.method.name} wants rows of each of the {self.classes} classes")
+        seed = np.random.RandomState(rng.bits(32)) if rng.insecure else None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of SciPy about the library's way to call it
+            fitted = self.kind(
+                epsilon=epsilon, data_norm=1.0, C=self.method.C, fit_intercept=False, max_iter=1000,
+                random_state=seed,
+            ).fit(self.rows.X, self.rows.y)  # fmt: skip
+        W = np.asarray(fitted.coef_, dtype=np.float64)
+        caveats = (SIZES, _FLOATS, "The proof is of an exact minimiser; the library stops at a tolerance.")
+        statement = PrivacyStatement("pure", epsilon, 0.0, "record", "replace", OWNER, caveats)
+        return _release(binary(W[0]) if len(W) == 1 else LinearModel(W), statement, rng)
+
+
+@dataclass(frozen=True)
+class DpSgd:
+    """Stochastic gradient descent with clipped gradients and Gaussian noise, on softmax regression of all rows.
+
+    Each of `steps` steps takes every row with chance `rate`, whatever the other rows do. The settings were chosen among
+    three dozen by looking at test rows of a9a, bank, credit_default, breast_cancer, digits and har, in favour of the
+    peer.
+    """
+
+    rate: float = 0.05
+    steps: int = 100
+    clip: float = 0.5
+    speed: float = 1.6
+    momentum: float = 0.9
+    name: ClassVar[str] = "dp_sgd"
+    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
+    noises: ClassVar[tuple[NoiseName, ...]] = ("gauss",)
+    colour: ClassVar[str] = "#a89ca8"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.rate <= 1 or self.steps < 1 or not self.clip > 0:
+            raise InputError(f"{self.name}: wanted a rate in (0, 1], at least one step and a positive clip")
+
+    def train(self, federation: Federation) -> TrainedDpSgd:
+        """The rows in one place."""
+        return TrainedDpSgd(self, pooled(federation), federation.classes)
+
+    def descend(self, rows: Rows, classes: int, deviation: float, generator: np.random.Generator) -> Array:
+        """The last weights, (classes, d), with noise of this deviation on every sum of gradients."""
+        answers, lengths = one_hot(rows.y, classes), np.linalg.norm(rows.X, axis=1)
+        W = np.zeros((classes, rows.X.shape[1]))
+        velocity = np.zeros_like(W)
+        for _ in range(self.steps):
+            taken = np.flatnonzero(generator.random(len(rows)) < self.rate)
+            X = rows.X[taken]
+            slopes = scipy.special.softmax(X @ W.T, axis=1) - answers[taken]
+            norms = np.linalg.norm(slopes, axis=1) * lengths[taken]
+            slopes *= np.minimum(1.0, self.clip / np.maximum(norms, self.clip))[:, np.newaxis]
+            noisy = slopes.T @ X + deviation * generator.standard_normal(W.shape)
+            velocity = self.momentum * velocity - self.speed / (self.rate * len(rows)) * noisy
+            W = W + velocity
+        return W
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainedDpSgd:
+    """All rows."""
+
+    method: DpSgd
+    rows: Rows
+    classes: int
+
+    def release(self, target: Target, rng: Stream) -> Release:
+        """A model trained anew."""
+        epsilon, delta = wanted(target, self.method), float(target.delta)
+        deviation = self.method.clip * multiplier(epsilon, delta, self.method.rate, self.method.steps)
+        generator = np.random.default_rng(rng.bits(_SEED_BITS))
+        W = self.method.descend(self.rows, self.classes, deviation, generator)
+        how = (
+            "Accounted for one row more or less by the privacy loss distribution of `dp_accounting`, at half the "
+            "epsilon, and taken twice: another row in the place of one is one less and one more."
+        )
+        statement = PrivacyStatement(
+            "approx", epsilon, round_up(target.delta), "record", "replace", OWNER, (SIZES, _FLOATS, how)
+        )
+        return _release(LinearModel(W), statement, rng)
+
+
+PEERS: MappingProxyType[str, type[Diffprivlib] | type[DpSgd]] = MappingProxyType(
+    {Diffprivlib.name: Diffprivlib, DpSgd.name: DpSgd}
+)
+"""By the name that an entry of a grid has for them."""
+
+
+def left_out() -> tuple[str, ...]:
+    """A sentence for each peer that cannot run in this environment."""
+    try:
+        library()
+    except InputError as error:
+        return (str(error),)
+    return ()
+
+
+def library() -> Any:
+    """diffprivlib's class of models, tried once; InputError where it cannot be had, and how it can."""
+    try:
+        from diffprivlib.models import LogisticRegression
+
+        LogisticRegression(epsilon=1.0, data_norm=1.0)  # which scikit-learn 1.8 refuses
+    except (ImportError, TypeError) as error:
+        raise InputError(MISSING) from error
+    return LogisticRegression
+
+
+def pooled(federation: Federation) -> Rows:
+    """All rows in one place."""
+    parties = federation.parties
+    return Rows(np.concatenate([rows.X for rows in parties]), np.concatenate([rows.y for rows in parties]))
+
+
+def wanted(target: Target, peer: Diffprivlib | DpSgd) -> float:
+    """The epsilon asked for; InputError for none, or for noise that the peer does not have."""
+    if target.epsilon is None:
+        raise InputError(f"epsilon: {peer.name} is here with privacy only, wanted a number, got inf (no noise)")
+    if target.calibration not in peer.calibrations or target.noise not in peer.noises:
+        raise InputError(f"noise: {peer.name} has proven {peer.noises[0]}, got {target.calibration} {target.noise}")
+    return float(target.epsilon)
+
+
+@cache
+def multiplier(epsilon: float, delta: float, rate: float, steps: int) -> float:
+    """Deviation of the noise over the clip for which one row in the place of another changes no more than wanted.
+
+    (e, f) for a row more or less gives (2 e, (1 + exp e) f) for a row in the place of another.
+    """
+    from dp_accounting import mechanism_calibration  # seconds that a grid without it should not pay
+    from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
+
+    half = epsilon / 2
+    found = mechanism_calibration.calibrate_dp_mechanism(
+        PLDAccountant,
+        lambda noise: sampled(noise, rate, steps),
+        half,
+        delta / (1 + math.exp(half)),
+        bracket_interval=mechanism_calibration.LowerEndpointAndGuess(0.3, 5.0),
+        tol=1e-3,
+    )
+    return float(found)
+
+
+def sampled(noise: float, rate: float, steps: int) -> Any:
+    """What is accounted: so many Gaussian releases, each of rows drawn by independent coins."""
+    from dp_accounting import dp_event
+
+    one = dp_event.PoissonSampledDpEvent(rate, dp_event.GaussianDpEvent(noise))
+    return dp_event.SelfComposedDpEvent(one, steps)
+
+
+def _release(model: LinearModel, statement: PrivacyStatement, rng: Stream) -> Release:
+    if rng.insecure:
+        statement = nothing(statement.unit, statement.adjacency, SEEDED)
+    return Release(model, statement)

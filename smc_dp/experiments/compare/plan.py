@@ -1,0 +1,214 @@
+"""What to run: every method of a list, on every setting of a list, several times.
+
+A plan is public and plain data: the same plan, written as JSON, has the same digest, which is how a folder of results
+knows what belongs to it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+from smc_dp.core.errors import InputError, shown
+from smc_dp.data.partition import Deal
+from smc_dp.experiments.compare.peers import PEERS, Entrant
+from smc_dp.methods.method import Trust
+from smc_dp.methods.registry import find
+from smc_dp.methods.sums.at_home import check_crowd, check_secure
+from smc_dp.privacy.target import DEFAULT_DELTA, Calibration, NoiseName, Target
+
+Option: TypeAlias = str | int | float | bool
+_MOST_TRIALS = 10_000_000
+
+
+@dataclass(frozen=True)
+class GridSetting:
+    """Rows and how they are dealt. `name` stands in the column `dataset` of the results.
+
+    `ordinal` loads categories as whole numbers.
+    """
+
+    name: str
+    dataset: str
+    deal: Deal
+    ordinal: bool = False
+
+    @property
+    def source(self) -> tuple[str, bool]:
+        """What has to be loaded: settings with the same source share it."""
+        return self.dataset, self.ordinal
+
+
+@dataclass(frozen=True)
+class GridEntry:
+    """One method with its options, one calibration, and the epsilons it runs at; epsilon None is no noise.
+
+    `label` stands in the column `method` of the results. `calibration` is None for what has no noise at all.
+    `draws`: releases for each data repeat and finite epsilon; without noise there is one. `settings` names the only
+    settings the entry runs on; empty: all. `trust`: who computes the release, somebody who is trusted with the parts,
+    or a secure sum, with noise in shares; then t = `colluders` may collude with Charlie, and D = `dropouts` may vanish.
+    """
+
+    label: str
+    method: str
+    calibration: Calibration | None
+    epsilons: tuple[Fraction | None, ...]
+    noise: NoiseName = "knorm"
+    delta: Fraction = DEFAULT_DELTA
+    options: tuple[tuple[str, Option], ...] = ()
+    draws: int = 1
+    settings: tuple[str, ...] = ()
+    trust: Trust = "aggregator"
+    colluders: int = 1
+    dropouts: int = 0
+
+    def make(self) -> Entrant:
+        """The method or peer; InputError for an option that it does not have or refuses."""
+        kind: Any = PEERS.get(self.method) or find(self.method)
+        known = {field.name for field in dataclasses.fields(kind)}
+        for name, _ in self.options:
+            if name not in known:
+                raise InputError(f"{self.method}: has no option {shown(name)}")
+        made: Entrant = kind(**dict(self.options))
+        return made
+
+    def runs_on(self, setting: GridSetting) -> bool:
+        """Whether the entry is for this setting."""
+        return not self.settings or setting.name in self.settings
+
+    def target(self, epsilon: Fraction | None) -> Target:
+        """What a release at this epsilon asks for."""
+        return Target(epsilon, self.calibration or "proven", self.noise, self.delta)
+
+    @property
+    def shown_calibration(self) -> str:
+        """What stands in the column `calibration`."""
+        return self.calibration or "none"
+
+    @property
+    def shown_trust(self) -> Literal["aggregator", "secure", "none"]:
+        """What stands in the column `trust`."""
+        return "none" if self.calibration is None else self.trust
+
+    def check(self, setting: GridSetting) -> None:
+        """InputError for a secure sum that these parties cannot compute, or that computes no such release."""
+        if self.trust == "aggregator":
+            return
+        if self.calibration is None:
+            raise InputError(f"{self.label}: has no noise, which nobody can draw in shares; wanted trust aggregator")
+        check_secure(self.make(), self.target(None))
+        check_crowd(setting.deal.parties, self.colluders, self.dropouts)
+
+
+@dataclass(frozen=True)
+class GridCell:
+    """The unit of work that is written when done: one setting, one entry, one deal of the rows, all epsilons."""
+
+    setting: GridSetting
+    entry: GridEntry
+    repeat: int
+
+    @property
+    def key(self) -> str:
+        """A file name, different for every cell of a plan."""
+        entry = self.entry
+        parts = (self.setting.name, entry.label, entry.shown_trust, entry.shown_calibration, f"r{self.repeat:03d}")
+        readable = ".".join(re.sub(r"[^A-Za-z0-9_]+", "-", part) for part in parts)[:100]
+        return f"{readable}.{hashlib.sha256(repr(parts).encode()).hexdigest()[:8]}"
+
+    def trials(self) -> Iterator[tuple[Fraction | None, int]]:
+        """Epsilon and number of the trial, which no other data repeat or draw of the entry has."""
+        for epsilon in self.entry.epsilons:
+            for draw in range(1 if epsilon is None else self.entry.draws):
+                yield epsilon, self.repeat * self.entry.draws + draw
+
+    def describe(self) -> dict[str, Any]:
+        """The cell's parameters, for a message or a file."""
+        return {"setting": plain(self.setting), "entry": plain(self.entry), "repeat": self.repeat}
+
+
+@dataclass(frozen=True)
+class GridPlan:
+    """Every entry on its settings, each for `repeats` deals of the rows by public seeds.
+
+    `insecure_seed`: all noise comes from this number, so that a run can be repeated; None, the system's generator.
+    Raises InputError for an empty plan, two curves of one name, a method and option that do not exist, or parties who
+    cannot add up by a secure sum.
+    """
+
+    settings: tuple[GridSetting, ...]
+    entries: tuple[GridEntry, ...]
+    repeats: int
+    insecure_seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.settings or not self.entries:
+            raise InputError("plan: wanted at least one data set and one method")
+        if self.repeats < 1 or any(entry.draws < 1 for entry in self.entries):
+            raise InputError("repeats, draws: wanted at least 1")
+        runs = [(s, e) for s in self.settings for e in self.entries if e.runs_on(s)]
+        curves = [(s.name, e.label, e.calibration, e.trust) for s, e in runs]
+        if len(set(curves)) < len(curves):
+            twice = next(curve for curve in curves if curves.count(curve) > 1)
+            raise InputError(f"plan: {twice[1]} on {twice[0]} stands there twice")
+        for entry in self.entries:
+            entry.make()
+            if len(set(entry.epsilons)) < len(entry.epsilons):
+                raise InputError(f"{entry.label}: wanted different epsilons")
+            for epsilon in entry.epsilons:
+                entry.target(epsilon)
+        for setting, entry in runs:
+            entry.check(setting)
+        if sum(len(list(entry.epsilons)) * entry.draws for entry in self.entries) * self.repeats > _MOST_TRIALS:
+            raise InputError(f"plan: wanted at most {_MOST_TRIALS} trials")
+
+    def cells(self) -> list[GridCell]:
+        """In the order of work: data set by data set, and a deal's cells together."""
+        by_source = sorted({s.source for s in self.settings}, key=[s.source for s in self.settings].index)
+        return [
+            GridCell(setting, entry, repeat)
+            for source in by_source
+            for setting in self.settings
+            if setting.source == source
+            for repeat in range(self.repeats)
+            for entry in self.entries
+            if entry.runs_on(setting)
+        ]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the plan as canonical JSON, in hex."""
+        text = json.dumps(plain(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def plain(value: object) -> Any:
+    """Plain data for JSON: exact fractions as text, `inf` for no noise."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return {name: plain_epsilons(v) if name == "epsilons" else plain(v) for name, v in fields.items()}
+    if isinstance(value, Mapping):
+        return {str(name): plain(v) for name, v in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(v) for v in value]
+    return str(value) if isinstance(value, Fraction) else value
+
+
+def plain_epsilons(epsilons: tuple[Fraction | None, ...]) -> list[str]:
+    """Exact fractions as text, and `inf`."""
+    return ["inf" if epsilon is None else str(epsilon) for epsilon in epsilons]
+
+
+def epsilon_text(epsilon: Fraction | None) -> str:
+    """Epsilon as it stands in the results: a decimal number, or `inf`."""
+    return "inf" if epsilon is None else f"{float(epsilon):.12g}"
+
+
+DELTA = Fraction(1, 10**6)
+"""Stands in every entry, though no noise of a paper has a delta: a plan is known by all that stands in it."""

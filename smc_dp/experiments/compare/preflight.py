@@ -1,0 +1,81 @@
+"""Before anything is written: a few rows of the first deal, through every method, to see what can never work."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.core.errors import InputError
+from smc_dp.data.dataset import Pool
+from smc_dp.data.federation import Federation
+from smc_dp.data.partition import deal_pool
+from smc_dp.experiments.compare import secure
+from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
+from smc_dp.experiments.compare.task import PUBLIC_SEED
+
+_FEW = 2  # parties, and rows of each and of what is public
+
+
+def refuse_hopeless(plan: GridPlan, pool: Pool, source: tuple[str, bool]) -> None:
+    """InputError, with the reason, for the first entry that fails on each of its settings, all of this data set.
+
+    What is refused for other reasons, such as the size of a party, shows in the cells.
+    """
+    dealt = {s: _deal(pool, s) for s in plan.settings if s.source == source}
+    for entry in plan.entries:
+        mine = [s for s in plan.settings if entry.runs_on(s)]
+        why = [_refusal(entry, dealt[s]) for s in mine if s in dealt]
+        if len(why) == len(mine) and all(why):
+            nobody = isinstance(dealt[mine[0]], str)  # the deal is at fault
+            raise InputError(f"{why[0]}" if nobody else f"{entry.label} cannot run on {mine[0].name}: {why[0]}")
+
+
+@dataclass(frozen=True)
+class _Dealt:
+    """The first deal, and a few rows of it, which are of the same width and kind."""
+
+    whole: Federation
+    few: Federation
+
+
+def _deal(pool: Pool, setting: GridSetting) -> _Dealt | str:
+    """What is dealt first; the reason if nothing is."""
+    try:
+        federation, _ = deal_pool(pool, setting.deal, PUBLIC_SEED)
+    except InputError as error:
+        return str(error)
+    some = np.arange(_FEW)
+    few = replace(
+        federation,
+        parties=tuple(rows.take(some[: len(rows)]) for rows in federation.parties[:_FEW]),
+        unlabelled=None if federation.unlabelled is None else federation.unlabelled[:_FEW],
+        labelled=None if federation.labelled is None else federation.labelled.take(some[: len(federation.labelled)]),
+        names=federation.names[:_FEW],
+    )
+    return _Dealt(federation, few)
+
+
+def _refusal(entry: GridEntry, dealt: _Dealt | str) -> str | None:
+    if isinstance(dealt, str):
+        return dealt
+    with suppress(Exception):  # any other than a refusal is for the cells to tell
+        try:
+            if entry.trust == "secure":
+                _try_forms(entry, dealt)
+            else:
+                entry.make().train(dealt.few)
+        except InputError as error:
+            return str(error)
+    return None
+
+
+def _try_forms(entry: GridEntry, dealt: _Dealt) -> None:
+    """The form of every epsilon among all parties, and one part of a few rows."""
+    home = secure.at_home(entry, dealt.whole)
+    forms = [home.form(entry.target(epsilon)) for epsilon in entry.epsilons]
+    for form in forms:
+        home.statement(form)
+    forms[0].part(dealt.few.parties[0], Stream.from_system())

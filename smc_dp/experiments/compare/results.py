@@ -1,0 +1,152 @@
+"""What came out: one tidy row a trial, written so that a file is there whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One release and how good it is on the test rows.
+
+    trust: who computed the release, `none` for a baseline. epsilon: as asked, infinite without noise. delta: as asked
+    where the noise is Gaussian, else 0. repeat: counts deals of the rows and draws of the noise. auc: nan where it is
+    not defined. seconds: training and release, testing apart. guaranteed_epsilon, guaranteed_delta: of the release's
+    statement, None where it guarantees nothing.
+    """
+
+    dataset: str
+    method: str
+    trust: str
+    calibration: str
+    epsilon: float
+    delta: float
+    repeat: int
+    accuracy: float
+    auc: float
+    seconds: float
+    guaranteed_epsilon: float | None = None
+    guaranteed_delta: float | None = None
+
+
+COLUMNS = tuple(field.name for field in fields(Trial))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean and standard deviation (divisor n - 1; 0 for one trial) of a measure over n trials."""
+
+    mean: float
+    deviation: float
+    n: int
+
+
+def to_csv(trials: Iterable[Trial]) -> bytes:
+    """A table with a header, sorted; epsilon `inf` for no noise, an empty field for no guarantee.
+
+    Guarantees are written to the last digit, since fewer could flatter.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for trial in sorted(trials, key=_order):
+        *shown, epsilon, delta = astuple(trial)
+        writer.writerow([f"{v:.12g}" if isinstance(v, float) else v for v in shown] + [_exact(epsilon), _exact(delta)])
+    return text.getvalue().encode()
+
+
+def _order(trial: Trial) -> tuple[object, ...]:
+    return trial.dataset, trial.method, trial.trust, trial.calibration, trial.epsilon, trial.repeat
+
+
+def _exact(figure: float | None) -> str:
+    return "" if figure is None else repr(figure).removesuffix(".0")
+
+
+def _figure(text: str) -> float | None:
+    return float(text) if text else None
+
+
+def from_csv(content: bytes, where: str) -> list[Trial]:
+    """The trials of a table that `to_csv` wrote; InputError for anything else."""
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8", errors="replace"))))
+    if not rows or tuple(rows[0]) != COLUMNS:
+        raise InputError(f"{where}: is not a table of results")
+    try:
+        return [
+            Trial(
+                *(r[0], r[1], r[2], r[3]),
+                *(float(r[4]), float(r[5]), int(r[6])),
+                *(float(r[7]), float(r[8]), float(r[9])),
+                *(_figure(r[10]), _figure(r[11])),
+            )
+            for r in rows[1:]
+        ]
+    except (ValueError, IndexError) as error:
+        raise InputError(f"{where}: is not a table of results: {error}") from error
+
+
+def summary(trials: Sequence[Trial], measure: str) -> Summary:
+    """Of `accuracy`, `auc`, `seconds`, or `error`, which is 1 - accuracy; ValueError without trials."""
+    if not trials:
+        raise ValueError("there are no trials")
+    values = np.array([1 - t.accuracy if measure == "error" else getattr(t, measure) for t in trials])
+    return Summary(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0, len(values))
+
+
+def write(path: Path, content: bytes) -> None:
+    """Under a temporary name in the same folder, then renamed: whoever finds the file finds all of it."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.partial")
+    try:
+        with partial.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def clear(folder: Path) -> None:
+    """Remove what writers left behind that were killed while they wrote; those of running processes stay."""
+    for partial in folder.rglob(".*.partial"):
+        owner = partial.name.split(".")[-2].partition("-")[0]
+        if not (owner.isdecimal() and _runs(int(owner))):
+            partial.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    if os.name == "nt":  # there, to ask is to interrupt
+        return True
+    try:
+        os.kill(process, 0)  # no signal: it only asks
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # somebody else's, or a system that does not say
+        return True
+    return True
+
+
+def write_json(path: Path, value: object) -> None:
+    """As `write`, for JSON."""
+    write(path, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode())
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The JSON object in a file; InputError if there is none."""
+    return reading.parse_object(reading.read_file(path), str(path))

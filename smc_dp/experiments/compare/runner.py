@@ -1,0 +1,232 @@
+"""Runs a plan into a folder: in parallel through joblib, cell by cell, going on where an earlier run was stopped.
+
+The folder: plan.json (plan, digest, our version), cells/ (a table and the statements of every finished cell),
+results.csv, statements.json, failures.json. Only the process that calls writes, so that workers may be anywhere: inside
+`smc_dp.experiments.compare.cluster.connected`, or under another backend of joblib, the same grid spreads over a
+cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import joblib
+from joblib.parallel import BACKENDS, get_active_backend
+
+from smc_dp.core.errors import InputError
+from smc_dp.core.reading import items, read_file
+from smc_dp.core.version import __version__
+from smc_dp.data.dataset import Pool, load_pool
+from smc_dp.experiments.compare import results
+from smc_dp.experiments.compare.plan import GridCell, GridPlan, plain
+from smc_dp.experiments.compare.preflight import refuse_hopeless
+from smc_dp.experiments.compare.results import Trial
+from smc_dp.experiments.compare.task import TaskOutcome, group, reason, work
+
+MEMORY = 5 << 30
+"""Bytes that a grid may take on one machine: where a data set is large, fewer workers run than there are cores."""
+
+Heard: TypeAlias = Callable[[int, int, int], None]
+"""Told the number of finished cells, of failed cells, and of all cells."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where data sets are read from: the papers' files, and what `smc_dp.data.catalogue.prepare` has kept."""
+
+    folder: Path | None = None
+    cache: Path | None = None
+
+
+@dataclass(frozen=True)
+class ExperimentGrid:
+    """The outcome of a plan: trials, statements as in statements.json, failures as in failures.json."""
+
+    trials: tuple[Trial, ...]
+    statements: tuple[dict[str, Any], ...]
+    failures: tuple[dict[str, Any], ...]
+
+
+def run_grid(
+    plan: GridPlan,
+    folder: Path,
+    data: Source,
+    jobs: int | None = None,
+    hear: Heard | None = None,
+    made: Callable[[], None] | None = None,
+) -> ExperimentGrid:
+    """Run what is not finished yet, and assemble everything. jobs None: all cores, or what joblib is configured for.
+
+    `made` is called when a new folder has its plan and work begins.
+
+    A failing cell does not stop the others; when the plan is run again, it is tried again. Raises InputError, before
+    anything is written, for a folder with other content, for a first data set that cannot be loaded, and for an entry
+    that cannot work on it.
+    """
+    check_folder(plan, folder)
+    results.clear(folder)
+    cells = plan.cells()
+    todo = [cell for cell in cells if not _table(folder, cell).exists()]
+    done, failures = len(cells) - len(todo), list[dict[str, Any]]()
+    for outcome in _outcomes(plan, folder, todo, data, jobs, made):
+        if outcome.failure is None:
+            _keep(folder, outcome)
+            done += 1
+        else:
+            failures.append({"failure": outcome.failure, **outcome.cell.describe()})
+        if hear is not None:
+            hear(done, len(failures), len(cells))
+    return _assemble(folder, [cell for cell in cells if _table(folder, cell).exists()], failures)
+
+
+def check_folder(plan: GridPlan, folder: Path) -> None:
+    """Raises InputError unless the folder is new, empty, or holds this version's results of this very plan."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is a file, wanted a folder")
+    if not any(folder.iterdir()):
+        return
+    if not (folder / "plan.json").exists():
+        raise InputError(f"{folder}: is not empty and has no plan.json, wanted a new folder or one to go on with")
+    found = results.read_json(folder / "plan.json")
+    if found.get("version") != __version__:
+        raise InputError(f"{folder}: holds the results of another version than {__version__}, wanted a new folder")
+    if found.get("columns") != list(results.COLUMNS):
+        raise InputError(f"{folder}: holds results with other columns, of an earlier version, wanted a new folder")
+    if found.get("digest") != plan.digest:
+        raise InputError(f"{folder}: holds the results of another plan, wanted a new folder or the same options")
+
+
+def _start(plan: GridPlan, folder: Path) -> None:
+    try:
+        (folder / "cells").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
+    if not (folder / "plan.json").exists():
+        document = {"version": __version__, "columns": results.COLUMNS, "digest": plan.digest, "plan": plain(plan)}
+        results.write_json(folder / "plan.json", document)
+
+
+def _outcomes(
+    plan: GridPlan,
+    folder: Path,
+    todo: Sequence[GridCell],
+    data: Source,
+    jobs: int | None,
+    made: Callable[[], None] | None,
+) -> Iterator[TaskOutcome]:
+    """Data set by data set, so that one at a time is in memory."""
+    for source in dict.fromkeys(cell.setting.source for cell in todo):
+        cells = [cell for cell in todo if cell.setting.source == source]
+        fresh = not (folder / "plan.json").exists()
+        try:
+            pool = _load(source, data)
+        except Exception as error:
+            if fresh:
+                raise
+            yield from (TaskOutcome(cell, failure=reason(error)) for cell in cells)
+            continue
+        if fresh:
+            refuse_hopeless(plan, pool, source)
+        _start(plan, folder)
+        if fresh and made is not None:
+            made()
+        yield from _spread(plan, pool, group(cells), jobs)
+
+
+def _load(source: tuple[str, bool], data: Source) -> Pool:
+    try:
+        return load_pool(source[0], data.folder, ordinal=source[1], cache=data.cache)
+    except MemoryError as error:
+        raise InputError(f"data set {source[0]}: there is too little memory to load it") from error
+
+
+def _spread(plan: GridPlan, pool: Pool, groups: Sequence[list[GridCell]], jobs: int | None) -> Iterator[TaskOutcome]:
+    """The outcomes as they come; arrays of the pool are shared with local workers through memory-mapped files."""
+    backend, _ = get_active_backend()
+    local = isinstance(backend, BACKENDS["loky"])
+    workers = _workers(pool, jobs) if local else jobs
+    task = joblib.delayed(work)
+    try:
+        for part in [groups] if backend.supports_return_generator else _parts(groups):
+            how = "generator_unordered" if backend.supports_return_generator else "list"
+            for outcomes in joblib.Parallel(n_jobs=workers, return_as=how, batch_size=1)(
+                task(pool, cells, plan.insecure_seed) for cells in part
+            ):
+                yield from outcomes
+    except BrokenProcessPool as error:
+        raise InputError(
+            "a worker process was killed, perhaps for want of memory: with fewer `jobs` the same command goes on "
+            "from the cells that are finished"
+        ) from error
+    except Exception as error:  # not a cell's: those are outcomes
+        if not local:
+            raise
+        raise InputError(
+            f"rows cannot be handed to the workers: {_last_line(error.__cause__ or error)}; free space, set "
+            "JOBLIB_TEMP_FOLDER, or `jobs` 1"
+        ) from error
+
+
+def _last_line(error: BaseException) -> str:
+    """What went wrong, where joblib gives a whole traceback as a text."""
+    lines = [line.strip(' "') for line in str(error).splitlines() if line.strip(' "')]
+    return lines[-1] if lines else type(error).__name__
+
+
+def _workers(pool: Pool, jobs: int | None) -> int:
+    """As many as asked for, or cores, as long as their copies of the rows fit: the dealt ones, and their arithmetic."""
+    size = pool.train.nbytes + (0 if pool.test is None else pool.test.nbytes)
+    cores = int(joblib.cpu_count()) if jobs is None else jobs
+    return max(1, min(cores, (MEMORY - 2 * size) // (2 * size)))
+
+
+def _parts(groups: Sequence[list[GridCell]], size: int = 64) -> Iterator[Sequence[list[GridCell]]]:
+    """For backends that return everything at the end: some groups at a time, so that a stop loses only those."""
+    return (groups[i : i + size] for i in range(0, len(groups), size))
+
+
+def _table(folder: Path, cell: GridCell) -> Path:
+    return folder / "cells" / f"{cell.key}.csv"
+
+
+def _keep(folder: Path, outcome: TaskOutcome) -> None:
+    """The statements first: a cell counts as finished when its table is there."""
+    table = _table(folder, outcome.cell)
+    statements = [
+        {"epsilon": epsilon, "statement": asdict(s), "plain_words": s.plain_words()}
+        for epsilon, s in outcome.statements
+    ]
+    results.write_json(table.with_suffix(".json"), {**outcome.cell.describe(), "statements": statements})
+    results.write(table, results.to_csv(outcome.trials))
+
+
+def _finished(table: Path) -> tuple[list[Trial], list[Any]]:
+    """Trials and statements of a finished cell; InputError that says what to delete."""
+    document = table.with_suffix(".json")
+    try:
+        trials = results.from_csv(read_file(table), str(table))
+        return trials, items(f"{document}: statements", results.read_json(document).get("statements"))
+    except InputError as error:
+        raise InputError(f"{error}; delete {table}, and the same command makes both files of the cell anew") from error
+
+
+def _assemble(folder: Path, cells: Iterable[GridCell], failures: list[dict[str, Any]]) -> ExperimentGrid:
+    trials, statements = list[Trial](), dict[str, dict[str, Any]]()
+    for cell in cells:
+        table = _table(folder, cell)
+        more, found_statements = _finished(table)
+        trials += more
+        for found in found_statements:
+            names = {"dataset": cell.setting.name, "method": cell.entry.label}
+            names |= {"trust": cell.entry.shown_trust, "calibration": cell.entry.shown_calibration, **found}
+            statements.setdefault(repr(names), {**names, "repeats": []})["repeats"].append(cell.repeat)
+    results.write(folder / "results.csv", results.to_csv(trials))
+    results.write_json(folder / "statements.json", {"statements": list(statements.values())})
+    results.write_json(folder / "failures.json", {"failures": failures})
+    return ExperimentGrid(tuple(trials), tuple(statements.values()), tuple(failures))

@@ -1,0 +1,81 @@
+"""The entries of a plan in which nobody is trusted: among whom, with which public cap, and what a page says of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from smc_dp.data.federation import Federation
+from smc_dp.experiments.compare.plan import GridEntry, GridPlan
+from smc_dp.experiments.compare.results import Trial
+from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.at_home import AtHome
+
+_DIGITS = 2
+
+HOW = (
+    "Secure curves trust nobody: each party enters its own integers and noise that it draws itself, and a release is "
+    "the sum of them, as the secure sum adds them up in a run. Nothing else is simulated, and no noise is drawn for "
+    "the sum. The noise is calibrated for the H honest parties who must be left; nobody vanishes here, so all K shares "
+    "are in it. What a run costs, and its own assumptions and statistical distance, are not looked at here."
+)
+_IN_A_CIRCLE = ", against those who keep to the protocol, for so many share masks with neighbours alone"
+CAP = (
+    "In secure curves no party may have more rows than a public cap. Here that is the largest party of the deal, "
+    "rounded up to two digits; parties would have to agree on one before a run."
+)
+
+UNLIKE = (
+    "the secure curve has a δ above 0, and the curve with a trusted aggregator is pure (δ = 0): part of the difference "
+    "between the two is the kind of guarantee and of noise, and not the protocol."
+)
+
+
+def at_home(entry: GridEntry, federation: Federation) -> AtHome:
+    """What the parties have at home, of whom the entry says how many may collude or vanish."""
+    cap = rounded_up(int(federation.sizes.max()))
+    return AtHome.of(entry.make(), federation, entry.colluders, entry.dropouts, cap)
+
+
+def rounded_up(n: int) -> int:
+    """The least number of at most two digits and zeros that is not below n."""
+    unit: int = 10 ** max(0, len(str(n)) - _DIGITS)
+    return -(-n // unit) * unit
+
+
+def sentences(plan: GridPlan) -> Iterator[str]:
+    """What a reader of the secure curves of this plan has to know, against whom they are first; none without any."""
+    crowds: dict[Among, list[str]] = {}
+    for setting in plan.settings:
+        for entry in plan.entries:
+            if entry.shown_trust == "secure" and entry.runs_on(setting):
+                names = crowds.setdefault(Among(setting.deal.parties, entry.colluders, entry.dropouts), [])
+                names += [] if setting.name in names else [setting.name]
+    if not crowds:
+        return
+    yield HOW
+    for among, names in crowds.items():
+        yield (
+            f"Secure on {', '.join(names)}: K = {among.parties} parties, of whom t = {among.colluders} may collude "
+            f"with Charlie and D = {among.dropouts} may vanish; the noise of H = {among.honest} is counted"
+            f"{_IN_A_CIRCLE if among.in_a_circle else ''}."
+        )
+    yield CAP
+
+
+def unlike(plan: GridPlan, trials: Sequence[Trial]) -> str:
+    """Of which methods the two curves differ by more than the protocol, and how; empty where there are none.
+
+    By the delta asked for as well: the noise of a seed guarantees nothing, and is of its kind all the same.
+    """
+    methods = {entry.label: entry.method for entry in plan.entries}
+    deltas: dict[tuple[str, str], list[float]] = {}
+    for t in trials:
+        if t.calibration == "proven" and t.epsilon < math.inf:
+            deltas.setdefault((methods[t.method], t.trust), []).append(max(t.delta, t.guaranteed_delta or 0.0))
+    names = [
+        name
+        for name in dict.fromkeys(methods.values())
+        if max(deltas.get((name, "secure"), [0.0])) > 0 and min(deltas.get((name, "aggregator"), [1.0])) == 0
+    ]
+    return f"{', '.join(names)}: {UNLIKE}" if names else ""

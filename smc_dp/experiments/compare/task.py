@@ -1,0 +1,150 @@
+"""One piece of work: deal the rows, train once for every method of the piece, release at every epsilon."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+from threadpoolctl import threadpool_limits
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.core.errors import InputError
+from smc_dp.data.dataset import Pool
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.partition import deal_pool
+from smc_dp.experiments.compare import secure
+from smc_dp.experiments.compare.metrics import qualities
+from smc_dp.experiments.compare.plan import GridCell, GridEntry, epsilon_text
+from smc_dp.experiments.compare.results import Trial
+from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
+from smc_dp.methods.method import Trained
+from smc_dp.methods.model import Release
+from smc_dp.privacy.statement import PrivacyStatement
+
+PUBLIC_SEED = 2016  # deals the rows of data repeat r with this number plus r; nothing secret depends on it
+
+
+@dataclass(frozen=True)
+class TaskOutcome:
+    """What one cell gave: its trials, and for each epsilon what its releases guarantee; or why it failed."""
+
+    cell: GridCell
+    trials: tuple[Trial, ...] = ()
+    statements: tuple[tuple[str, PrivacyStatement], ...] = ()
+    failure: str | None = None
+
+
+@runtime_checkable
+class FromEnsemble(Protocol):
+    """A method that starts from logistic regression of every party, which several methods can share."""
+
+    @property
+    def lam(self) -> float:
+        """The regulariser of the local classifiers, (lam/2) |V|^2."""
+        ...
+
+    def train_from(self, trained: Ensemble) -> Trained:
+        """As `train`, given the local classifiers."""
+        ...
+
+
+class Trainer:
+    """Trains methods on one federation, each once, and local classifiers once for all that start from them."""
+
+    def __init__(self, federation: Federation) -> None:
+        self._federation = federation
+        self._ensembles: dict[float, tuple[Ensemble, float]] = {}
+        self._trained: dict[object, tuple[Trained, float]] = {}
+
+    def train(self, entry: GridEntry) -> tuple[Trained, float]:
+        """What the method knows before noise, and the seconds that took, shared parts included."""
+        way = training(entry)
+        if way not in self._trained:
+            self._trained[way] = self._train(entry)
+        return self._trained[way]
+
+    def _train(self, entry: GridEntry) -> tuple[Trained, float]:
+        start, method = time.perf_counter(), entry.make()
+        if entry.trust == "secure":
+            return secure.at_home(entry, self._federation).train(), time.perf_counter() - start
+        if not isinstance(method, FromEnsemble):
+            return method.train(self._federation), time.perf_counter() - start
+        if method.lam not in self._ensembles:
+            self._ensembles[method.lam] = ensemble(self._federation, method.lam), time.perf_counter() - start
+        shared, seconds = self._ensembles[method.lam]
+        start = time.perf_counter()
+        return method.train_from(shared), seconds + time.perf_counter() - start
+
+
+def group(cells: Sequence[GridCell]) -> list[list[GridCell]]:
+    """Cells that share a deal of the rows and a training, together."""
+    groups: dict[object, list[GridCell]] = {}
+    for cell in cells:
+        entry = cell.entry
+        shared = entry.trust == "aggregator" and isinstance(entry.make(), FromEnsemble)
+        groups.setdefault((cell.setting, cell.repeat, "ensemble" if shared else training(entry)), []).append(cell)
+    return list(groups.values())
+
+
+def training(entry: GridEntry) -> object:
+    """What entries have in common that can be trained once for all of them."""
+    crowd = (entry.colluders, entry.dropouts) if entry.trust == "secure" else ()
+    return entry.method, entry.options, entry.trust, *crowd
+
+
+def work(pool: Pool, cells: Sequence[GridCell], insecure_seed: int | None) -> list[TaskOutcome]:
+    """The outcomes of one group of cells; whatever goes wrong in a cell is its outcome, not an exception."""
+    with threadpool_limits(1):
+        try:
+            federation, test = deal_pool(pool, cells[0].setting.deal, PUBLIC_SEED + cells[0].repeat)
+        except Exception as error:  # reported with the cell's parameters
+            return [TaskOutcome(cell, failure=reason(error)) for cell in cells]
+        trainer = Trainer(federation)
+        return [_outcome(cell, trainer, test, insecure_seed) for cell in cells]
+
+
+def reason(error: Exception) -> str:
+    """One line that says what went wrong."""
+    return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+
+
+def _outcome(cell: GridCell, trainer: Trainer, test: Rows, insecure_seed: int | None) -> TaskOutcome:
+    try:
+        releases = list(_releases(cell, trainer, _stream(cell, insecure_seed)))
+        measured = qualities([release.model for _, release in releases], test)
+    except Exception as error:  # reported with the cell's parameters
+        return TaskOutcome(cell, failure=reason(error))
+    trials = [
+        replace(trial, accuracy=accuracy, auc=auc)
+        for (trial, _), (accuracy, auc) in zip(releases, measured, strict=True)
+    ]
+    statements = {f"{trial.epsilon:.12g}": release.privacy for trial, release in releases}
+    return TaskOutcome(cell, tuple(trials), tuple(statements.items()))
+
+
+def _releases(cell: GridCell, trainer: Trainer, rng: Stream) -> Iterator[tuple[Trial, Release]]:
+    """Every release of the cell, with a trial in which it is not measured yet."""
+    trained, training = trainer.train(cell.entry)
+    entry = cell.entry
+    names = cell.setting.name, entry.label, entry.shown_trust, entry.shown_calibration
+    for epsilon, number in cell.trials():
+        target, text = entry.target(epsilon), epsilon_text(epsilon)
+        start = time.perf_counter()
+        release = trained.release(target, rng.fork(f"{text} {number}"))
+        seconds = training + time.perf_counter() - start
+        delta = float(target.delta) if target.noise in ("gauss", "ddg") and epsilon is not None else 0.0
+        yield Trial(*names, float(text), delta, number, math.nan, math.nan, seconds, *_guaranteed(release)), release
+
+
+def _guaranteed(release: Release) -> tuple[float, float] | tuple[None, None]:
+    privacy = release.privacy
+    return (None, None) if privacy.epsilon is None else (privacy.epsilon, privacy.delta)
+
+
+def _stream(cell: GridCell, insecure_seed: int | None) -> Stream:
+    if insecure_seed is None:
+        return Stream.from_system()
+    return Stream.insecure_from_seed(f"{insecure_seed} {cell.key}")

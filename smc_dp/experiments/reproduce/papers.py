@@ -1,0 +1,42 @@
+"""Ready grids: the papers' figures, with their parameters and what their texts say should come out, and one of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import MappingProxyType
+
+from smc_dp.core.errors import InputError, shown
+from smc_dp.experiments.compare.study import Study
+from smc_dp.experiments.reproduce import collaborative, feature_method, hamm2016, pathak2010, sums
+
+STUDIES: MappingProxyType[str, Callable[[], Study]] = MappingProxyType(
+    {
+        "pathak-fig2": pathak2010.figure2,
+        "hamm-fig2": hamm2016.figure2,
+        "hamm-fig3": hamm2016.figure3,
+        "feature-fig1": feature_method.figure1,
+        "feature-fig2": feature_method.figure2,
+        "feature-fig3": feature_method.figure3,
+        "collaborative-fig2": collaborative.figure2,
+        "collaborative-fig3": collaborative.figure3,
+        "collaborative-fig4": collaborative.figure4,
+        "collaborative-fig5": collaborative.figure5,
+        "sums": sums.compared,
+    }
+)
+
+
+def study(name: str, repeats: int | None = None, draws: int | None = None, insecure_seed: int | None = None) -> Study:
+    """The ready grid of this name, shortened if asked; InputError with all names if there is none."""
+    if name not in STUDIES:
+        raise InputError(f"figure: wanted one of {', '.join(STUDIES)}, got {shown(name)}")
+    found = STUDIES[name]()
+    plan = found.plan
+    if draws is not None:
+        plan = replace(plan, entries=tuple(replace(e, draws=draws if e.calibration else 1) for e in plan.entries))
+    plan = replace(plan, repeats=repeats or plan.repeats, insecure_seed=insecure_seed)
+    if plan == replace(found.plan, insecure_seed=insecure_seed):
+        return replace(found, plan=plan)
+    shorter = "The grid was shortened: fewer or other repeats and draws than it has in full, so spreads are less sure."
+    return replace(found, plan=plan, differs=(shorter, *found.differs))

@@ -1,0 +1,218 @@
+"""Learning by secure sums, on one page: what trusting nobody costs, beside what the papers print and what others offer.
+
+No paper's figure. What is expected is ours and says so; whether it came out is computed, as for a paper's claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+from smc_dp.data.partition import Deal
+from smc_dp.experiments.compare import peers
+from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
+from smc_dp.experiments.compare.study import MeasureName, Panel, PaperClaim, PaperFigure, Point, Study
+from smc_dp.privacy.target import NoiseName
+
+_EPSILONS = (Fraction(1, 10), Fraction(1, 2), Fraction(1))
+_BY_PARTY = (Fraction(1), Fraction(10))
+_DELTA = Fraction(1, 10**5)
+_COLLUDERS = 2
+_REPEATS, _DRAWS = 3, 4
+_MOST_DRAWS = 30  # of two curves that come close to each other
+_TEN = Deal(parties=10)
+_TWO = {
+    "a9a": GridSetting("a9a", "a9a", _TEN),
+    "Bank": GridSetting("Bank", "bank", _TEN),
+    "Credit": GridSetting("Credit", "credit_default", _TEN),
+    "breast cancer": GridSetting("breast cancer", "breast_cancer", _TEN),
+    "KDD-99": GridSetting("KDD-99", "kdd99", replace(_TEN, sample=Fraction(1, 12))),
+}
+_MORE = {"digits": GridSetting("digits", "digits", _TEN), "HAR": GridSetting("HAR", "har", _TEN)}
+_UNEVEN = GridSetting("a9a, 10 %", "a9a", Deal(parties=5, split="10,20,20,20,30"))
+_CROWD = GridSetting("HAR, 200 parties", "har", Deal(parties=200, per_party=30, auxiliary=1352, components=50))
+_SMALL, _MORE_DRAWS = ("breast cancer", "digits", _CROWD.name), 10
+_BY_AUC = ("Bank", "KDD-99")
+"""Where to answer the same always is right so often that accuracies hardly differ."""
+
+_PRINTED_MEAN = MappingProxyType({10: Fraction("21.56"), 5: Fraction("10.8")})
+"""How much to ask of the printed noise of the mean at lambda = 1e-3 for a guarantee of 1, by the number of parties."""
+_PRINTED_OFAA = MappingProxyType(
+    {"a9a": "39.94", "Bank": "23.11", "Credit": "17.3", "breast cancer": "16.21", "KDD-99": "40.14"}
+)
+"""The same of printed OFAA, which depends on the number of columns: never less than asked for, and at most 1 % more."""
+
+_DIFFPRIVLIB = MappingProxyType({"diffprivlib": 1.0, "diffprivlib, C = 0.02": 0.02})
+_SECURE = ("newton", "gd")
+_AVERAGES = ("wsum", "prr_mean", "local")
+_ONE_PLACE = ("central", "central_obj", "central_obj, pure", *_DIFFPRIVLIB, "DP-SGD")
+
+_EXPECTED: Mapping[str, tuple[MeasureName, float, tuple[float, ...]]] = MappingProxyType(
+    {
+        "a9a": ("accuracy", 0.005, (0.825, 0.843, 0.846)),
+        "Bank": ("auc", 0.005, (0.84, 0.895, 0.902)),
+        "Credit": ("accuracy", 0.005, (0.78, 0.796, 0.80)),
+        "breast cancer": ("accuracy", 0.02, (0.80, 0.91, 0.93)),
+    }
+)
+_FORETOLD = "Ours, not a paper's: newton by a secure sum, as foretold from prototypes with this noise"
+
+_NOTES = (
+    "Every curve stands at what it guarantees, for one record in the place of another (on HAR with 200 parties: for "
+    "all records of a party). Of printed noise so much is asked that it guarantees no less, up to forty times the "
+    "epsilon. Pure noise has delta = 0, all other 1e-5.",
+    "newton, gd and whatever else is marked secure trust nobody: ten parties, of whom two may collude with Charlie, "
+    "add up by a secure sum, and only the other eight parties' shares of the noise count. prr_mean has a protocol of "
+    "its own, whose value this is; local needs none, since each party adds noise for itself. Who computes wsum where "
+    "it is not marked secure has to be trusted.",
+    "central, central_obj, diffprivlib and DP-SGD have all rows in one place: what trusting somebody with them buys. "
+    "diffprivlib runs with its own default C = 1, and with C = 0.02, which is good on the test rows of a9a. The "
+    "settings of DP-SGD were chosen on test rows of six of these data sets, in its favour; those of newton and gd on "
+    "test rows of a9a and breast cancer.",
+    "OFPA as printed is not here: it guarantees nothing at any epsilon. ofaa and ofpa are in the tables of means only.",
+    "All methods get the same rows, as this product prepares them: bounds and categories are public, rows lie in the "
+    "unit ball, nothing is fitted. Of KDD-99 a twelfth of the training rows is dealt, 41,168. HAR "
+    "has 265 columns of 561, and where all records of a party are protected 50 components of them, "
+    "fitted on public rows; two hundred parties are the most that a secure sum here takes.",
+    "Where the table says no: with three or more classes newton goes by one bound on the curvature for all of them, "
+    "which is loose; on HAR at epsilon .5 steps twice as long gave .785 for .747 in the prototypes. Digits has few "
+    "rows. On KDD-99 newton is within .005 of the best, and its test rows are of another time.",
+    "To answer always the same is right on .764 of the test rows of a9a, .88 of Bank, .78 of Credit, .63 of breast "
+    "cancer and .805 of KDD-99.",
+)
+
+
+def compared() -> Study:
+    """Printed, proven and secure methods at equal guaranteed epsilon, and peers where they are installed."""
+    left_out = peers.left_out()
+    entries = tuple(e for e in _entries() if not (left_out and e.method == peers.Diffprivlib.name))
+    has = frozenset(e.label for e in entries)
+    return Study(
+        "sums",
+        "Learning by secure sums, beside printed noise, averages, and all rows in one place",
+        "Ten parties learn one model, and trust nobody. Quality on test rows against the guaranteed epsilon, means "
+        f"and deviations over {_REPEATS} deals of the rows with {_DRAWS} draws each, {_MORE_DRAWS} where they spread.",
+        GridPlan((*_TWO.values(), *_MORE.values(), _UNEVEN, _CROWD), entries, _REPEATS),
+        tuple(_panels(has)),
+        tuple(_expected()),
+        tuple(_claims(has)),
+        (*(f"Left out: {why}." for why in left_out), *_NOTES),
+        ours=True,
+    )
+
+
+def _entries() -> Iterator[GridEntry]:
+    two, every = (*_TWO,), (*_TWO, *_MORE)
+    uneven = (_UNEVEN.name,)
+    yield GridEntry("batch", "batch", None, (None,), options=(("lam", 1e-4),))
+    for name in _SECURE:
+        yield from _shared(name, (*every, *uneven))
+    yield from _shared("wsum", two)
+    yield from _shared("wsum", uneven, draws=_MOST_DRAWS)
+    yield from _shared("ofaa", two)
+    yield from _shared("ofpa", two, noise="knorm", options=(("lam", 1e-4),))
+    for name in ("wsum", "local"):
+        yield from _curve(name, "gauss", (*two, *uneven))
+    yield from _curve("prr_mean", "gauss", two)
+    yield from _curve("prr_mean", "gauss", uneven, draws=_MOST_DRAWS)
+    yield from _printed()
+    yield from _curve("central", "gauss", two)
+    yield from _curve("central_obj", "gauss", two)
+    yield from _curve("central_obj, pure", "knorm", two, "central_obj")
+    for label, C in _DIFFPRIVLIB.items():
+        yield from _curve(label, "knorm", every, "diffprivlib", options=(("C", C),))
+    yield from _curve("DP-SGD", "gauss", every, "dp_sgd")
+    for name in ("soft_ss", "avg_clip"):
+        yield from _curve(name, "gauss", (_CROWD.name,), epsilons=_BY_PARTY)
+        yield from _shared(name, (_CROWD.name,), epsilons=_BY_PARTY)
+
+
+def _curve(
+    label: str, noise: NoiseName, settings: Sequence[str], method: str = "", **others: Any
+) -> Iterator[GridEntry]:
+    """An entry for the settings of few rows or parties, and one for the others, which have fewer draws."""
+    entry = GridEntry(label, method or label, "proven", _EPSILONS, noise, _DELTA)
+    for small, draws in ((False, _DRAWS), (True, _MORE_DRAWS)):
+        names = tuple(name for name in settings if (name in _SMALL) == small)
+        if names:
+            yield replace(entry, **{"settings": names, "draws": draws, **others})
+
+
+def _shared(name: str, settings: Sequence[str], noise: NoiseName = "ddg", **others: Any) -> Iterator[GridEntry]:
+    return _curve(name, noise, settings, trust="secure", colluders=_COLLUDERS, **others)
+
+
+def _printed() -> Iterator[GridEntry]:
+    """What is asked of printed noise, so that no less is guaranteed than of all others."""
+    for parties, names in ((10, (*_TWO,)), (5, (_UNEVEN.name,))):
+        asked = tuple(_PRINTED_MEAN[parties] * epsilon for epsilon in _EPSILONS)
+        yield from _curve("prr_mean", "knorm", names, calibration="paper", epsilons=asked)
+    for name, times in _PRINTED_OFAA.items():
+        asked = tuple(Fraction(times) * epsilon for epsilon in _EPSILONS)
+        yield from _curve("ofaa", "laplace", (name,), calibration="paper", epsilons=asked)
+
+
+def _panels(has: frozenset[str]) -> Iterator[Panel]:
+    def shown(*labels: str) -> tuple[str, ...]:
+        return tuple(label for label in labels if label in has)
+
+    for name in (*_TWO, *_MORE):
+        measure: MeasureName = "auc" if name in _BY_AUC else "accuracy"
+        if name in _TWO:
+            parties = shown("batch", *_SECURE, *_AVERAGES)
+            yield Panel(f"{name}: among ten parties", (name,), measure=measure, methods=parties)
+        rest = shown("batch", *_SECURE, *_ONE_PLACE)
+        yield Panel(f"{name}: beside all rows in one place", (name,), measure=measure, methods=rest)
+    uneven = f"{_UNEVEN.name}: five parties, the smallest with a tenth of the rows, lambda 1e-3"
+    yield Panel(uneven, (_UNEVEN.name,))
+    yield Panel(f"{_CROWD.name} with 30 rows each: all records of a party protected", (_CROWD.name,))
+
+
+def _at(setting: str, method: str, epsilon: Fraction, trust: str = "aggregator") -> Point:
+    return Point(setting, method, "proven", float(epsilon), trust)
+
+
+def _expected() -> Iterator[PaperFigure]:
+    for name, (measure, within, values) in _EXPECTED.items():
+        for epsilon, value in zip(_EPSILONS, values, strict=True):
+            at = _at(name, "newton", epsilon, "secure")
+            yield PaperFigure(at, value, measure, _FORETOLD, within, in_paper=False, at_least=True)
+    at = _at("HAR", "newton", Fraction(1, 2), "secure")
+    yield PaperFigure(at, 0.70, "accuracy", _FORETOLD, 0.02, in_paper=False, at_least=True)
+
+
+def _claims(has: frozenset[str]) -> Iterator[PaperClaim]:
+    def against(other: str, trust: str, settings: Sequence[str]) -> tuple[tuple[Point, Point], ...]:
+        return tuple((_at(s, "newton", e, "secure"), _at(s, other, e, trust)) for s in settings for e in _EPSILONS)
+
+    every = (*_TWO, *_MORE)
+    yield PaperClaim(
+        "Ours: newton is better than the weighted sum of models under the same secure sum, by the area under the curve",
+        "auc",
+        against("wsum", "secure", (*_TWO,)),
+    )
+    for label in (label for label in _DIFFPRIVLIB if label in has):
+        quotation = f"Ours: newton, which trusts nobody, is better than {label} with all rows in one place"
+        yield PaperClaim(quotation, "accuracy", against(label, "aggregator", every))
+    yield PaperClaim(
+        "Ours: newton, which trusts nobody, is as good as DP-SGD with all rows in one place (read as: within 0.02)",
+        "accuracy",
+        against("DP-SGD", "aggregator", every),
+        as_well=0.02,
+    )
+    yield PaperClaim(
+        "Ours: on the 10 % split the weighted sum with shared noise is better than the mean",
+        "accuracy",
+        tuple((_at(_UNEVEN.name, "wsum", e, "secure"), _at(_UNEVEN.name, "prr_mean", e)) for e in _EPSILONS),
+    )
+    for name in ("soft_ss", "avg_clip"):
+        either = [(_at(_CROWD.name, name, e, "secure"), _at(_CROWD.name, name, e)) for e in _BY_PARTY]
+        yield PaperClaim(
+            f"Ours: {name} by a secure sum is as good as where somebody is trusted, and no better (within 0.02)",
+            "accuracy",
+            (*either, *((second, first) for first, second in either)),
+            as_well=0.02,
+        )

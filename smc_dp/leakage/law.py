@@ -1,0 +1,217 @@
+"""The law of what each claimed coalition reads: fresh executions at toy size against each other and the simulators.
+
+Executions in very different worlds, two or more, in which the ideal functionality gives a coalition the same, are
+compared with each other and with simulated ones (`two_samples`); each takes a length of keys by lot, and where somebody
+may vanish, somebody does. The power is computed, and shown on broken twins: the same readings with one field one bit
+short. All of it is about the protocol's code, and a check, not a proof: a law may differ by less than what shows, or in
+a way that no event looks at. What a role drew itself (its coins) is not part of its readings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.claims import Inputs, Readings, Trials
+from protocols.runtime.session import Program
+from smc_dp.leakage.executions import execute
+from smc_dp.leakage.two_samples import SampleComparison, compare_samples, smallest_shift
+
+RUNS, SIMULATED = 70, 300  # executions in each of the first two worlds, and simulated ones
+FEWER = 36  # in each of more worlds
+TWO = 2
+ORDER = ("first", "second", "third", "fourth", "fifth", "sixth")
+REJECT, POWER = 1e-6, 0.9
+_FAIR = 0.5
+_FORKS = ("one", "other", *ORDER[TWO:])
+
+Coalition = tuple[str, ...]
+Samples = dict[Coalition, list[Readings]]
+SaidTo = Mapping[Coalition, str]
+NOTHING = ""  # what the functionality tells a coalition beside the sum, where it tells no more
+
+
+@dataclass(frozen=True)
+class Found:
+    """One comparison: whose readings, which two samples, and how it came out."""
+
+    coalition: Coalition
+    samples: str
+    comparison: SampleComparison
+
+
+@dataclass(frozen=True)
+class LawPower:
+    """By how much a fair bit must move to show, and by how much any rarer event must gain; None: no change shows."""
+
+    fair: float | None
+    rarer: float | None
+
+
+@dataclass(frozen=True)
+class TestedLaw:
+    """What came out of `runs` executions in each world and `simulated` ones. `level` is that of each test; `missed` are
+    the twins that it does not reject.
+
+    `between`, `simulator`: what shows with probability `POWER` between the worlds, and against the simulator.
+    `vanished`: who does in every execution.
+    """
+
+    found: tuple[Found, ...]
+    runs: int
+    simulated: int
+    level: float
+    twins: int
+    missed: tuple[str, ...]
+    between: LawPower
+    simulator: LawPower
+    vanished: tuple[str, ...] = ()
+    worlds: int = 2
+
+    @property
+    def tests(self) -> int:
+        """How many tests there were, twins apart."""
+        return sum(f.comparison.tests for f in self.found)
+
+    @property
+    def worst(self) -> Found:
+        """The comparison with the smallest p-value."""
+        return min(self.found, key=lambda f: f.comparison.smallest)
+
+    @property
+    def p_value(self) -> float:
+        """That of all tests together (Bonferroni)."""
+        return min(1.0, self.worst.comparison.smallest * max(1, self.tests))
+
+
+def coalitions(trials: Trials, p: Any, names: Sequence[str]) -> list[Coalition]:
+    """Every claimed coalition among these names."""
+    everybody = (c for size in range(1, len(names) + 1) for c in combinations(names, size))
+    return [c for c in everybody if trials.claimed(p, c)]
+
+
+def law(program: Program, trials: Trials, p: Any, rng: Stream) -> TestedLaw:
+    """Executions in each of the worlds against each other and against simulated ones."""
+    worlds = trials.worlds(p)
+    who = coalitions(trials, p, tuple(worlds[0]))
+    told = [told_in(trials, p, world, who) for world in worlds]
+    read = [
+        real(program, trials, p, i, rng.fork(_FORKS[i]), tuple(of), RUNS if i < TWO else FEWER)
+        for i, of in enumerate(told)
+    ]
+    made = {
+        said: simulated(trials, p, rng.fork(f"simulated {said}".strip()), _told_of(told, said), SIMULATED, said)
+        for said in dict.fromkeys(said for of in told for said in of.values())
+    }
+    found = compared_as_told(list(zip(read, told, strict=True)), made)
+    return replace(found, vanished=tuple(trials.vanishing(p)))
+
+
+def told_in(trials: Trials, p: Any, world: Inputs, who: Sequence[Coalition]) -> dict[Coalition, str]:
+    """What the functionality tells each coalition in this world, where that is no matter of chance."""
+    if trials.told is None:
+        return dict.fromkeys(who, NOTHING)
+    every = {c: trials.told(p, world, c) for c in who}
+    return {c: said[0] for c, said in every.items() if len(said) == 1}
+
+
+def _told_of(told: Sequence[Mapping[Coalition, str]], said: str) -> list[Coalition]:
+    """The coalitions that are told this in some world."""
+    return list(dict.fromkeys(c for of in told for c, x in of.items() if x == said))
+
+
+def compared(left: Samples, right: Samples, made: Samples) -> TestedLaw:
+    """The samples of two worlds against each other and against simulated ones; and the same with twins of these."""
+    told = dict.fromkeys(left, NOTHING)
+    return compared_as_told([(left, told), (right, told)], {NOTHING: made})
+
+
+def compared_as_told(read: Sequence[tuple[Samples, SaidTo]], made: Mapping[str, Samples]) -> TestedLaw:
+    """The samples of worlds, each with what the coalitions are told in it: for each coalition, those in which it is
+    told the same, against each other and against simulated ones that are told that; and the same with twins.
+    """
+    cases = list(_cases(read, made))
+    found = tuple(f for case in cases for f in _found(case, len(read)))
+    level = REJECT / max(1, sum(f.comparison.tests for f in found))  # none, where nobody reads what is not public
+    twins = [(case, place) for case in cases for place in case.made[0]]
+    missed = [
+        f"{place} of {', '.join(case.coalition)}"
+        for case, place in twins
+        if not _rejected(case.read[0][1], case.made, place, level)
+    ]
+    runs, others = (len(next(iter(samples.values()))) for samples, _ in read[:TWO])
+    several = len(cases[0].made)
+    between, simulator = (_power(runs, n, level) for n in (others, several))
+    return TestedLaw(found, runs, several, level, len(twins), tuple(missed), between, simulator, worlds=len(read))
+
+
+@dataclass(frozen=True)
+class _Case:
+    """What a coalition reads in all worlds in which it is told the same, by the names of the worlds, and simulated."""
+
+    coalition: Coalition
+    read: list[tuple[str, list[Readings]]]
+    made: list[Readings]
+
+
+def _cases(read: Sequence[tuple[Samples, SaidTo]], made: Mapping[str, Samples]) -> Iterator[_Case]:
+    for c, said in dict.fromkeys((c, said) for _, told in read for c, said in told.items()):
+        here = [(ORDER[i], samples[c]) for i, (samples, told) in enumerate(read) if told.get(c) == said]
+        yield _Case(c, here, made[said][c])
+
+
+def _found(case: _Case, worlds: int) -> Iterator[Found]:
+    for (one, a), (other, b) in combinations(case.read, 2):
+        between = "both worlds" if worlds == TWO else f"the {one} world and the {other}"
+        yield Found(case.coalition, between, compare_samples(a, b))
+    for name, a in case.read:
+        yield Found(case.coalition, f"the {name} world and the simulator", compare_samples(a, case.made))
+
+
+def _power(left: int, right: int, level: float) -> LawPower:
+    shifts = [smallest_shift(left, right, level, base / 20, POWER) for base in range(10)]
+    rarer = None if None in shifts else max(shift for shift in shifts if shift is not None)
+    return LawPower(smallest_shift(left, right, level, _FAIR, POWER), rarer)
+
+
+def real(
+    program: Program, trials: Trials, p: Any, world: int, rng: Stream, who: Sequence[Coalition], runs: int
+) -> Samples:
+    """What each coalition reads in fresh executions in the world of this number."""
+    samples: Samples = {c: [] for c in who}
+    for i in range(runs):
+        coins = rng.fork(str(i))
+        q = by_lot(trials, p, coins)
+        views = execute(program, q, trials.worlds(q)[world], coins, trials.vanishing(q)).views
+        for c in who:
+            samples[c].append(trials.condensed(q, trials.read(q, tuple(views[name] for name in c))))
+    return samples
+
+
+def by_lot(trials: Trials, p: Any, rng: Stream) -> Any:
+    """The session with one of its lengths of keys."""
+    lengths = trials.lengths(p)
+    return lengths[rng.fork("length of keys").below(len(lengths))]
+
+
+def simulated(
+    trials: Trials, p: Any, rng: Stream, who: Sequence[Coalition], count: int, told: str = NOTHING
+) -> Samples:
+    """What the simulators make for each coalition that is told this, execution by execution."""
+    samples: Samples = {c: [] for c in who}
+    for i in range(count):
+        coins = rng.fork(str(i))
+        q = by_lot(trials, p, coins)
+        simulate = trials.simulated(q, coins)
+        for c in who:
+            samples[c].append(trials.condensed(q, simulate(c, told) if trials.told else simulate(c)))
+    return samples
+
+
+def _rejected(real: Sequence[Readings], made: Sequence[Readings], place: str, level: float) -> bool:
+    """Whether the simulator with this field one bit short is told from the protocol."""
+    twin = [{place: [v >> 1 for v in found[place]]} for found in made]
+    return compare_samples([{place: found.get(place, [])} for found in real], twin).smallest < level

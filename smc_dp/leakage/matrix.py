@@ -1,0 +1,377 @@
+"""The coalition matrix: what each set of participants can work out of what the others keep secret.
+
+Computed from the role code, which runs over symbols (`smc_dp.leakage.symbolic`), not from what anybody claims. It
+is a statement about the conversation with ideal building blocks: encryption hides what nobody has the key to, a
+comparison shows its result and nothing else, links are sealed, everybody follows the protocol. No prior knowledge of
+sizes, weights or noise is assumed, so whatever somebody could guess because it is plausible is not in the matrix.
+Numbers are forms over the rationals: that a multiple of K of the noise leaves the sum mod K [N6] does not show. What
+is known of several secrets together, and of none by itself, is in the cell `another sum`; the difference of two
+neighbouring coordinates is a secret like the coordinates themselves. The same is computed with other numbers of
+coordinates and lengths of keys (`Model.variants`), and a cell is that of the worst. Where participants may vanish, a
+row is about a coalition and a drop-out pattern; a secret seed opens with enough of its shares, and nothing less.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Literal, TypeAlias
+
+from protocols.programs import Protocol
+from smc_dp.leakage.symbolic.hiding import weakened
+from smc_dp.leakage.symbolic.naming import shape
+from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
+from smc_dp.leakage.symbolic.views import SymbolicView, released, seen
+from smc_dp.leakage.symbolic.world_runs import WorldBook, differences
+from smc_dp.leakage.symbolic.worlds import World
+
+Level: TypeAlias = Literal["own", "nothing", "not all", "partly", "listed", "all"]
+LEVELS: tuple[Level, ...] = ("own", "nothing", "not all", "partly", "listed", "all")
+MOST_PARTIES = 5
+SUM = "another sum"
+DRAWN = "drawn by a member"  # how something is known that is no input
+_NOT_IN_ALL = "; so in "
+
+
+@dataclass(frozen=True)
+class Cell:
+    """How much of one secret a coalition gets: `level` by the protocol, `release` by its result alone.
+
+    own: it is a member's. all: determined, and the coalition knows how to compute it. listed: it is one of a few
+    numbers that the coalition can compute, and the messages do not say which. partly: some values are excluded or more
+    likely, or the remainder mod some number is known. nothing: no such thing was found. not all: two worlds with
+    different values look the same, and more was not examined. `how` says how this was decided.
+    """
+
+    level: Level
+    release: Level
+    how: str
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the coalition learns more than the result tells it."""
+        return LEVELS.index(self.level) > LEVELS.index(self.release) and self.level != "not all"
+
+    @property
+    def always(self) -> bool:
+        """Whether it is so in all worlds that were looked at, and not in the worst of them alone."""
+        return _NOT_IN_ALL not in self.how
+
+
+@dataclass(frozen=True)
+class Row:
+    """One coalition, in all worlds in which this party has the smallest number ("" where none are compared), when this
+    becomes of the letters, in the session of which `session` says what is particular. `claimed` says whether the
+    protocol's claim is about this coalition, `deviating` whether it may deviate then, `given` whether its model says
+    what everybody is given.
+    """
+
+    members: tuple[str, ...]
+    smallest: str
+    cells: Mapping[str, Cell]
+    claimed: bool = False
+    pattern: Pattern = EVERYBODY_STAYS
+    session: str = ""
+    given: bool = False
+    deviating: bool = False
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the coalition learns anything more than the result tells it."""
+        return any(cell.beyond for cell in self.cells.values())
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """All coalitions of a protocol's participants, with the worlds looked at, and the parameters in which the settings
+    looked at differ.
+    """
+
+    protocol: str
+    parties: tuple[str, ...]
+    worlds: int
+    rows: tuple[Row, ...]
+    settings: tuple[str, ...]
+
+    @property
+    def has_patterns(self) -> bool:
+        """Whether participants may vanish or be late in it."""
+        return any(row.pattern.name for row in self.rows)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; the patterns in which a coalition learns the same share an entry."""
+        same: dict[Hashable, list[Row]] = {}
+        for row in self.rows:
+            key = (row.session, row.members, row.smallest, tuple(row.cells.items()))
+            same.setdefault(key, []).append(row)
+        about = {"protocol": self.protocol, "parties": list(self.parties), "worlds": self.worlds}
+        return {**about, "settings": list(self.settings), "rows": [self._entry(rows) for rows in same.values()]}
+
+    def _entry(self, rows: Sequence[Row]) -> dict[str, Any]:
+        row = rows[0]
+        when = {"session": row.session, "patterns": [str(r.pattern) for r in rows]} if self.has_patterns else {}
+        return {
+            "members": list(row.members),
+            **({"smallest": row.smallest} if row.smallest else {}),
+            **when,
+            "claimed": row.claimed,
+            "cells": {secret: {**vars(cell), "beyond": cell.beyond} for secret, cell in row.cells.items()},
+        }
+
+
+def matrix(
+    protocol: Protocol,
+    parties: int,
+    progress: Callable[[str], None] | None = None,
+    chosen: Sequence[Sequence[str]] | None = None,
+) -> Matrix:
+    """The matrix of a protocol among so many parties, of all coalitions or those `chosen`.
+
+    Raises `LocalError` where the protocol's code cannot run over symbols.
+    """
+    first = protocol.model.sample(parties)
+    sessions = (first, *protocol.model.profiles(first))
+    rows: list[Row] = []
+    books: list[WorldBook] = []
+    for p, session in zip(sessions, differences(sessions), strict=True):
+        for book in WorldBook(protocol, p).under_patterns():
+            books.append(book)
+            here = f"{session}: {book.pattern}: " if book.pattern.name else ""
+            for members in chosen or coalitions(book.names):
+                if progress:
+                    progress(f"{here}{' + '.join(members)}")
+                rows += (replace(row, session=session) for row in _worst_rows(book, frozenset(members)))
+    worlds = len(books[0].traces)
+    return Matrix(protocol.program.name, tuple(first.parties), worlds, tuple(rows), books[0].settings)
+
+
+def _worst_rows(book: WorldBook, members: frozenset[str]) -> list[Row]:
+    """The rows of a coalition, with the worst cells of all settings."""
+    found = rows_of(book, members)
+    for other, setting in zip(book.variants, book.settings[1:], strict=True):
+        more = {row.smallest: row.cells for row in rows_of(other, members, briefly=True)}
+        found = [replace(row, cells=_worse(row.cells, more.get(row.smallest, {}), setting)) for row in found]
+    return found
+
+
+def _worse(cells: Mapping[str, Cell], others: Mapping[str, Cell], setting: str) -> dict[str, Cell]:
+    """Of each two cells the worse one. The last coordinate stands for all that have no cell of their own."""
+    found, last = dict(cells), {_kind(secret): secret for secret in cells}
+    for secret, cell in others.items():
+        name = secret if secret in cells else last.get(_kind(secret), secret)
+        known = found.get(name, cell)
+        if cell.level != "not all" and known.level != "own" and _badness(cell) > _badness(known):
+            found[name] = replace(cell, how=f"{cell.how}; so with {setting}")
+    return found
+
+
+def _kind(secret: str) -> tuple[str, bool]:
+    """The vector that a secret is of, and whether it is a difference."""
+    return secret.partition("(")[0], " - " in secret
+
+
+def _badness(cell: Cell) -> tuple[int, bool]:
+    return LEVELS.index(cell.level), cell.beyond
+
+
+def coalitions(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """All non-empty sets of names, small ones first."""
+    return (members for size in range(1, len(names) + 1) for members in combinations(names, size))
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a coalition sees of a run, and what it would have of the result alone."""
+
+    view: SymbolicView
+    result: SymbolicView
+
+    @cached_property
+    def weak(self) -> SymbolicView:
+        """Its view without what coins fail to hide."""
+        return weakened(self.view) or self.view
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A world as a coalition sees it; worlds in which the run is the same so far share what is seen of it."""
+
+    world: World
+    seen: _Seen
+
+    @property
+    def view(self) -> SymbolicView:
+        return self.seen.view
+
+    @property
+    def result(self) -> SymbolicView:
+        return self.seen.result
+
+    @property
+    def weak(self) -> SymbolicView:
+        return self.seen.weak
+
+
+def rows_of(book: WorldBook, members: frozenset[str], briefly: bool = False) -> list[Row]:
+    """The rows of a coalition in the runs of this book alone, one for each party that may have the smallest number."""
+    found: dict[int, dict[str, Counter[Cell]]] = {}
+    for worlds, wanted in book.scenes(members, briefly):
+        made: dict[Hashable, tuple[_Classes, list[tuple[str, Cell]]]] = {}  # by what counts, which it keeps alive
+        for look, classes in _classes(_looks(book, members, worlds), wanted, book.has_one_world):
+            j = look.world.ranks.index(0)
+            cells = found.setdefault(j, {})
+            alike = (j, id(look.seen), *map(id, (classes.view, classes.weak, classes.result)))
+            if alike not in made:
+                made[alike] = classes, list(_cells(book, members, classes, look))
+            for secret, cell in made[alike][1]:
+                cells.setdefault(secret, Counter())[cell] += 1
+    ordered = tuple(name for name in book.names if name in members)
+    claim = book.protocol.claim
+    claimed = claim is not None and claim.claims(book.p, ordered)
+    given = book.model.given is not None
+    strongest = {j: {s: _strongest(c) for s, c in cells.items()} for j, cells in sorted(found.items())}
+    deviating = claim is not None and claim.keeps is not None and not claim.keeps(book.p)
+    return [
+        Row(ordered, book.smallest(j), c, claimed, book.pattern, given=given, deviating=deviating)
+        for j, c in strongest.items()
+    ]
+
+
+def _looks(book: WorldBook, members: frozenset[str], worlds: Sequence[World]) -> list[_Look]:
+    views: dict[int, _Seen] = {}
+    alike: dict[Hashable, _Seen] = {}  # but for the names of the others' coins
+    for trace in map(book.trace, worlds):
+        if id(trace) not in views:
+            here = _Seen(seen(trace, members), released(trace, members))
+            views[id(trace)] = alike.setdefault(shape(here.view, here.result), here)
+    return [_Look(world, views[id(book.trace(world))]) for world in worlds]
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """The worlds that look like one: by the view, with what coins fail to hide, and by the result.
+
+    `complete` says whether these are all such worlds, or just some; `alone` that no other was looked at.
+    """
+
+    view: list[_Look]
+    weak: list[_Look]
+    result: list[_Look]
+    complete: bool = False
+    alone: bool = False
+
+
+def _classes(looks: list[_Look], wanted: int, all_there_is: bool) -> Iterator[tuple[_Look, _Classes]]:
+    """The first so many worlds, each with those that look the same."""
+    if len(looks) == 1:
+        yield looks[0], _Classes(looks, looks, looks, alone=not all_there_is)
+        return
+    if wanted < len(looks):
+        for here in looks[:wanted]:
+            result = [x for x in looks if x.result.key_in(x.world) == here.result.key_in(here.world)]
+            close = [x for x in looks if x.view.facts == here.view.facts and _key(x) == _key(here)]
+            yield here, _Classes(close, [], result)
+        return
+    by_view, by_result = _grouped(looks, _key), _grouped(looks, lambda x: x.result.key_in(x.world))
+    by_weak = _grouped(looks, lambda x: x.weak.key_in(x.world))
+    for look in looks:
+        yield look, _Classes(by_view[look.world], by_weak[look.world], by_result[look.world], complete=True)
+
+
+def _key(look: _Look) -> Hashable:
+    return look.view.key_in(look.world)
+
+
+def _grouped(looks: Sequence[_Look], key: Callable[[_Look], Hashable]) -> dict[World, list[_Look]]:
+    groups: dict[Hashable, list[_Look]] = {}
+    for look in looks:
+        groups.setdefault(key(look), []).append(look)
+    return {look.world: group for group in groups.values() for look in group}
+
+
+def _cells(book: WorldBook, members: frozenset[str], classes: _Classes, look: _Look) -> Iterator[tuple[str, Cell]]:
+    for secret in book.shown(look.world):
+        if look.view.known.issuperset(book.linear(look.world, look.view.trace)[secret].terms):
+            yield secret, Cell("own", "own", "a member's own")
+        else:
+            yield secret, _linear_cell(book, secret, look, classes)
+    yield SUM, _sum_cell(book, look)
+    for secret, value in book.discrete():
+        if book.trace(look.world).tape.drawers.get(secret, set()) & members:
+            yield secret, Cell("own", "own", DRAWN)
+        elif not classes.alone:
+            yield secret, _discrete_cell(value, classes)
+
+
+def _linear_cell(book: WorldBook, secret: str, look: _Look, classes: _Classes) -> Cell:
+    release, _ = _solved(book, secret, look, classes.result, lambda x: x.result)
+    level, how = _solved(book, secret, look, classes.view, lambda x: x.view)
+    if classes.alone:  # that one computation fits other worlds too was not looked at
+        release, level = min(release, "listed", key=LEVELS.index), min(level, "listed", key=LEVELS.index)
+    form = book.linear(look.world, look.view.trace)[secret]
+    if level == "nothing" and (look.weak.solve(form) is not None or look.weak.tells_of(form)):
+        level, how = "partly", "in the span once coins too short to hide and ranges that tell are added"
+    return Cell(level, release, how)
+
+
+def _solved(
+    book: WorldBook, secret: str, look: _Look, alike: Sequence[_Look], view: Callable[[_Look], SymbolicView]
+) -> tuple[Level, str]:
+    """Whether the views of all worlds that look like this one give the secret by one and the same computation."""
+    here, form = view(look), book.linear(look.world, look.view.trace)[secret]
+    recipe = here.solve(form)
+    if recipe is None:
+        return "nothing", "not in the span of what is seen"
+    if not here.exactly(recipe, form):
+        return "partly", "its remainder mod some number is in the span"
+    if book.has_one_world:
+        return "all", "in the span of what is seen"
+    if all(view(x).gives(recipe, book.linear(x.world, x.view.trace)[secret]) for x in alike):
+        return "all", f"in the span, by one computation in all {len(alike)} worlds that look the same"
+    return "listed", f"in the span, by other computations in some of the {len(alike)} worlds that look the same"
+
+
+def _sum_cell(book: WorldBook, look: _Look) -> Cell:
+    """Whether some sum of the others' inputs is known that neither the result gives, nor secrets known one by one."""
+    views: list[tuple[Level, SymbolicView]] = [("all", look.view)]
+    if look.weak is not look.view:
+        views.append(("partly", look.weak))
+    for level, view in views:
+        known = [x for x in book.linear(look.world, look.view.trace).values() if view.solve(x) is not None]
+        if view.sums([*known, *look.result.given]):
+            return Cell(level, "nothing", "a sum of private inputs in the span of what is seen")
+    return Cell("nothing", "nothing", "no other sum of private inputs in the span of what is seen")
+
+
+def _discrete_cell(value: Callable[[World], Hashable], classes: _Classes) -> Cell:
+    prior, found = _spread(value, classes.result), _spread(value, classes.view)
+    release: Level = "all" if len(prior) == 1 else "nothing"
+    count = len(classes.view)
+    if len(found) == 1:
+        return Cell("all", release, f"the same in all {count} worlds that look the same")
+    if not classes.complete:
+        return Cell("not all", release, f"{len(found)} values in {count} worlds that look the same")
+    if found != prior:
+        return Cell("partly", release, f"{len(found)} values, not as likely as before, in {count} worlds")
+    if _spread(value, classes.weak) != prior:
+        return Cell("partly", release, "not as likely as before, once coins too short to hide are added")
+    return Cell("nothing", release, f"{len(found)} values, as likely as before, in {count} worlds")
+
+
+def _spread(value: Callable[[World], Hashable], looks: list[_Look]) -> dict[Hashable, Fraction]:
+    """How likely each value is among worlds that are equally likely."""
+    counted = Counter(value(look.world) for look in looks)
+    return {v: Fraction(c, len(looks)) for v, c in counted.items()}
+
+
+def _strongest(cells: Counter[Cell]) -> Cell:
+    """The cell of the worst world; says so when not all worlds are alike."""
+    worst = max(cells, key=lambda c: (LEVELS.index(c.level), LEVELS.index(c.release)))
+    count = sum(n for c, n in cells.items() if c.level == worst.level)
+    if count == cells.total():
+        return worst
+    return Cell(worst.level, worst.release, f"{worst.how}{_NOT_IN_ALL}{count} of {cells.total()} worlds")

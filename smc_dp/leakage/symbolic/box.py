@@ -1,0 +1,258 @@
+"""Encryption of a symbolic run: locked boxes in place of ciphertexts.
+
+A Paillier ciphertext is (1 + n)**m times a randomiser, h_s**r or y**n, and all that the cryptosystem offers multiplies
+and raises to powers: it is linear in m and in the randomiser written as an exponent r. So a box holds two forms,
+content m and randomiser r. Who has the secret key reads both; everybody else sees the single form m + r, in which r is
+an unknown of full length, as y**n is in `Uniform`. A box stands for `Fresh` as well, by short exponents or full ones,
+for that nobody tells these apart is what short ones assume: where the difference counts, in what returns to the owner
+of a key, the codec takes nothing but `Uniform`. So exactly the products in which the randomisers cancel show anything
+of the contents. `trials` remembers the unknowns that a box was raised to: who sees such a box and the box below it
+finds the exponent by trying, as long as no other unknown is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from protocols.crypto.commitment import COMMITMENT_BYTES, OPENING_BYTES
+from protocols.errors import LocalError
+from smc_dp.leakage.symbolic.coins import Coins, Tape
+from smc_dp.leakage.symbolic.form import Form, Number, extent
+from smc_dp.leakage.symbolic.undecidable import Refusing
+
+
+@dataclass(frozen=True, repr=False)
+class Secret(Refusing):
+    """A secret number of a key. Whoever has one of a key's holds the key."""
+
+    key: int
+    part: str
+
+    def _notes(self) -> list[list[str]]:
+        return []
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A ciphertext under the key with this n; `plain` is its content without what was raised to unknowns. `tells` are
+    forms on which whoever opens it gets a hint.
+    """
+
+    n: int
+    content: Number = field(repr=False)
+    randomiser: Number = field(repr=False)
+    plain: Number = field(repr=False)
+    trials: tuple[tuple[Box, Form], ...] = field(default=(), repr=False)
+    tells: tuple[Form, ...] = field(default=(), repr=False)
+
+    @property
+    def value(self) -> Box:
+        """The number that the ciphertext is; raised to a power it is `raised`."""
+        return self
+
+    def plus(self, other: Box) -> Box:
+        """The product of the ciphertexts: a box of the sum."""
+        return Box(
+            self.n,
+            self.content + other.content,
+            self.randomiser + other.randomiser,
+            self.plain + other.plain,
+            self.trials + other.trials,
+        )
+
+
+@dataclass(frozen=True)
+class PublicKey:
+    """A Paillier or DGK public key; its numbers are any numbers of the right length."""
+
+    tape: Tape = field(repr=False, compare=False)
+    n: int
+
+    @property
+    def h(self) -> int:
+        """The base of the randomisers (DGK)."""
+        return self.n - 1
+
+    @property
+    def g(self) -> int:
+        """The base of the plaintexts (DGK)."""
+        return self.n - 2
+
+    @property
+    def n_square(self) -> int:
+        """n**2."""
+        return self.n**2
+
+    @property
+    def digest(self) -> bytes:
+        """Bytes that stand for the key."""
+        return self.n.to_bytes(-(-self.n.bit_length() // 8), "big")
+
+    def encrypt(self, m: Number, rng: Coins) -> Box:
+        """A box of m under a new randomiser."""
+        return Box(self.n, m, Form.of(rng.randomiser()), m)
+
+    def encrypt_all(self, values: Sequence[Number], rng: Coins) -> list[Box]:
+        """A box of each."""
+        return [self.encrypt(m, rng) for m in values]
+
+    def refresh(self, c: Box, rng: Coins) -> Box:
+        """The same content under a new randomiser."""
+        return self.blind(c, 0, rng)
+
+    def blind(self, c: Box, r: Number, rng: Coins) -> Box:
+        """A box of the content plus r under a new randomiser."""
+        return self.add(c, self.encrypt(r, rng))
+
+    def add(self, *boxes: Box) -> Box:
+        """A box of the sum, with the sum of the randomisers."""
+        total = Box(self.n, 0, 0, 0)
+        for box in boxes:
+            if box.n != self.n:
+                raise LocalError("a ciphertext is under another key")
+            total = total.plus(box)
+        return total
+
+    def scale(self, c: Box, factors: Sequence[Number]) -> list[Box]:
+        """Boxes of the content times each factor, with the randomiser times the same factor."""
+        return [self.add(raised(self.tape, c, k)) for k in factors]
+
+
+@dataclass(frozen=True)
+class PrivateKey:
+    """A public key and the secrets that open its boxes."""
+
+    public: PublicKey
+
+    @property
+    def p(self) -> Secret:
+        """The first prime."""
+        return Secret(self.public.n, "p")
+
+    @property
+    def q(self) -> Secret:
+        """The second prime."""
+        return Secret(self.public.n, "q")
+
+    def decrypt(self, c: Box) -> Number:
+        """The content."""
+        if c.n != self.public.n:
+            raise LocalError("a ciphertext is under another key")
+        return c.content
+
+    def decrypt_all(self, boxes: Sequence[Box]) -> list[Number]:
+        """The contents."""
+        return [self.decrypt(c) for c in boxes]
+
+    def decrypt_narrow(self, boxes: Sequence[Box], bits: int, rng: Coins) -> list[Number]:
+        """The contents, whatever their length."""
+        return self.decrypt_all(boxes)
+
+    def encrypt(self, m: Number, rng: Coins) -> Box:
+        """A box of m under a new randomiser."""
+        return self.public.encrypt(m, rng)
+
+    def encrypt_all(self, values: Sequence[Number], rng: Coins) -> list[Box]:
+        """A box of each."""
+        return self.public.encrypt_all(values, rng)
+
+
+def raised(tape: Tape, c: Box, k: Number) -> Box:
+    """The ciphertext to the power k."""
+    if not isinstance(k, Form):
+        return Box(c.n, c.content * k, c.randomiser * k, c.plain * k, c.trials if k else ())
+    randomiser = Form.of(tape.product(k, Form.of(c.randomiser)))
+    return Box(c.n, c.content * k, randomiser, 0, ((c, k),))
+
+
+def with_plaintext(c: Box, factor: Number) -> Box:
+    """The ciphertext times 1 + m n: m more in the content, and the randomiser that was there."""
+    f = Form.of(factor)
+    parts = {s: k // c.n for s, k in f.terms.items()}
+    constant = f.constant // c.n
+    if constant * c.n + 1 != f.constant or any(parts[s] * c.n != k for s, k in f.terms.items()):
+        f.refuse("multiplies a ciphertext by what is no encryption without randomness")
+    least, most = extent(parts)
+    m = Form(constant, parts, constant + least, constant + most) if parts else constant
+    return Box(c.n, c.content + m, c.randomiser, c.plain + m, c.trials)
+
+
+class Cryptosystem:
+    """The functions and classes of `crypto.paillier` and `crypto.dgk` as role files use them."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+
+    def generate(self, bits: int, *rest: Any) -> PrivateKey:
+        """A new key; one of the arguments is the maker's randomness."""
+        (rng,) = (argument for argument in rest if isinstance(argument, Coins))
+        n = (1 << bits) - 1 - 4 * len(self._tape.keys)
+        self._tape.keys.append(n)
+        key = PrivateKey(PublicKey(self._tape, n))
+        rng.holds(key.p)
+        return key
+
+    def public_key(self, n: int, *_: Any) -> PublicKey:
+        """The public key with this n."""
+        return PublicKey(self._tape, n)
+
+    def assemble(self, p: Secret, *_: Any) -> PrivateKey:
+        """The key that these primes open."""
+        return PrivateKey(PublicKey(self._tape, p.key))
+
+    def has_size(self, key: PublicKey, bits: int) -> bool:
+        """Whether a key has the right length: all have."""
+        return key.n.bit_length() == bits
+
+    def order_bits(self, bits: int) -> int:
+        """The length of a hidden order."""
+        return bits // 8
+
+
+class Admission:
+    """`crypto.admission`: every key is as it should be."""
+
+    def __init__(self, points: int) -> None:
+        self._points = points
+
+    def prove(self, key: PrivateKey, context: bytes) -> tuple[int, ...]:
+        """A proof."""
+        return (1,) * self._points
+
+    def verify(self, *_: Any) -> None:
+        """No fault."""
+
+
+class Commitments:
+    """`crypto.commitment`: new strings, which the tape remembers together with what they were made of.
+
+    Who has a commitment and its opening is taken to know the value, for it can try guesses; who has the commitment
+    alone has a string like any other.
+    """
+
+    COMMITMENT_BYTES, OPENING_BYTES = COMMITMENT_BYTES, OPENING_BYTES
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+
+    def canonical(self, numbers: Sequence[Number]) -> tuple[Number, ...]:
+        """The numbers themselves."""
+        return tuple(numbers)
+
+    def commit(self, context: bytes, value: Any, rng: Coins) -> tuple[bytes, bytes]:
+        """A commitment and what opens it."""
+        committed, opening = rng.bytes(COMMITMENT_BYTES), rng.bytes(OPENING_BYTES)
+        self._tape.committed[committed] = (context, value, opening)
+        return committed, opening
+
+    def made(self, context: bytes, value: Any, opening: bytes) -> bytes:
+        """The commitment that this opening opens to this value: always the same one."""
+        committed = self._tape.digest(b"committed" + context + opening)
+        self._tape.committed[committed] = (context, value, opening)
+        return committed
+
+    def opens(self, committed: bytes, context: bytes, value: Any, opening: bytes) -> bool:
+        """Whether this is what the commitment was made of."""
+        return self._tape.committed.get(committed) == (context, value, opening)

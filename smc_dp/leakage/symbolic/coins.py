@@ -1,0 +1,194 @@
+"""What a symbolic run writes down: every coin with its owner, every key, every permutation."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from protocols.arithmetic.permutation import Permutation
+from protocols.errors import LocalError
+from smc_dp.leakage.symbolic.circuits import Circuit, LockedUp
+from smc_dp.leakage.symbolic.form import Form, Number, Symbol, extent
+from smc_dp.leakage.symbolic.strings import Strings
+from smc_dp.leakage.symbolic.worlds import World
+
+AGREED = ""  # the owner of coins that whoever has their source can draw
+TIE_BITS = 40  # of coins that break a tie
+FULL = 1 << 4096  # beyond every modulus: a randomiser is uniform whatever it is added to
+
+
+@dataclass(repr=False)
+class Tape:
+    """The notes of one run. `compared` are the unknowns whose order the world knows.
+
+    `secrets` are those of keys, by the role that made the key. `labels` maps a source of randomness to the permutation
+    drawn from it, `drawers` its name to the roles that drew it, `agreed` to the coins drawn from it by whoever had the
+    source, `committed` a commitment to its context, its value and its opening, `circuits` the gates of a garbled search
+    to that search, `locked` what was locked in one to its rows. Two runs with another `salt` have other random bytes.
+    `answers` is all that the world was asked so far: as long as these are the same, so are the runs in two worlds.
+    """
+
+    world: World
+    names: tuple[str, ...]
+    compared: tuple[str, ...]
+    role: str = ""
+    salt: str = ""
+    coins: dict[str, list[Symbol]] = field(default_factory=dict)
+    named: dict[str, Symbol] = field(default_factory=dict)
+    secrets: dict[str, set[Any]] = field(default_factory=dict)
+    strings: Strings = field(default_factory=Strings)
+    committed: dict[bytes, tuple[bytes, Any, bytes]] = field(default_factory=dict)
+    agreed: dict[bytes, list[Symbol]] = field(default_factory=dict)
+    labels: dict[bytes, str] = field(default_factory=dict)
+    drawers: dict[str, set[str]] = field(default_factory=dict)
+    keys: list[int] = field(default_factory=list)
+    products: dict[str, Symbol] = field(default_factory=dict)
+    circuits: dict[bytes, Circuit] = field(default_factory=dict)
+    locked: dict[bytes, LockedUp] = field(default_factory=dict)
+    answers: dict[str, Hashable] = field(default_factory=dict)
+
+    def draw(self, symbol: Symbol, among: list[Symbol] | None = None) -> Symbol:
+        """Note a coin of its owner; one of the same name is the same coin, drawn again from the beginning."""
+        known = self.named.setdefault(symbol.name, symbol)
+        if known is symbol:
+            self.coins.setdefault(symbol.owner, []).append(symbol)
+            if among is not None:
+                among.append(symbol)
+        return known
+
+    def product(self, x: Form, y: Form) -> Symbol:
+        """The unknown that stands for x y: the same one for the same factors."""
+        name = f"({x.text})({y.text})"
+        return self.products.setdefault(name, Symbol(name, 0, FULL - 1, "product", "", None, (x, y)))
+
+    def digest(self, data: bytes) -> bytes:
+        """A hash whose preimage is remembered."""
+        return self.strings.digest(data)
+
+    def drawn(self, theirs: Set[bytes]) -> frozenset[str]:
+        """The permutations that whoever has these strings can draw."""
+        return frozenset(label for source, label in self.labels.items() if self.strings.makes(source, theirs))
+
+    def sources(self, theirs: Set[bytes]) -> list[bytes]:
+        """The agreed sources that whoever has these strings can draw from."""
+        return [source for source in self.agreed if self.strings.makes(source, theirs)]
+
+    def shared(self, theirs: Set[bytes]) -> set[Symbol]:
+        """The coins from agreed sources that whoever has these strings can draw."""
+        return {s for source in self.sources(theirs) for s in self.agreed[source]}
+
+    def permutation(self, size: int, source: bytes) -> Permutation:
+        """The world's permutation for this source of randomness; the same for all roles that share the source."""
+        if source not in self.labels:
+            if len(self.labels) == len(self.names):
+                raise LocalError(f"{self.role} draws a permutation that the model does not name")
+            self.labels[source] = self.names[len(self.labels)]
+        label = self.labels[source]
+        self.drawers.setdefault(label, set()).add(self.role)
+        images = self.answers[label] = self.images(label)
+        if len(images) != size:
+            raise LocalError(f"{label} has {len(images)} places in the model, {size} are wanted")
+        return Permutation(images)
+
+    def images(self, label: str) -> tuple[int, ...]:
+        """The permutation of this name."""
+        return self.world.permutations[self.names.index(label)]
+
+    def is_negative(self, x: Number) -> int:
+        """Whether the difference x of two compared numbers is negative, as the world has it."""
+        terms = Form.of(x).terms
+        sides = {s.name: c for s, c in terms.items() if s.name in self.compared}
+        rest = {s: c for s, c in terms.items() if s.name not in self.compared}
+        unit = max((abs(c) for c in sides.values()), default=0)
+        least, most = extent(rest)
+        if sorted(sides.values()) != [-unit, unit] or least <= -unit or most >= unit:
+            Form.of(x).refuse("compares what is no difference of two compared numbers")
+        rank = {c: self.world.ranks[self.compared.index(name)] for name, c in sides.items()}
+        negative = int(rank[unit] < rank[-unit])
+        less, more = sorted(sides, key=lambda name: sides[name])
+        self.answers[f"{more} - {less}"] = negative
+        return negative
+
+    def breaks_ties(self, x: Form) -> bool:
+        """Whether both numbers of a difference end in coins, so many that two are hardly ever equal."""
+        coins = [c for s, c in x.terms.items() if s.kind == "coin" and s.high >> (TIE_BITS - 1)]
+        return any(c > 0 for c in coins) and any(c < 0 for c in coins)
+
+
+class Coins:
+    """A role's randomness: every draw is a new unknown, every string of bytes a new string."""
+
+    def __init__(self, tape: Tape, owner: str, path: str) -> None:
+        self._tape, self._owner, self._path = tape, owner, path
+        self._count = 0
+
+    def _name(self, what: str) -> str:
+        self._count += 1
+        return f"{what} {self._count} of {self._owner} in {self._path}"
+
+    def bits(self, k: int) -> Number:
+        """A coin in [0, 2**k)."""
+        return self.below(1 << k)
+
+    def numbers(self, count: int, k: int) -> tuple[Number, ...]:
+        """So many coins in [0, 2**k)."""
+        return tuple(self.bits(k) for _ in range(count))
+
+    def below(self, n: Number) -> Number:
+        """A coin in [0, n); where n is an unknown, the coin tells of it."""
+        if not isinstance(n, Form):
+            return Form.of(self._coin(n - 1)) if n > 1 else 0
+        return Form.of(self._coin(n.high - 1, n))
+
+    def _coin(self, high: int, about: Form | None = None) -> Symbol:
+        return self._tape.draw(Symbol(self._name("coin"), 0, high, "coin", self._owner, about))
+
+    def randomiser(self) -> Symbol:
+        """A new encryption of zero, written as an exponent."""
+        return self._tape.draw(Symbol(self._name("randomiser"), 0, FULL - 1, "randomiser", self._owner))
+
+    def bytes(self, n: int) -> bytes:
+        """A string that nobody else draws."""
+        made = hashlib.shake_256(f"{self._name('bytes')}{self._tape.salt}".encode()).digest(n)
+        return self._tape.strings.draw(self._owner, made)
+
+    def fork(self, label: str) -> Coins:
+        """Randomness of its own."""
+        return Coins(self._tape, self._owner, f"{self._path} {label}")
+
+    def holds(self, secret: Any) -> None:
+        """Note that the owner knows this secret of a key."""
+        self._tape.secrets.setdefault(self._owner, set()).add(secret)
+
+    def permutation(self, size: int) -> Permutation:
+        """A permutation of the world."""
+        return self._tape.permutation(size, self.bytes(32))
+
+
+class AgreedCoins:
+    """A stream keyed by bytes: whoever has the bytes draws the same."""
+
+    def __init__(self, tape: Tape, key: bytes) -> None:
+        self._tape, self._key = tape, key
+        self._count = 0
+
+    def permutation(self, size: int) -> Permutation:
+        """The permutation that all holders of the bytes draw."""
+        return self._tape.permutation(size, self._key)
+
+    def bits(self, k: int) -> Number:
+        """A coin in [0, 2**k) of all holders of the bytes."""
+        return self.below(1 << k)
+
+    def numbers(self, count: int, k: int) -> tuple[Number, ...]:
+        """So many coins in [0, 2**k) of all holders of the bytes."""
+        return tuple(self.bits(k) for _ in range(count))
+
+    def below(self, n: int) -> Number:
+        """A coin in [0, n) of all holders of the bytes."""
+        self._count += 1
+        name = f"coin {self._count} of {self._key.hex()}"
+        drawn = self._tape.agreed.setdefault(self._key, [])
+        return Form.of(self._tape.draw(Symbol(name, 0, n - 1, "coin", AGREED), drawn)) if n > 1 else 0

@@ -1,0 +1,263 @@
+"""All roles of a protocol run over symbols: the driver that carries their messages and keeps what everybody saw.
+
+It counts letters, lets somebody vanish and marks the absent as `protocols.runtime.simulate` does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from protocols.errors import LocalError, StallError
+from protocols.runtime.claims import Model
+from protocols.runtime.endpoint import Endpoint, Greeted
+from protocols.runtime.message import Kind
+from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Program, Session
+from smc_dp.leakage.symbolic import ideal_primitives
+from smc_dp.leakage.symbolic.coins import Coins, Tape
+from smc_dp.leakage.symbolic.form import Form, Symbol
+from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
+from smc_dp.leakage.symbolic.rebind import Rebinding
+from smc_dp.leakage.symbolic.role import SymbolicRole, VanishedError
+from smc_dp.leakage.symbolic.trace import GREETING, Sent, Trace
+from smc_dp.leakage.symbolic.worlds import World
+
+Gate = Callable[[Sent], bool]
+
+
+def everything(sent: Sent) -> bool:
+    """The gate that is always open."""
+    return True
+
+
+class _Office:
+    """Every letter that was handed in, in this order. Those that the gate does not let out are kept, and so is the late
+    one until its reader has given it up.
+    """
+
+    def __init__(self, pattern: Pattern, gate: Gate) -> None:
+        self.gate = gate
+        self.kept: dict[int, Sent] = {}
+        self.held: deque[Sent] = deque()  # the late letter, and what follows it on its link
+        self._pattern = pattern
+        self._letters = Counter[str]()  # sealed ones, by sender
+        self._out: dict[int, Sent] = {}
+        self._new: list[tuple[Sent, bool]] = []  # with whether it is late
+        self._late: int | None = None
+
+    @property
+    def sent(self) -> tuple[Sent, ...]:
+        """All that is out, in the order in which it was handed in."""
+        return tuple(self._out[place] for place in sorted(self._out))
+
+    def post(self, sent: Sent) -> None:
+        """Take a letter; raises `VanishedError` when its sender sends no more."""
+        number = 1 if sent.greets else self._letters[sent.sender] + 2
+        if sent.sender == self._pattern.name and not self._pattern.late and number >= self._pattern.letter:
+            raise VanishedError
+        self._letters[sent.sender] += sent.to != PUBLIC_NAME
+        place = len(self._out) + len(self.kept)
+        if self._is_late(sent, number):
+            self._late = place
+        self.kept[place] = sent
+        self.let_out()
+
+    def let_out(self) -> None:
+        """What the gate lets out by now goes on its way."""
+        for place in [place for place, sent in self.kept.items() if self.gate(sent)]:
+            sent = self._out[place] = self.kept.pop(place)
+            self._new.append((sent, place == self._late))
+
+    def carry(self, roles: Mapping[str, SymbolicRole]) -> bool:
+        """Deliver what is out, and not held back; whether there was anything."""
+        new, self._new = self._new, []
+        for sent, late in new:
+            if late or (self.held and self._link(sent) == self._link(self.held[0])):
+                self.held.append(sent)
+            elif sent.to != PUBLIC_NAME:
+                roles[sent.to].deliver(sent)
+        return bool(new)
+
+    def let_go(self, roles: Mapping[str, SymbolicRole]) -> None:
+        """Deliver what was held back."""
+        while self.held:
+            sent = self.held.popleft()
+            roles[sent.to].deliver(sent)
+
+    def stages(self, role: SymbolicRole) -> tuple[str, ...]:
+        """The stages of a role that anybody knows of: of each it has sent a letter, or signed the end, and what it
+        handed in before is out.
+        """
+        shown = max((s.entered for s in self._out.values() if s.sender == role.name), default=0)
+        waiting = min((s.entered for s in self.kept.values() if s.sender == role.name), default=None)
+        over = len(role.stages) if role.end else role.left
+        return tuple(role.stages[: max(shown, over if waiting is None else min(over, waiting - 1))])
+
+    def _is_late(self, sent: Sent, number: int) -> bool:
+        pattern = self._pattern
+        return pattern.late and (sent.sender, number) == (pattern.name, pattern.letter) and sent.to != PUBLIC_NAME
+
+    @staticmethod
+    def _link(sent: Sent) -> tuple[str, str]:
+        return sent.sender, sent.to
+
+
+class Running:
+    """All roles in this world, which go on as far as the pattern lets them, and the letters that the gate lets out."""
+
+    def __init__(
+        self,
+        program: Program,
+        model: Model,
+        p: Any,
+        world: World,
+        salt: str = "",
+        pattern: Pattern = EVERYBODY_STAYS,
+        gate: Gate = everything,
+    ) -> None:
+        self._tape = tape = Tape(world, model.permutations, model.compared(p), salt=salt)
+        session = Session(program, p, dict.fromkeys(program.participants(p), bytes(32)), bytes(SESSION_BYTES))
+        self._unknowns: dict[str, Symbol] = {}
+        self._given = model.inputs(p, self._unknown)
+        self._model, self._p, self._published = model, p, False
+        self._office = _Office(pattern, gate)
+        code: Mapping[Kind, Any] = program.roles
+        rebinding = Rebinding(ideal_primitives.instead(tape), {role.__module__ for role in code.values()})
+        greetings = _greetings(session, tape, self._office, rebinding)
+        self._roles = {name: SymbolicRole(name, tape, self._office, greetings) for name in session.names}
+        for name, role in self._roles.items():
+            function = rebinding.function(code[session.kind(name)])
+            beforehand, role.answers = model.asked(p, self._given[name])
+            role.coroutine = function(Endpoint(session, name, role), *beforehand)
+
+    def _unknown(self, name: str, bits: int) -> Form:
+        self._unknowns[name] = Symbol(name, 0, (1 << bits) - 1, "input", "")
+        return Form.of(self._unknowns[name])
+
+    @property
+    def sent(self) -> tuple[Sent, ...]:
+        """The letters that are out, in the order in which they were handed in."""
+        return self._office.sent
+
+    @property
+    def answers(self) -> Mapping[str, Hashable]:
+        """All that the world was asked so far, in the order of asking."""
+        return self._tape.answers
+
+    @property
+    def kept(self) -> tuple[Sent, ...]:
+        """The letters that were handed in, and that the gate has not let out."""
+        return tuple(self._office.kept.values())
+
+    def go_on(self) -> None:
+        """Until all have ended, or nobody can do anything without a letter that is kept.
+
+        Raises `LocalError` where the code asks what linear forms cannot answer.
+        """
+        self._office.let_out()
+        roles = self._roles
+        while any(role.end is None for role in roles.values()):
+            ends = [role.end for role in roles.values()]
+            moved = self._office.carry(roles)
+            for role in roles.values():
+                role.run()
+                moved |= self._office.carry(roles)
+            if not moved and ends == [role.end for role in roles.values()]:
+                if self.kept:
+                    return
+                _give_up(roles, self._office)
+        self._end()
+
+    def _end(self) -> None:
+        self._office.let_go(self._roles)
+        if not self._published and all(role.end != "stopped" for role in self._roles.values()):
+            for role in self._roles.values():
+                _publish(role, self._office)
+        self._published = True
+
+    @property
+    def trace(self) -> Trace:
+        """The run so far. Raises `LocalError` where a role was refused an answer, whatever it made of that."""
+        tape, sent = self._tape, self._office.sent
+        _nothing_refused([*self._unknowns.values(), *tape.named.values(), *tape.products.values()])
+        owners = {name: _owner(symbol, self._given) for name, symbol in self._unknowns.items()}
+        stages = {name: self._office.stages(role) for name, role in self._roles.items()}
+        said = [(s.sender, s.message) for s in sent]
+        ideal = partial(self._model.given, self._p, self._given, said) if self._model.given else None
+        return Trace(tape, sent, dict(self._unknowns), owners, stages, ideal)
+
+    def close(self) -> None:
+        """Give all roles up where they stand."""
+        for role in self._roles.values():
+            role.close()
+
+
+def run(
+    program: Program, model: Model, p: Any, world: World, salt: str = "", pattern: Pattern = EVERYBODY_STAYS
+) -> Trace:
+    """Run all roles in this world, as far as the pattern lets them.
+
+    Raises `LocalError` where the code asks what linear forms cannot answer, whatever the role makes of the refusal.
+    """
+    running = Running(program, model, p, world, salt, pattern)
+    try:
+        running.go_on()
+    finally:
+        running.close()
+    return running.trace
+
+
+def _nothing_refused(symbols: Iterable[Symbol]) -> None:
+    why = next((why for s in symbols for why in s.refused), None)
+    if why is not None:
+        raise LocalError(f"a role {why}, and goes on without an answer")
+
+
+def _greetings(session: Session, tape: Tape, office: _Office, rebinding: Rebinding) -> dict[str, Greeted[Any]]:
+    """What everybody says in its greeting, which all can read before anything else is sent."""
+    found: dict[str, Greeted[Any]] = {}
+    for name in session.greeters:
+        greeting = session.says(name)
+        if greeting is not None:
+            tape.role = name
+            make: Any = greeting.make
+            made = rebinding.function(make)(session.parameters, name, Coins(tape, name, GREETING))
+            found[name] = Greeted(made, tape.digest(f"{GREETING} {name}".encode()))
+            office.post(Sent(name, PUBLIC_NAME, made, GREETING, greets=True))
+    return found
+
+
+def _give_up(roles: Mapping[str, SymbolicRole], office: _Office) -> None:
+    """Nobody can move: mark those absent of whom nothing more will come, or what is held back, and let that go."""
+    over = {name for name, role in roles.items() if role.end in ("gone", "stopped")}
+    held = {(s.to, s.sender) for s in office.held}
+    marks = [(role, s) for role in roles.values() for s in role.awaited if s in over or (role.name, s) in held]
+    if not marks and not office.held:
+        raise StallError({r.name: r.want.kind.__name__ for r in roles.values() if r.want})
+    for role, sender in marks:
+        role.miss(sender)
+    office.let_go(roles)
+
+
+def _publish(role: SymbolicRole, office: _Office) -> None:
+    """What a role has published leaves when everybody has ended, and nobody was stopped."""
+    if role.end == "done":
+        for sent in role.unpublished:
+            try:
+                office.post(sent)
+            except VanishedError:
+                return
+
+
+def _owner(symbol: Symbol, given: Mapping[str, tuple[Any, ...]]) -> str:
+    return next(name for name, inputs in given.items() if _mentions(inputs, symbol))
+
+
+def _mentions(value: Any, symbol: Symbol) -> bool:
+    if isinstance(value, Form):
+        return symbol in value.terms
+    if isinstance(value, tuple | list):
+        return any(_mentions(v, symbol) for v in value)
+    return hasattr(value, "__dict__") and any(_mentions(v, symbol) for v in vars(value).values())

@@ -1,0 +1,133 @@
+"""Sharing and masking of a symbolic run: strings that open with enough shares, and masks that are vectors of unknowns.
+
+A mask is determined by its label and by the string that it is stretched from: the same of both give the same unknowns,
+and whoever has the string, by drawing, reading, opening or agreeing on it, knows them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from protocols.arithmetic import shamir
+from protocols.crypto import masking
+from smc_dp.leakage.symbolic.coins import AgreedCoins, Coins, Tape
+from smc_dp.leakage.symbolic.form import Form, Number
+from smc_dp.leakage.symbolic.strings import NOBODY
+
+_Mask = tuple[Number, ...]
+
+
+def sharing(tape: Tape) -> Any:
+    """`arithmetic.shamir`: shares are new strings, and so many of them give the secret."""
+    strings = tape.strings
+
+    def deal(secret: bytes, threshold: int, count: int, rng: Coins) -> tuple[bytes, ...]:
+        shares = tuple(rng.bytes(len(secret)) for _ in range(count))
+        strings.opens(secret, shares, threshold)
+        return shares
+
+    def combine(shares: Mapping[int, bytes]) -> bytes:
+        for secret, ways in strings.ways.items():
+            for dealt, enough in ways:
+                right = [0 < x <= len(dealt) and dealt[x - 1] == share for x, share in shares.items()]
+                if all(right) and len(right) >= enough:
+                    return secret
+        return strings.digest(b"shares of nothing" + b"".join(shares.values()))
+
+    return SimpleNamespace(deal=deal, combine=combine, MOST_SHARES=shamir.MOST_SHARES)
+
+
+class Masking:
+    """`crypto.masking`: keys and what is agreed under them are strings, masks are unknowns."""
+
+    ClosedSecret = masking.ClosedSecret
+    SECRET_BYTES, KEY_BYTES, DIGEST_BYTES = masking.SECRET_BYTES, masking.KEY_BYTES, masking.DIGEST_BYTES
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self._secrets: dict[bytes, bytes] = {}  # by key
+        self._under: dict[tuple[bytes, bytes], bytes] = {}  # what is covered, by its label and what covers it
+
+    def public_key(self, secret: bytes) -> bytes:
+        """A string that follows from the secret, and not the other way."""
+        key = self._tape.strings.follows(b"mask key", secret)
+        self._secrets[key] = secret
+        return key
+
+    def agree(self, secret: bytes, peer: bytes) -> bytes:
+        """A string that follows from either secret."""
+        return self._tape.strings.follows(b"agreed", *sorted((secret, self._secrets[peer])))
+
+    def agree_with_all(self, secret: bytes, peers: Sequence[bytes]) -> tuple[bytes, ...]:
+        """The same with each of these."""
+        return tuple(self.agree(secret, peer) for peer in peers)
+
+    def agreeing(self, key: bytes) -> bytes | None:
+        """The key itself: with no other does everybody agree on the same. None for one that has no secret."""
+        return key if key in self._secrets else None
+
+    def closed_key(self, secret: masking.ClosedSecret) -> bytes:
+        """That of a closed secret."""
+        return self.public_key(secret.secret)
+
+    def closed_pairs(self, secret: masking.ClosedSecret, index: int, keys: Sequence[bytes]) -> masking.ClosedPairs:
+        """A string for each key that has a secret, which follows from either secret."""
+        agreed = (self.agree(secret.secret, key) if key in self._secrets else None for key in keys)
+        return masking.ClosedPairs(index, tuple(agreed))
+
+    def closed_after(self, pairs: masking.ClosedPairs) -> masking.ClosedPairs:
+        """Strings that follow from these, and not the other way."""
+        after = (agreed and self._tape.strings.follows(b"after", agreed) for agreed in pairs.agreed)
+        return masking.ClosedPairs(pairs.index, tuple(after))
+
+    def closed_mask(self, context: bytes, pairs: masking.ClosedPairs, other: int, length: int, width: int) -> _Mask:
+        """Unknowns to whoever does not have what was agreed on."""
+        low, high = sorted((pairs.index, other))
+        return self._stretched(
+            b"closed" + context + b"%d\0%d\0" % (low, high) + (pairs.agreed[other] or b""), length, width
+        )
+
+    def self_mask(self, context: bytes, index: int, seed: bytes, length: int, width: int) -> _Mask:
+        """Unknowns to whoever does not have the seed."""
+        return self._stretched(b"self" + context + b"%d\0" % index + seed, length, width)
+
+    def pair_mask(self, context: bytes, one: int, other: int, agreed: bytes, length: int, width: int) -> _Mask:
+        """Unknowns to whoever does not have what was agreed on."""
+        low, high = sorted((one, other))
+        return self._stretched(b"pair" + context + b"%d\0%d\0" % (low, high) + agreed, length, width)
+
+    def expand(self, key: bytes, length: int, width: int) -> _Mask:
+        """Unknowns to whoever does not have the key."""
+        return self._stretched(key, length, width)
+
+    def combined(self, plus: Iterable[_Mask], minus: Iterable[_Mask], length: int, width: int) -> _Mask:
+        """The sum of the first less that of the others."""
+        # a vector that role code packed as words stands for its numbers, as a mask does
+        plus, minus = ([getattr(m, "numbers", m) for m in some] for some in (plus, minus))
+        modulus = 1 << (8 * width)
+        return tuple((sum(m[i] for m in plus) - sum(m[i] for m in minus)) % modulus for i in range(length))
+
+    def covered(
+        self, context: bytes, dealer: int, holder: int, agreed: bytes, strings: Sequence[bytes]
+    ) -> tuple[bytes, ...]:
+        """Strings that give others to whoever has what was agreed on; or those others, for such strings."""
+        label = b"cover" + context + b"%d\0%d\0" % (dealer, holder) + agreed
+        return tuple(self._under.get((label, s)) or self._cover(label, agreed, s) for s in strings)
+
+    def _cover(self, label: bytes, agreed: bytes, under: bytes) -> bytes:
+        strings = self._tape.strings
+        made = strings.draw(NOBODY, hashlib.sha256(label + under).digest())
+        strings.opens(under, (made, agreed), 2)
+        self._under[label, made] = under
+        return made
+
+    def digest(self, vector: Sequence[Number], width: int) -> bytes:
+        """A digest of numbers."""
+        return self._tape.strings.digest_of(vector)
+
+    def _stretched(self, source: bytes, length: int, width: int) -> _Mask:
+        agreed = AgreedCoins(self._tape, source)
+        return tuple(Form.of(agreed.bits(8 * width)) for _ in range(length))

@@ -1,0 +1,116 @@
+"""The byte strings of a symbolic run: random ones with their owners, digests with what was hashed, and what follows
+from what.
+
+All are real bytes, so that role code can join, hash, compare and send them. Whether a coalition has one is not a matter
+of bytes: it has what its members drew or read, the digests of what it has, and what can be made of enough others of
+them, as a secret can of its shares.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from smc_dp.leakage.symbolic.form import Form, Number
+
+NOBODY = ""  # the owner of strings that nobody draws, for they follow from others
+Way = tuple[tuple[bytes, ...], int]
+
+
+@dataclass(repr=False)
+class Strings:
+    """`drawn`: the random strings by the role that drew them. `hashed`: a digest to what was hashed. `numbers`: a
+    digest to the numbers that it is of. `ways`: a string to strings of which so many give it.
+    """
+
+    drawn: dict[str, dict[bytes, None]] = field(default_factory=dict)
+    hashed: dict[bytes, bytes] = field(default_factory=dict)
+    numbers: dict[bytes, tuple[Form, ...]] = field(default_factory=dict)
+    ways: dict[bytes, set[Way]] = field(default_factory=dict)
+    _known_parts: dict[bytes, tuple[list[bytes], list[bytes]]] = field(default_factory=dict)
+
+    def draw(self, owner: str, made: bytes) -> bytes:
+        """Note a string that this role drew."""
+        self._known_parts.clear()
+        self.drawn.setdefault(owner, {})[made] = None
+        return made
+
+    def opens(self, made: bytes, of: Iterable[bytes], enough: int) -> None:
+        """Note that so many of these give the string."""
+        self.ways.setdefault(made, set()).add((tuple(of), enough))
+
+    def follows(self, what: bytes, *of: bytes) -> bytes:
+        """A string that each of these gives, and that gives none of them."""
+        made = hashlib.sha256(b"follows\0" + what + b"".join(of)).digest()
+        self.opens(self.draw(NOBODY, made), of, 1)
+        return made
+
+    def signature(self, name: str, statement: Iterable[bytes]) -> bytes:
+        """What stands for somebody's signature: the same for the same statement, and nobody else can make it."""
+        data = b"\0".join((b"signature", name.encode(), *statement))
+        return self.draw(name, self._hashed(hashlib.sha512(data).digest(), data))
+
+    def digest(self, data: bytes) -> bytes:
+        """A hash whose preimage is remembered."""
+        return self._hashed(hashlib.sha256(data).digest(), data)
+
+    def digest_of(self, values: Iterable[Number]) -> bytes:
+        """A hash of numbers, of which some may be unknown: the same for the same numbers."""
+        forms = tuple(Form.of(x) for x in values)
+        made = self.digest(b"numbers\0" + "\0".join(f"{x.text} mod {x.wrap}" for x in forms).encode())
+        self.numbers[made] = forms
+        return made
+
+    def is_string(self, value: Any) -> bool:
+        """Whether these are random bytes as they were drawn, hashed, or made for a commitment."""
+        if not isinstance(value, bytes):
+            return False
+        return value in self.hashed or any(value in owned for owned in self.drawn.values())
+
+    def reached(self, members: Set[str], read: Set[bytes]) -> set[bytes]:
+        """All strings that these roles have, having read these, but for digests of what they have."""
+        theirs = {*read, *(s for name in members for s in self.drawn.get(name, ()))}
+        while more := {made for made, ways in self.ways.items() if made not in theirs and self._given(ways, theirs)}:
+            theirs |= more
+        return theirs
+
+    def _given(self, ways: Iterable[Way], theirs: Set[bytes]) -> bool:
+        return any(sum(self.makes(s, theirs) for s in parts) >= enough for parts, enough in ways)
+
+    def makes(self, source: bytes, theirs: Set[bytes]) -> bool:
+        """Whether who has these strings can make the source: it needs all random ones in it, and of public bytes
+        anybody has all.
+        """
+        if source in theirs:
+            return True
+        drawn, inside = self._parts(source)
+        return all(s in theirs for s in drawn) and all(self.makes(digest, theirs) for digest in inside)
+
+    def tells_of(self, theirs: Set[bytes]) -> list[Form]:
+        """The numbers that whoever has these strings can try: their digests are among them, or hashed in them together
+        with nothing that is not.
+        """
+        seen: dict[bytes, None] = {}
+        todo = sorted(theirs)
+        while todo:
+            text = todo.pop()
+            drawn, inside = self._parts(text)
+            if text not in seen and all(s in theirs or s == text for s in drawn):
+                seen[text] = None
+                todo += inside
+        return [form for text in seen for form in self.numbers.get(text, ()) if form.terms]
+
+    def _hashed(self, made: bytes, data: bytes) -> bytes:
+        self._known_parts.clear()
+        self.hashed[made] = data
+        return made
+
+    def _parts(self, source: bytes) -> tuple[list[bytes], list[bytes]]:
+        """The random strings and the digests in a string, or in what was hashed to make it."""
+        if source not in self._known_parts:
+            whole = self.hashed.get(source, source)
+            inside = [digest for digest in self.hashed if digest != source and digest in whole]
+            self._known_parts[source] = [s for owned in self.drawn.values() for s in owned if s in whole], inside
+        return self._known_parts[source]

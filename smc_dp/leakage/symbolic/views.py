@@ -1,0 +1,313 @@
+"""What a coalition sees of a symbolic run, as facts and as numbers; when two runs look the same to it.
+
+*Facts* are what a member reads off without computing: who sends what to whom in which stage, integers and bytes in its
+mail, permutations that it drew. *Rows* are linear forms whose value it has. Coins of the others, and their private
+inputs, are unknowns without any prior. Then two runs look the same exactly when the facts and the linear relations
+among the rows are the same, for these determine the distribution of everything seen; sizes give one thing more, their
+order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import lcm
+from typing import Any
+
+from flint import fmpq
+
+from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.leakage.symbolic import circuits
+from smc_dp.leakage.symbolic.box import Box, Secret
+from smc_dp.leakage.symbolic.form import Form, Number, Symbol, slots, symbols_of
+from smc_dp.leakage.symbolic.span import Combination, Span
+from smc_dp.leakage.symbolic.trace import Trace, values
+from smc_dp.leakage.symbolic.worlds import World
+
+CONSTANT = ""  # the name that the constant of a form goes by among the names of unknowns
+Recipe = tuple[tuple[tuple[int, Any], ...], tuple[tuple[str, Any], ...]]
+
+
+@dataclass(repr=False)
+class SymbolicView:
+    """Facts, forms whose values are given, and the unknowns that the members know because they are theirs.
+
+    `drawn` names the permutations that the members can draw. `numbers` are those forms that a member reads as they are,
+    for the question which coins are long enough; `hints` are forms that it can narrow down. `names` are other names for
+    unknowns that the members know without knowing whose they are. `of` is a view of the same members of which this one
+    has all that is given, and more after it.
+    """
+
+    trace: Trace
+    known: frozenset[Symbol]
+    facts: list[Hashable] = field(default_factory=list)
+    given: list[Form] = field(default_factory=list)
+    numbers: list[Form] = field(default_factory=list)
+    hints: list[Form] = field(default_factory=list)
+    drawn: frozenset[str] = frozenset()
+    names: Mapping[str, str] = field(default_factory=dict)
+    of: SymbolicView | None = None
+    _solved: dict[int, tuple[Form, Recipe | None]] = field(default_factory=dict)
+
+    def with_more(self, more: Sequence[Form]) -> SymbolicView:
+        """The same view, in which these are given as well."""
+        return SymbolicView(self.trace, self.known, self.facts, [*self.given, *more], names=self.names, of=self)
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for two views exactly when they look the same."""
+        return self.key_in(self.trace.tape.world)
+
+    def key_in(self, world: World) -> Hashable:
+        """The same in a world in which this was the run as well, with other orders that nobody asked for so far."""
+        orders = frozenset((recipe, world.ranks[i] < world.ranks[j]) for i, j, recipe in self._differences)
+        return self._looks, orders
+
+    @cached_property
+    def _looks(self) -> Hashable:
+        return tuple(self.facts), len(self._learnt.rows), tuple(self._learnt.relations)
+
+    def solve(self, form: Form) -> Recipe | None:
+        """How to compute the form from the rows and what is the members' own; None if that cannot be done."""
+        if id(form) not in self._solved:
+            self._solved[id(form)] = form, self._learnt.solve(form)
+        return self._solved[id(form)][1]
+
+    def tells_of(self, form: Form) -> bool:
+        """Whether the members can compute a difference of compared numbers that this unknown is one of."""
+        differences = (x for _, _, x in self.trace.contests if not form.terms.keys().isdisjoint(x.terms))
+        return any(self.solve(x) is not None for x in differences)
+
+    def exactly(self, recipe: Recipe, form: Form) -> bool:
+        """Whether the rows of a recipe are enough for all of the form's value, and not just for its remainder."""
+        return self._learnt.exactly(recipe, form)
+
+    def sums(self, forms: Iterable[Form]) -> int:
+        """How many independent sums of private inputs the members know beyond those that these forms make."""
+        made = [self.unknown(form) for form in forms]
+        return self._learnt.inputs_alone + self._learnt.beside(made) - _rank(made)
+
+    def gives(self, recipe: Recipe, form: Form) -> bool:
+        """Whether a recipe of a view that looks the same computes this form here."""
+        total: dict[str, Any] = dict(recipe[1])
+        for i, c in recipe[0]:
+            _add(total, self.named(self._learnt.rows[i]), c)
+        return {name: c for name, c in total.items() if c} == self.named(form)
+
+    def named(self, form: Form) -> dict[str, Any]:
+        """The coefficients of a form by the names of its unknowns, and that of the constant."""
+        named: dict[str, Any] = {self.names.get(s.name, s.name): c for s, c in form.terms.items()}
+        return named | ({CONSTANT: form.constant} if form.constant else {})
+
+    def unknown(self, form: Form) -> dict[str, int]:
+        """The part of a form that is not the members' own."""
+        return {s.name: c for s, c in form.terms.items() if s not in self.known}
+
+    @cached_property
+    def _differences(self) -> list[tuple[int, int, Recipe]]:
+        """Every difference of compared numbers that the members can compute, and how; its sign they see."""
+        found = ((i, j, self.solve(difference)) for i, j, difference in self.trace.contests)
+        return [(i, j, recipe) for i, j, recipe in found if recipe is not None]
+
+    @cached_property
+    def _learnt(self) -> _Learnt:
+        learnt = _Learnt(self, self.of._learnt if self.of else None)
+        for form in self.given[len(self.of.given) if self.of else 0 :]:
+            learnt.add(form)
+        todo = [x for x in self.trace.joins if id(x[0]) not in learnt.joined]
+        # who can compute a number that was made by joining digits knows the digits
+        while (found := next((x for x in todo if learnt.has(x[0])), None)) is not None:
+            todo = [x for x in todo if x is not found]
+            learnt.joined[id(found[0])] = found[0]
+            for digit in found[1]:
+                learnt.add(digit)
+        return learnt
+
+
+class _Learnt:
+    """The rows of a view, and every relation among them; those of another view of the same members come first."""
+
+    def __init__(self, view: SymbolicView, first: _Learnt | None = None) -> None:
+        self._view = view
+        inputs = frozenset(s.name for s in view.trace.inputs.values())
+        self._span: Span = first._span.copy() if first else Span(inputs)
+        self._columns: set[str] = set(first._columns if first else ())
+        self.rows: list[Form] = list(first.rows if first else ())
+        self.relations: list[Hashable] = list(first.relations if first else ())
+        self.joined: dict[int, Form] = dict(first.joined if first else {})  # whose digits are among the rows
+
+    def add(self, row: Form) -> None:
+        unknown = self._view.unknown(row)
+        found = self._span.add(unknown)
+        self._columns.update(unknown)
+        self.rows.append(row)
+        if found is not None:
+            self.relations.append((len(self.rows) - 1, self._recipe(found, row)))
+
+    def solve(self, form: Form) -> Recipe | None:
+        unknown = self._view.unknown(form)
+        found = self._span.solve(unknown) if self._columns.issuperset(unknown) else None
+        return None if found is None else self._recipe(found, form)
+
+    @property
+    def inputs_alone(self) -> int:
+        """How many independent sums of private inputs, and of nothing else, the rows give."""
+        return self._span.rank - self._span.other_rank
+
+    def beside(self, rows: Iterable[Mapping[str, int]]) -> int:
+        """How many of these are no combination of the rows and of those before them."""
+        span = self._span.copy()
+        return sum(span.add(row) is None for row in rows)
+
+    def has(self, form: Form) -> bool:
+        """Whether all of the form's value can be computed."""
+        recipe = self.solve(form)
+        return recipe is not None and self.exactly(recipe, form)
+
+    def exactly(self, recipe: Recipe, form: Form) -> bool:
+        """Whether no unknown of the form is longer than the numbers mod which the recipe's rows are known.
+
+        A row times p/q is known mod that number over the powers of two in q; all moduli here are powers of two.
+        """
+        used = [(self.rows[i].wrap, int(c.q)) for i, c in recipe[0]]
+        moduli = [wrap // (q & -q) for wrap, q in used if wrap]
+        return all(s.high - s.low < modulus for modulus in moduli for s in form.terms)
+
+    def _recipe(self, used: Combination, form: Form) -> Recipe:
+        """The combination of rows, and the members' own numbers and the constant to be added to make the form."""
+        rest = self._view.named(form)
+        for i, c in used.items():
+            _add(rest, self._view.named(self.rows[i]), -c)
+        return tuple(sorted(used.items())), tuple(sorted((name, fmpq(c)) for name, c in rest.items() if c))
+
+
+def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
+    """Everything that the members see together, beside what everybody sees: headers, and what is published."""
+    tape = trace.tape
+    known = {s for name in members for s in tape.coins.get(name, ())}
+    known |= {s for name, s in trace.inputs.items() if trace.owners[name] in members}
+    mail = [s for s in trace.sent if s.to in members or s.to == PUBLIC_NAME]
+    found = [v for s in mail for v in values(s.message)]
+    own = {x for name in members for x in tape.secrets.get(name, ())}
+    held = {x.key for x in (*own, *found) if isinstance(x, Secret)}
+    boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in values(s.message)}
+    texts = {v for v in found if isinstance(v, bytes)}
+    before = tape.strings.reached(members, texts)
+    rows = list(circuits.opened(tape.locked, before, texts))
+    theirs = tape.strings.reached(members, texts | {x for key, row in rows for x in (key.tag, key.key, row.text)})
+    drawn = tape.drawn(theirs)
+    acquainted = tape.sources(before)
+    strangers = [tape.agreed[source] for source in tape.sources(theirs) if source not in acquainted]
+    known |= tape.shared(theirs)
+    known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
+    view = SymbolicView(trace, frozenset(known), drawn=drawn, names=circuits.renamed(strangers))
+    view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
+    view.facts += heads(trace)
+    for value in found:
+        if isinstance(value, Box):
+            _read_box(view, value, value.n in held)
+        else:
+            _read_plain(view, value)
+    for tried in _tried(view, [v for v in found if isinstance(v, Box)], held, boxes):
+        more = view.given if len(tried) == 1 else view.hints
+        more += tried
+    for key, row in rows:
+        view.facts.append(tuple(x if x in before else "a new string" for x in (key.tag, row.text)))
+        for number in row.numbers:
+            _read_plain(view, number)
+    for circuit in tape.circuits.values():
+        view.given += circuit.numbers(before)
+    view.given += _opened(trace, found, texts)
+    view.hints += tape.strings.tells_of(theirs)
+    for circuit in tape.circuits.values():
+        if circuit.is_ordered_by(drawn) and view.solve(circuit.ties) is not None:
+            view.hints += circuit.differences()
+    return view
+
+
+def heads(trace: Trace) -> tuple[Hashable, ...]:
+    """What anybody sees of a run: who sends what to whom in which stage, and the stages of each."""
+    sent = [(s.sender, s.to, type(s.message).__name__, s.stage) for s in trace.sent]
+    return *sent, *trace.stages.items()
+
+
+def released(trace: Trace, members: frozenset[str]) -> SymbolicView:
+    """What the members would have if a trusted third party had done it all: their inputs, and what it gives everybody,
+    which is the sum of the shares if nothing else is said.
+    """
+    known = frozenset(s for name, s in trace.inputs.items() if trace.owners[name] in members)
+    if trace.ideal is not None:
+        return SymbolicView(trace, known, given=list(trace.given(members).values()))
+    published = (s for s in trace.sent if s.to == PUBLIC_NAME and not s.greets)
+    shares = [[v for v in values(s.message) if not isinstance(v, bytes)] for s in published]
+    return SymbolicView(trace, known, given=[Form.of(sum(column)) for column in zip(*shares, strict=True)])
+
+
+def _read_plain(view: SymbolicView, value: Any) -> None:
+    """A fact, or a number with everything that is packed into it."""
+    view.facts.append("a number" if isinstance(value, Form) else value)
+    for number in slots(value) if isinstance(value, Form) else ():
+        view.numbers.append(number)
+        view.given.append(number)
+
+
+def _opened(trace: Trace, found: Iterable[Any], texts: Set[bytes]) -> Iterator[Form]:
+    """The numbers in commitments that were read together with what opens them."""
+    committed = trace.tape.committed
+    for _, value, opening in (committed[v] for v in found if isinstance(v, bytes) and v in committed):
+        if opening in texts and isinstance(value, tuple):
+            yield from (Form.of(x) for x in value)
+
+
+def _read_box(view: SymbolicView, box: Box, opened: bool) -> None:
+    """Content and randomiser for who holds the key, their sum for everybody else."""
+    if opened:
+        _read_plain(view, box.content)
+        view.hints += box.tells
+    else:
+        view.facts.append("a locked box")
+    view.given.append(Form.of(box.randomiser if opened else box.content + box.randomiser))
+
+
+def _tried(view: SymbolicView, read: Sequence[Box], held: Set[int], boxes: set[int]) -> Iterator[list[Form]]:
+    """What exponents are found by trying: those of boxes, and of products of boxes, in which nothing else is unknown.
+
+    A product that the members can make has a whole number of each box; which of them leave nothing else is linear
+    algebra. Every box that was raised has to be seen.
+    """
+    span = Span()
+    raised: list[Box] = []
+    for box in read:
+        hidden = Form.of(box.randomiser if box.n in held else box.plain + box.randomiser)
+        rest = {s.name: c for s, c in hidden.terms.items() if s.kind != "product" and s not in view.known}
+        if not rest and not box.trials:
+            continue
+        raised.append(box)
+        used = span.add(rest)
+        if used is not None:
+            yield _exponents(view, [(raised[i], -c) for i, c in used.items()] + [(box, fmpq(1))], boxes)
+
+
+def _exponents(view: SymbolicView, product: Sequence[tuple[Box, Any]], boxes: set[int]) -> list[Form]:
+    """The unknown exponents of a product of powers, one for each box that was raised; none if such a box is unseen."""
+    whole = lcm(*(int(c.q) for _, c in product))
+    found: dict[int, Number] = {}
+    for box, c in product:
+        for base, k in box.trials:
+            if id(base) not in boxes:
+                return []
+            found[id(base)] = found.get(id(base), 0) + k * int(c * whole)
+    return [k for k in found.values() if isinstance(k, Form) and view.unknown(k)]
+
+
+def _rank(rows: Iterable[Mapping[str, int]]) -> int:
+    span = Span()
+    for row in rows:
+        span.add(row)
+    return span.rank
+
+
+def _add(total: dict[str, Any], named: Mapping[str, Any], factor: Any) -> None:
+    for name, c in named.items():
+        total[name] = total.get(name, 0) + factor * c

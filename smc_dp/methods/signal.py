@@ -1,0 +1,132 @@
+"""How far a release stands out of its noise, from public numbers alone; see `smc_dp.privacy.distributed.signal`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from types import MappingProxyType
+
+from smc_dp.core.errors import InputError
+from smc_dp.methods.registry import find
+from smc_dp.methods.sums.among import Among
+from smc_dp.privacy import distributed
+from smc_dp.privacy.sensitivity import add_remove, largest_softmax_norm, logistic_constants, replace_one
+from smc_dp.privacy.target import Target
+
+LAMBDA = 0.1
+
+
+@dataclass(frozen=True)
+class PublicNumbers:
+    """The public numbers of a run: rows of each party, columns, classes, what is wanted, who may not be honest.
+
+    lam: of the method, if it has one.
+    """
+
+    sizes: tuple[int, ...]
+    dimension: int
+    classes: int
+    target: Target
+    among: Among
+    lam: float = LAMBDA
+
+    @property
+    def rows(self) -> int:
+        """Of all parties."""
+        return sum(self.sizes)
+
+    @property
+    def mu(self) -> float:
+        """Of the Gaussian curve that is wanted."""
+        return float(self.target.mu)
+
+    @property
+    def counted(self) -> float:
+        """sqrt(H/K): what the shares of those who are not counted as honest cost."""
+        return sqrt(self.among.honest / self.among.parties)
+
+
+def signal(
+    method: str,
+    sizes: Sequence[int],
+    dimension: int,
+    classes: int,
+    target: Target,
+    colluders: int = 1,
+    dropouts: int = 0,
+    lam: float = LAMBDA,
+) -> float:
+    """How long what is released is, at most or about, against the length of its noise: 0 or more, for each method.
+
+    Of `newton` and `gd` it is n mu/sqrt(d(k-1)) sqrt(H/K); of the others something that means about the same. Noise
+    is that of the secure form. InputError for methods that no protocol computes, and for numbers that make no sense.
+    """
+    name = find(method).name
+    if name not in _OF:
+        raise InputError(f"method: a plan knows {', '.join(_OF)}, got {name}")
+    if not sizes or min(sizes) < 1:
+        raise InputError("sizes: wanted at least one row of each party")
+    among = Among(len(sizes), colluders, dropouts)
+    if among.honest < 1:
+        raise InputError(
+            f"colluders: wanted fewer than {len(sizes) - dropouts} with `dropouts` {dropouts}, got {colluders}"
+        )
+    return _OF[name](PublicNumbers(tuple(sizes), dimension, classes, target, among, lam))
+
+
+def _of_sums(run: PublicNumbers) -> float:
+    K, H = run.among.parties, run.among.honest
+    return distributed.signal(run.rows, run.mu, run.dimension, run.classes, H, K)
+
+
+def _of_ofaa(run: PublicNumbers) -> float:
+    """As of sums, of which five would do as well: noise is in all coefficients, and eigenvalues are lifted for it."""
+    return _of_sums(run) / 5
+
+
+def _of_wsum(run: PublicNumbers) -> float:
+    """The longest model against noise of G/(2 lam n mu) in each number of the mean."""
+    return _of_models(run, float(replace_one(run.rows, 2 * run.lam, 0.0, run.classes)))
+
+
+def _of_wsum_ar(run: PublicNumbers) -> float:
+    return _of_models(run, float(add_remove(2 * run.lam, 0.0, run.classes)) / run.rows)
+
+
+def _of_models(run: PublicNumbers, moved: float) -> float:
+    longest, numbers = largest_softmax_norm(run.classes, 2 * run.lam), run.dimension * (run.classes - 1)
+    return 8 * longest / (moved / run.mu * sqrt(numbers)) * run.counted
+
+
+def _of_prr_mean(run: PublicNumbers) -> float:
+    """The longest model against K-norm noise of the smallest party, which is d scales long."""
+    found = logistic_constants(2 * run.lam)
+    scale = float(found.G) / (2 * run.lam * run.among.parties * min(run.sizes) * float(run.target.wanted))
+    return 8 * float(found.W) / (scale * run.dimension)
+
+
+def _of_ofpa(run: PublicNumbers) -> float:
+    """Each party's own noise, as long as d of its scales, on the gradient of its own rows."""
+    return run.rows * float(run.target.wanted) / (run.dimension * sqrt(run.among.parties))
+
+
+def _of_parties(run: PublicNumbers) -> float:
+    """As of sums, with a party in place of a record."""
+    K = run.among.parties
+    return K * run.mu / sqrt(run.dimension * (run.classes - 1)) * run.counted
+
+
+_OF: MappingProxyType[str, Callable[[PublicNumbers], float]] = MappingProxyType(
+    {
+        "newton": _of_sums,
+        "gd": _of_sums,
+        "ofaa": _of_ofaa,
+        "wsum": _of_wsum,
+        "wsum_ar": _of_wsum_ar,
+        "prr_mean": _of_prr_mean,
+        "ofpa": _of_ofpa,
+        "avg_clip": _of_parties,
+        "soft_ss": _of_parties,
+    }
+)

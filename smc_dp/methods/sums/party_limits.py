@@ -1,0 +1,54 @@
+"""Who can add up by a secure sum: how many parties there can be, how many of them may collude, and how many vanish."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from protocols.secure_sum import graph
+from protocols.secure_sum.parameters import MOST_CLOSED, MOST_COMPLETE, MOST_PARTIES, most_dropouts
+from smc_dp.core.errors import InputError
+
+FEWEST_PARTIES = 2
+
+
+def check_crowd(K: int, t: int, D: int) -> None:
+    """Raises InputError, with the nearest that works, unless t of K parties may collude while D vanish."""
+    for name, count in (("colluders", t), ("dropouts", D)):
+        if count < 0:
+            raise InputError(f"{name}: wanted at least 0, got {count}")
+    most = MOST_PARTIES if D else MOST_CLOSED
+    if most < K:
+        raise InputError(f"number of parties: wanted at most {most} with `dropouts` {D}, got {K}")
+    if K < FEWEST_PARTIES:
+        raise InputError(f"number of parties: wanted at least {FEWEST_PARTIES}, got {K}: a sum of one hides nothing")
+    if t >= K:
+        raise InputError(f"colluders: wanted at most {K - 1} of {K} parties, got {t}: some must be honest")
+    if in_a_circle(K, D):
+        _check_circle(K, t, D)
+    elif most_dropouts(K, t) < D:
+        _refuse(K, t, D)
+
+
+def in_a_circle(K: int, D: int) -> bool:
+    """Whether so many parties stand in a circle, where each shares masks with its neighbours alone; what is claimed
+    then is claimed against those who keep to the protocol.
+    """
+    return D > 0 and K > MOST_COMPLETE
+
+
+def _check_circle(K: int, t: int, D: int) -> None:
+    if graph.least(K, t, D, 1) is None:
+        most = graph.most_dropouts(K, t, 1)
+        raise InputError(f"dropouts: for {K} parties of whom {t} may collude wanted at most {most}, got {D}")
+
+
+def _refuse(K: int, t: int, D: int) -> NoReturn:
+    ways = [f"at most {most_dropouts(K, t)}"]
+    fewer = [s for s in range(t) if most_dropouts(K, s) >= D]
+    if fewer:
+        ways.append(f"`colluders` at most {fewer[-1]}")
+    more = next((n for n in range(K + 1, MOST_COMPLETE + 1) if most_dropouts(n, t) >= D), None)
+    if more is not None:
+        ways.append(f"{more} parties")
+    wanted = ", or ".join(ways)
+    raise InputError(f"dropouts: for {K} parties of whom {t} may collude wanted {wanted}, got {D}")

@@ -1,0 +1,130 @@
+"""Local classifiers of any kind, of which nothing is used but their predictions.
+
+A refusal here names a party because of its rows or its learner, and so is not private: whoever may read the message
+learns something about that party. It belongs in front of a person who prepares a run, not into a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import cycle
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.core.arrays import Array, IntArray
+from smc_dp.core.errors import InputError, shown
+
+_TOLD = 120  # characters of what an error says
+_STATE_BITS = 32  # of a random state in scikit-learn
+
+Predictor: TypeAlias = Callable[[Array], npt.ArrayLike]
+"""The class numbers (N,) that a fitted classifier predicts for rows (N, d)."""
+
+
+class Classifier(Protocol):
+    """A scikit-learn classifier, as far as it is used here."""
+
+    def fit(self, X: Array, y: IntArray) -> Any:
+        """Train, and return what predicts."""
+        ...
+
+
+LocalLearner: TypeAlias = Classifier | Callable[[Array, IntArray], Predictor]
+"""A scikit-learn classifier, or a function from rows (n, d) and class numbers (n,) to a predictor."""
+
+
+def fit_all(
+    learners: LocalLearner | Sequence[LocalLearner],
+    parties: Sequence[tuple[Array, IntArray]],
+    names: Sequence[str],
+) -> tuple[Predictor, ...]:
+    """One predictor for each party: one learner for all, or several of mixed kinds, which the parties take in turn.
+
+    parties: X: (n, d) and y: (n,), class numbers. names: what to call each party in a message. A scikit-learn learner
+    is cloned for each party; where a `random_state` of it is None, each clone gets one of its own, so that no two
+    parties share numpy's global generator. A party with one class has nothing to learn, which many learners refuse: it
+    votes for that class whatever its learner, so that no refusal tells of its rows. Raises InputError naming the party
+    whose learner raises, with what it raised, and for no or too many learners.
+    """
+    given: Any = learners  # a text is a sequence too, and no learner
+    each = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    if not 1 <= len(each) <= len(parties):
+        raise InputError(f"learner: wanted from 1 to {len(parties)}, at most one for each party, got {len(each)}")
+    named = zip(parties, names, strict=True)
+    return tuple(_fit(learner, X, y, name) for learner, ((X, y), name) in zip(cycle(each), named, strict=False))
+
+
+def votes_of(predictors: Sequence[Predictor], X: Array, classes: int, names: Sequence[str]) -> IntArray:
+    """How many of the predictors choose each class on each row of X: (N, C); every row sums to their number.
+
+    Raises InputError naming the party whose predictor raises, or answers with anything but N class numbers; floats
+    that are whole numbers count as such.
+    """
+    counts = np.zeros((len(X), classes), dtype=np.int64)
+    for predictor, name in zip(predictors, names, strict=True):
+        counts[np.arange(len(X)), answers_of(predictor, X, classes, name)] += 1
+    return counts
+
+
+def answers_of(predictor: Predictor, X: Array, classes: int, name: str) -> IntArray:
+    """The class numbers (N,) that one party's predictor chooses; raises InputError as `votes_of` does."""
+    try:
+        answers = np.asarray(predictor(X.copy()))  # nobody's predictor changes the rows of the next
+    except Exception as error:
+        raise InputError(f"{name}: learner: its predictions failed with {_told(error)}") from error
+    if answers.shape != (len(X),) or answers.dtype.kind not in "biuf":
+        raise InputError(
+            f"{name}: learner: its predictions: wanted {len(X)} class numbers, "
+            f"got shape {answers.shape} of {answers.dtype}"
+        )
+    known = np.isin(answers, np.arange(classes))
+    if not known.all():
+        wrong = answers[~known][0].item()
+        raise InputError(
+            f"{name}: learner: its predictions: wanted a class from 0 to {classes - 1}, got {shown(wrong)}"
+        )
+    return answers.astype(np.int64)
+
+
+def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
+    if not callable(learner) and not hasattr(learner, "fit"):
+        raise InputError(
+            f"{name}: learner: wanted a scikit-learn classifier or a function of (X, y), got {shown(learner)}"
+        )
+    if (y == y[0]).all():
+        return _constant(int(y[0]))
+    predictor: Any
+    try:
+        if hasattr(learner, "fit"):
+            predictor = _own_clone(learner).fit(X.copy(), y.copy()).predict
+        else:
+            predictor = learner(X.copy(), y.copy())
+    except Exception as error:
+        raise InputError(f"{name}: learner: its training failed with {_told(error)}") from error
+    if not callable(predictor):
+        raise InputError(f"{name}: learner: wanted a function that predicts, got {shown(predictor)}")
+    checked: Predictor = predictor
+    return checked
+
+
+def _constant(label: int) -> Predictor:
+    return lambda X: np.full(len(X), label)
+
+
+def _own_clone(learner: Classifier) -> Any:
+    """The learner again, untrained, with a random state of its own wherever it has none."""
+    from sklearn.base import clone  # a second that a command without such learners need not wait
+
+    own: Any = clone(learner)
+    states = {name: value for name, value in own.get_params().items() if name.rpartition("__")[2] == "random_state"}
+    rng = Stream.from_system()
+    return own.set_params(**{name: rng.bits(_STATE_BITS) for name, value in states.items() if value is None})
+
+
+def _told(error: Exception) -> str:
+    """The type of an error and what it says, on one line and cut."""
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {said if len(said) <= _TOLD else said[: _TOLD - 3] + '...'}"

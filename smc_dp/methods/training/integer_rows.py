@@ -1,0 +1,226 @@
+"""What a record contributes to sums that nobody is trusted with: an exact multiple of its own integer row.
+
+Rows are on the grid 2^-14, released weights on the grid 2^-16, and everything from there on is integers: a margin
+x_int.w_int, a share of it from a public table (`integer_tables`), the contribution share times x_int. A record's
+contribution depends on this record and the query alone, never on the batch that it is computed in, and its length is
+checked in integers; the sensitivity of a sum is so a matter of single records, and no rounding of floats enters it.
+
+Why matrix products are exact. They are taken by BLAS of integers held in float64, which is exact in any order of
+additions, fused or not, as long as the sum of the absolute values of the products is below 2^53:
+
+* a margin: |x_int| <= 2^14 and d <= 2^16, so the sum of |x_i| is at most 2^22; |w_i| <= 2^30; together 2^52.
+* a sum of shares times rows: one entry of one record is at most C_g < 2^26 (in the first sum (k - 1) 2^14, with
+  k <= 2^12), a block has at most 2^15 rows; together 2^41.
+* a sum of x_i x_j: one record 2^28, a block 2^43.
+
+Blocks are added up in int64, which is enough for 2^35 rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import isqrt
+
+import numpy as np
+
+from smc_dp.core.arrays import Array, IntArray
+from smc_dp.core.errors import InputError
+from smc_dp.methods.training.integer_tables import SHARE_BITS as SHARE_BITS
+from smc_dp.methods.training.integer_tables import class_shares, signed_shares
+
+ROW_BITS = 14
+WEIGHT_BITS = 16
+MOST_COLUMNS = 2**16
+MOST_CLASSES = 2**12
+_TWO_CLASS_CLIP = 2 ** (SHARE_BITS + ROW_BITS - 1)
+_LARGEST_WEIGHT = 2**30  # 2^14 in reals: beyond it every margin that matters is at the end of the table
+_BLOCK_ROWS = 2**15
+_BLOCK_NUMBERS = 2**22  # 32 MB as floats
+
+
+@dataclass(frozen=True)
+class RowBounds:
+    """How long one record's contributions can be, in L2 and in integers, for this number of classes.
+
+    `start_gradient`, `start_curvature` (Frobenius, of the full symmetric matrix): of `IntegerRows.start`.
+    `gradient`: C_g of `IntegerRows.gradient`, the clip C = 1/2 for two classes and sqrt(1 - 1/k) for more, which are
+    the lengths at w = 0, so that nothing is clipped there.
+    """
+
+    classes: int
+
+    @property
+    def start_gradient(self) -> int:
+        """2^14 for two classes; sqrt(k (k - 1)) 2^14 rounded up for more."""
+        k = self.classes
+        return 1 << ROW_BITS if k == 2 else isqrt((k * (k - 1) << 2 * ROW_BITS) - 1) + 1
+
+    @property
+    def start_curvature(self) -> int:
+        """2^28."""
+        return 1 << 2 * ROW_BITS
+
+    @property
+    def gradient(self) -> int:
+        """2^25 for two classes; sqrt(1 - 1/k) 2^26 rounded down for more."""
+        return _TWO_CLASS_CLIP if self.classes == 2 else _softmax_clip(self.classes)
+
+
+@dataclass(frozen=True, repr=False)
+class StartSums:
+    """The sums at W = 0, secret: the gradient, and the triangle of sum x_int x_int', rows first: (0,1), (0,2), ..."""
+
+    gradient: list[int]
+    diagonal: list[int]
+    off_diagonal: list[int]
+
+
+def query(W: Array) -> IntArray:
+    """The weights on their grid, whatever floats they are: no number is 0, the rest is cut at 2^14 on both sides.
+
+    W: (p, d), p = 1 for two classes and else k: a weight vector for each class.
+    """
+    largest = float(_LARGEST_WEIGHT >> WEIGHT_BITS)
+    numbers = np.nan_to_num(W, nan=0.0, posinf=largest, neginf=-largest)
+    return np.rint(np.clip(numbers, -largest, largest) * 2.0**WEIGHT_BITS).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IntegerRows:
+    """Records on the grid, secret: x: (n, d), |x_int|^2 <= 2^28, and y: (n,), class numbers; `squares`: |x_int|^2.
+
+    InputError: more than 2^16 columns or 2^12 classes, which are public. ValueError: longer rows, other class numbers.
+    """
+
+    x: IntArray
+    y: IntArray
+    classes: int
+    squares: IntArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        for what, number, least, most in (
+            ("classes", self.classes, 2, MOST_CLASSES),
+            ("columns", self.x.shape[1], 1, MOST_COLUMNS),
+        ):
+            if not least <= number <= most:
+                raise InputError(f"{what}: wanted {least} to {most}, for which sums are exact, got {number}")
+        if not ((self.y >= 0) & (self.y < self.classes)).all():
+            raise ValueError("a class number is not below the number of classes")
+        one = 1 << ROW_BITS
+        if not ((self.x >= -one) & (self.x <= one)).all():  # before squares, which could overflow
+            raise ValueError("a number of a row is beyond the unit ball")
+        object.__setattr__(self, "squares", np.einsum("ij,ij->i", self.x, self.x))
+        if (self.squares > one**2).any():
+            raise ValueError("a row is outside the unit ball")
+
+    @classmethod
+    def of(cls, X: Array, y: IntArray, classes: int) -> IntegerRows:
+        """Rows of the unit ball, (n, d), truncated toward zero; what is in no ball is shortened, each row by itself."""
+        x = np.empty(X.shape, dtype=np.int64)
+        for rows in _blocks(*X.shape):
+            x[rows] = _on_grid(X[rows])
+        return cls(x, np.array(y, dtype=np.int64), classes)
+
+    def start(self) -> StartSums:
+        """The direction of descent at W = 0 and the curvature, without the public factors of both.
+
+        The gradient is the sum of y x_int, y = -1 or +1, for two classes: d numbers; of (k [c = y] - 1) x_int for
+        more: k d numbers, class by class.
+        """
+        k, d = self.classes, self.x.shape[1]
+        labels = 2 * self.y[:, np.newaxis] - 1 if k == 2 else k * _one_hot(self.y, k) - 1
+        gradient, matrix = np.zeros((labels.shape[1], d), dtype=np.int64), np.zeros((d, d), dtype=np.int64)
+        for rows in _blocks(*self.x.shape):
+            x = self.x[rows].astype(np.float64)
+            gradient += _product(labels[rows].T, x)
+            matrix += (x.T @ x).astype(np.int64)
+        upper = matrix[np.triu_indices(d, 1)]
+        return StartSums(gradient.ravel().tolist(), np.diagonal(matrix).tolist(), upper.tolist())
+
+    def gradient(self, W_int: IntArray) -> list[int]:
+        """The direction of descent at a `query`: the sum of multiples of x_int, each record's length at most C_g.
+
+        p d numbers, class by class; one unit is 2^-26. ValueError: another shape, or weights that no query has.
+        """
+        p, d = 1 if self.classes == 2 else self.classes, self.x.shape[1]
+        if W_int.shape != (p, d) or not ((W_int >= -_LARGEST_WEIGHT) & (W_int <= _LARGEST_WEIGHT)).all():
+            raise ValueError(f"wanted {p} x {d} integers of at most 2^30 for weights")
+        multiples = two_class_multiples if self.classes == 2 else class_multiples
+        W, total = W_int.astype(np.float64), np.zeros((p, d), dtype=np.int64)
+        for rows in _blocks(len(self.x), max(d, p)):
+            x = self.x[rows].astype(np.float64)
+            margins = (x @ W.T).astype(np.int64)
+            total += _product(multiples(margins, self.y[rows], self.squares[rows]).T, x)
+        return total.ravel().tolist()
+
+
+def two_class_multiples(margins: IntArray, y: IntArray, squares: IntArray) -> IntArray:
+    """By what each x_int is multiplied: (n, 1), y sigma(-y margin) in units of 2^-12, clipped so that it is legal."""
+    signs = 2 * y - 1
+    shares = signed_shares(signs * margins[:, 0], ROW_BITS + WEIGHT_BITS)
+    clipped = np.minimum(shares, _root(_TWO_CLASS_CLIP**2 // np.maximum(squares, 1)))
+    return legal((signs * clipped)[:, np.newaxis], squares, _TWO_CLASS_CLIP)
+
+
+def class_multiples(margins: IntArray, y: IntArray, squares: IntArray) -> IntArray:
+    """The same for k = margins.shape[1] classes: (n, k), [c = y] - p_c in units of 2^-12, shortened toward zero."""
+    k = margins.shape[1]
+    C_g = _softmax_clip(k)
+    a = (_one_hot(y, k) << SHARE_BITS) - class_shares(margins, ROW_BITS + WEIGHT_BITS)
+    lengths = (a * a).sum(axis=1) * squares
+    longest = _root(lengths)
+    longest += longest * longest < lengths  # |a| |x_int|, rounded up
+    long = lengths > C_g**2
+    a[long] = np.sign(a[long]) * (np.abs(a[long]) * C_g // longest[long, np.newaxis])
+    return legal(a, squares, C_g)
+
+
+def legal(a: IntArray, squares: IntArray, C_g: int) -> IntArray:
+    """The multiples a: (n, p), or 0 for a record whose contribution would be longer than C_g.
+
+    What the sensitivity rests on, whatever was computed before it: |a|^2 |x_int|^2 <= C_g^2, in integers.
+    """
+    fits = (a * a).sum(axis=1) * squares <= C_g**2
+    allowed: IntArray = a * fits[:, np.newaxis]
+    return allowed
+
+
+def _on_grid(X: Array) -> IntArray:
+    """Rows truncated toward zero, and shortened in integers where they are in no unit ball."""
+    one = 1 << ROW_BITS
+    x = np.trunc(np.clip(np.nan_to_num(X, nan=0.0), -1.0, 1.0) * float(one)).astype(np.int64)
+    squares = np.einsum("ij,ij->i", x, x)
+    for i in np.flatnonzero(squares > one**2):
+        length = isqrt(int(squares[i]) - 1) + 1  # rounded up
+        x[i] = np.sign(x[i]) * (np.abs(x[i]) * one // length)
+    return x
+
+
+def _softmax_clip(k: int) -> int:
+    """sqrt(1 - 1/k) 2^26 rounded down."""
+    return isqrt((1 << 2 * (SHARE_BITS + ROW_BITS)) * (k - 1) // k)
+
+
+def _root(numbers: IntArray) -> IntArray:
+    """Square roots rounded down, of numbers from 0 to 2^54: floats come within one of them, integers decide."""
+    roots: IntArray = np.sqrt(numbers.astype(np.float64)).astype(np.int64)
+    roots -= roots * roots > numbers
+    return roots
+
+
+def _one_hot(y: IntArray, classes: int) -> IntArray:
+    same: IntArray = np.equal(y[:, np.newaxis], np.arange(classes)).astype(np.int64)
+    return same
+
+
+def _product(a: IntArray, x: Array) -> IntArray:
+    """a x, exactly, for integers as the docstring of the module bounds them."""
+    exact: IntArray = (a.astype(np.float64) @ x).astype(np.int64)
+    return exact
+
+
+def _blocks(n: int, width: int) -> Iterator[slice]:
+    """n rows, so many at a time as memory, of numbers for each row, and the exactness of sums allow."""
+    together = min(_BLOCK_ROWS, max(1, _BLOCK_NUMBERS // width))
+    yield from (slice(start, start + together) for start in range(0, n, together))

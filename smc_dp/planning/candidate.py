@@ -1,0 +1,149 @@
+"""A method as a run of these parties would compute it, known before anybody has a row: settings, noise, session.
+
+All of it is public, or said by whoever plans: the sizes of the parties are figures that somebody typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from protocols.programs import PROTOCOLS, Protocol
+from smc_dp.core.errors import InputError, shown
+from smc_dp.data.federation import Public
+from smc_dp.data.partition import check_names
+from smc_dp.methods.expected_accuracy import Outlook, outlook
+from smc_dp.methods.method import NeedsRows, SecureForm
+from smc_dp.methods.registry import find
+from smc_dp.planning.session_spec import SessionSpec, check_limits
+from smc_dp.privacy.pathak2010 import LARGEST_N
+from smc_dp.privacy.target import DEFAULT_DELTA, Target
+from smc_dp.run import agreement as agreements
+from smc_dp.run.protocols.registry import Terms, settled, terms_of
+from smc_dp.run.run_protocol import LAMBDA
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """Who would take part with how many rows, on how many columns and classes, and how much privacy is wanted.
+
+    `dimension`: the columns of features, the constant one among them. `colluders` and `dropouts` are those of a secure
+    sum, None for what a run takes; so is `delta`. `lam`: of the methods that have a lambda. Raises InputError for what
+    no run has.
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    dimension: int
+    classes: int = 2
+    epsilon: Fraction = Fraction(1)
+    delta: Fraction | None = None
+    colluders: int | None = None
+    dropouts: int | None = None
+    lam: float = LAMBDA
+
+    def __post_init__(self) -> None:
+        if len(self.sizes) < 2:
+            raise InputError(f"sizes: wanted those of at least 2 parties, got {len(self.sizes)}")
+        check_names(self.names)
+        for name, n in zip(self.names, self.sizes, strict=True):
+            if type(n) is not int or not 1 <= n <= LARGEST_N:
+                raise InputError(f"sizes: {name}: wanted a number of rows from 1 to {LARGEST_N}, got {shown(n)}")
+
+    def among(self, places: Iterable[int]) -> Circumstances:
+        """The same with these parties alone."""
+        stay = sorted(places)
+        return replace(self, names=tuple(self.names[j] for j in stay), sizes=tuple(self.sizes[j] for j in stay))
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """A method by one of its protocols under such circumstances; `made` raises InputError where no run can be."""
+
+    circumstances: Circumstances
+    method: Any
+    target: Target
+    protocol: str
+    terms: Terms
+
+    @classmethod
+    def made(cls, name: str, circumstances: Circumstances, protocol: str | None = None) -> Prospect:
+        """With the settings that a run takes which is told no others."""
+        known = circumstances
+        by = protocol or agreements.usual_protocol(name, len(known.names))
+        settings = {"lam": known.lam} if hasattr(find(name), "lam") else {}
+        method: Any = agreements.method_for(name, by, settings)
+        if getattr(method, "on_public_rows", False):
+            raise InputError(f"method: {name} needs public rows without labels, of which a plan is told nothing")
+        if isinstance(method, NeedsRows):
+            method = method.knowing(known.sizes)
+        noise = terms_of(by).noise(method, has_delta=known.delta is not None)
+        target = Target(known.epsilon, noise=noise, delta=DEFAULT_DELTA if known.delta is None else known.delta)
+        terms = settled(by, method, _of_a_sum(by, known))
+        agreements.check(method, target, by, terms, test_keys=False)
+        found = cls(known, method, target, by, terms)
+        found.session  # noqa: B018 - which refuses what shows only there
+        return found
+
+    @property
+    def program(self) -> Protocol:
+        """The protocol and what it claims."""
+        return PROTOCOLS[self.protocol]
+
+    @cached_property
+    def form(self) -> SecureForm:
+        """The method, as the protocol computes it."""
+        known = self.circumstances
+        return self.terms.form(self.method, Public(len(known.names), known.dimension, known.classes), self.target)
+
+    @cached_property
+    def session(self) -> SessionSpec:
+        """The protocol with its parameters; raises InputError beyond what it allows."""
+        names = self.circumstances.names
+        check_limits(self.protocol, len(names), self.circumstances.dimension)
+        return SessionSpec(self.program, self.terms.program_parameters(self.protocol, self.form, names, ""))
+
+    @property
+    def deviating(self) -> int | None:
+        """How many parties may break the rules, together with Charlie; None where everybody has to keep to them."""
+        claim, found = self.program.claim, getattr(self.terms, "colluders", None)
+        keeps = claim is not None and claim.keeps is not None and claim.keeps(self.session.parameters)
+        return None if keeps else found
+
+    @property
+    def fewest(self) -> int:
+        """With fewer parties nobody is left whose noise counts, or nobody to learn with."""
+        return max(2, 1 + getattr(self.terms, "colluders", 0) + getattr(self.terms, "dropouts", 0))
+
+    @property
+    def protects_records(self) -> bool:
+        """Whether its guarantee is for a single record, and not for all records of a party."""
+        protects: str = self.method.protects
+        return protects == "record"
+
+    @cached_property
+    def ahead(self) -> Outlook:
+        """What to expect."""
+        return self.with_rows(self.circumstances.sizes)
+
+    def with_rows(self, sizes: Sequence[int]) -> Outlook:
+        """What to expect if the parties had so many rows, and were as many."""
+        known = self.circumstances
+        found = outlook(self.method, self.target, self.terms, sizes, known.dimension, known.classes)
+        if found is None:
+            raise ValueError(f"a plan has noise as proven, got {self.target}")
+        return found
+
+    def among(self, places: Iterable[int]) -> Prospect:
+        """The same method by the same protocol, with these parties alone."""
+        return Prospect.made(self.method.name, self.circumstances.among(places), self.protocol)
+
+
+def _of_a_sum(protocol: str, known: Circumstances) -> dict[str, int | None]:
+    """The settings of a secure sum that somebody named, where it is one."""
+    has = {field.name for field in fields(terms_of(protocol))}
+    given = {"colluders": known.colluders, "dropouts": known.dropouts}
+    return {name: value for name, value in given.items() if name in has}

@@ -1,0 +1,91 @@
+"""Cost of a session before it takes place: exact messages, bytes and rounds, and one estimate of processor time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from protocols.errors import LocalError
+from protocols.runtime.conversation import Foreseen, foresee
+from smc_dp.core.errors import InputError
+from smc_dp.planning.operation_costs import estimated_seconds
+from smc_dp.planning.session_spec import SessionSpec
+
+
+@dataclass(frozen=True)
+class StageTraffic:
+    """Messages, bytes and rounds of one stage."""
+
+    stage: str
+    messages: int
+    bytes: int
+    rounds: int
+
+
+@dataclass(frozen=True)
+class RoleTraffic:
+    """What all participants in one role send and receive together; what is public has no receiver."""
+
+    role: str
+    participants: int
+    messages: int
+    bytes: int
+    received_messages: int
+    received_bytes: int
+
+
+@dataclass(frozen=True)
+class SessionCost:
+    """Cost of a session without drop-outs, over links that add nothing to a message.
+
+    Messages, bytes and rounds are exact. `cpu_seconds` is an estimate of the processor time that the protocol takes all
+    roles together on this machine, without training; None where nothing was measured.
+    """
+
+    protocol: str
+    parameters: Mapping[str, Any] = field(repr=False)
+    messages: int
+    bytes: int
+    rounds: int
+    by_stage: tuple[StageTraffic, ...]
+    by_role: tuple[RoleTraffic, ...]
+    cpu_seconds: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self)
+
+
+def session_cost(spec: SessionSpec, *, measure: bool = False) -> SessionCost:
+    """Return the cost of this session; `measure` what operations take on this machine, for the estimate of its time.
+
+    Raises InputError for a protocol that declares no conversation.
+    """
+    protocol, p = spec
+    if protocol.conversation is None:
+        raise InputError(f"protocol: {protocol.program.name} does not say what is sent in it")
+    conversation = protocol.conversation(p)
+    try:
+        foreseen = foresee(protocol.program, p, conversation)
+    except LocalError as error:
+        raise InputError(str(error)) from None
+    by_stage = tuple(StageTraffic(name, t.messages, t.bytes, t.rounds) for name, t in foreseen.by_stage.items())
+    return SessionCost(
+        protocol.program.name,
+        p.as_dict(),
+        sum(stage.messages for stage in by_stage),
+        sum(stage.bytes for stage in by_stage),
+        sum(stage.rounds for stage in by_stage),
+        by_stage,
+        tuple(_roles(foreseen)),
+        estimated_seconds(p, conversation.operations, foreseen) if measure else None,
+    )
+
+
+def _roles(foreseen: Foreseen) -> list[RoleTraffic]:
+    return [
+        RoleTraffic(role, len(names), tally.messages, tally.bytes, tally.received, tally.received_bytes)
+        for role, names in foreseen.groups.items()
+        for tally in [foreseen.by_group[role]]
+    ]

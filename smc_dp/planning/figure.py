@@ -1,0 +1,89 @@
+"""The band of a method over epsilon as a picture, readable in grey: what is lost, and where the plan stands.
+
+No party's name or number of rows stands in it; but who knows the method can estimate from it how many rows there are.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import PurePath
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from smc_dp.core.errors import InputError, shown
+from smc_dp.methods.expected_accuracy import Outlook
+from smc_dp.planning.candidate import Prospect
+from smc_dp.privacy.target import HIGHEST, LOWEST
+
+FORMATS = ("png", "svg", "pdf")
+_POINTS, _DECADES = 41, 1.5  # to either side of the epsilon that is planned
+_FINE, _SIZE = 150, (7.0, 4.2)
+_DARK, _LIGHT = "#1a1a1a", "#b8c9dd"
+
+
+def kind_of(path: PurePath) -> str:
+    """The format that the name of a file asks for; InputError for another."""
+    kind = path.suffix[1:].lower()
+    if kind not in FORMATS:
+        raise InputError(f"plot: wanted a file that ends in .{', .'.join(FORMATS)}, got {shown(path.name)}")
+    return kind
+
+
+def image(prospect: Prospect, kind: str) -> bytes:
+    """A picture in one of the `FORMATS`."""
+    made = io.BytesIO()
+    drawn(prospect).savefig(made, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    return made.getvalue()
+
+
+def drawn(prospect: Prospect) -> Figure:
+    """The band over epsilon, the one that is planned marked."""
+    epsilon = float(prospect.target.wanted)
+    found = [(e, at(prospect, e)) for e in _around(epsilon)]
+    x, bands = [e for e, _ in found], [ahead.band for _, ahead in found]
+    figure = Figure(figsize=_SIZE, dpi=_FINE, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    low, high = [max(0.0, band.low) for band in bands], [band.high for band in bands]
+    axes.fill_between(x, low, high, color=_LIGHT, linewidth=0, label="what was lost, in nine of ten settings")
+    axes.plot(x, high, color=_DARK, linewidth=1.6)
+    axes.plot(x, low, color=_DARK, linewidth=1.2, linestyle="--")
+    now = prospect.ahead.band
+    axes.plot([epsilon, epsilon], [max(0.0, now.low), now.high], color=_DARK, linewidth=3, marker="_", markersize=14)
+    said = f"epsilon {epsilon:g}: {max(0.0, now.low):.2f} to {now.high:.2f}"
+    axes.annotate(said, (epsilon, now.high), (8, 8), textcoords="offset points", fontsize=10, weight="bold")
+    axes.set(xscale="log", xlim=(x[0], x[-1]), ylim=(0, max(high) * 1.08 + 0.01))
+    axes.set(xlabel="epsilon (smaller is more private)", ylabel="accuracy lost, against the same without noise")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.2f}"))
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.legend(loc="upper right", frameon=False, fontsize=9)
+    axes.set_title(title(prospect), fontsize=11)
+    return figure
+
+
+def title(prospect: Prospect) -> str:
+    """What it is about, without anything that is a party's own."""
+    known = prospect.circumstances
+    return (
+        f"{prospect.method.name}: {len(known.names)} parties, {known.dimension} columns with the constant, "
+        f"{known.classes} classes"
+    )
+
+
+def at(prospect: Prospect, epsilon: float) -> Outlook:
+    """What to expect for another epsilon."""
+    target = replace(prospect.target, epsilon=Fraction(repr(epsilon)))
+    return replace(prospect, target=target).ahead
+
+
+def _around(epsilon: float) -> Sequence[float]:
+    """From 30 times less to 30 times more, as far as there are such."""
+    first, last = max(float(LOWEST), epsilon / 10**_DECADES), min(float(HIGHEST), epsilon * 10**_DECADES)
+    return [first * (last / first) ** (i / (_POINTS - 1)) for i in range(_POINTS)]

@@ -1,0 +1,238 @@
+"""What a person reads of a plan, and of a run before anything is spent: first what to do, then the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from smc_dp.methods.expected_accuracy import Outlook
+from smc_dp.methods.method import Foreseeable
+from smc_dp.planning import recommendation
+from smc_dp.planning.candidate import Circumstances, Prospect
+
+if TYPE_CHECKING:
+    from smc_dp.planning.cost import SessionCost
+    from smc_dp.planning.plan import Plan, PlannedMethod
+    from smc_dp.run.agreement import Agreement
+
+HEADINGS = (
+    *("method", "protects", "signal", "lost to noise", "leave out", "may break rules", "knows the noise"),
+    *("messages", "bytes"),
+)
+STAGES = ("stage", "messages", "bytes", "rounds")
+ROLES = ("role", "participants", "sends", "bytes sent", "receives", "bytes received")
+NUMBERS = ("signal", "messages", "bytes")
+_NAMED = 5  # of more parties it is said how many there are
+_SMALL, _MANY = 100, 50  # rows of a party, and parties, from which on whole parties are what to protect
+
+
+def answer(plan: Plan) -> Iterator[str]:
+    """What to do, and why; paragraphs."""
+    found = plan.planned
+    hopeless = found.staying is not None and found.staying.band.high >= recommendation.HOPELESS
+    if found.staying is not None and hopeless:
+        yield f"Do not begin as it stands: up to {found.staying.band.high:.2f} of the accuracy may be lost."
+    if plan.method == plan.advised:
+        take = "If you do: take" if hopeless else "Take"
+        yield f"{take} {plan.method}, with {_those(plan.stay, plan.parties)}. {plan.why}"
+    else:
+        instead = "" if plan.advised is None else f" {plan.advised} is advised. {plan.why}"
+        yield f"{plan.method}, with {_those(plan.stay, plan.parties)}.{instead}"
+    if found.staying is not None:
+        yield f"What to expect: {lost(found.staying)}{_needed(found)}"
+    if plan.leaving:
+        yield (
+            f"The bounds leave out rows with an empty cell in {_some(plan.leaving)}, which changes how many there are: "
+            "that wants a guarantee for one record more or less (`newton` and `gd` with adjacency addremove, "
+            "`wsum_ar`) or for whole parties."
+        )
+    yield from _who(plan, found)
+    if plan.usual != plan.method and (usual := plan.of(plan.usual)).left_out:
+        yield f"Not {plan.usual}, which `run` takes unless a method is named, as they are. {_leaving(plan, usual)}"
+    yield from _by_party(plan)
+
+
+def trust(plan: Plan) -> Iterator[str]:
+    """Against whom it holds, and who must not collude or break the rules; paragraphs."""
+    yield f"It holds against {plan.holds_against}."
+    for sentence in plan.must_not_collude:
+        yield f"- {sentence}"
+
+
+def cost(plan: Plan) -> str:
+    """Return the cost of the planned run, in a sentence."""
+    found = plan.cost
+    counted = f"{found.messages:,} messages, {found.bytes:,} bytes, {found.rounds:,} rounds"
+    return f"Cost of {plan.method} by {found.protocol} among {len(plan.stay)}: {counted}."
+
+
+def stages(found: SessionCost) -> Iterator[tuple[str, ...]]:
+    """Yield a row of text under `STAGES` for every stage, and one for all."""
+    for stage in found.by_stage:
+        yield stage.stage, *_figures(stage.messages, stage.bytes, stage.rounds)
+    yield "all", *_figures(found.messages, found.bytes, found.rounds)
+
+
+def roles(found: SessionCost) -> Iterator[tuple[str, ...]]:
+    """Yield a row of text under `ROLES` for all participants in one role."""
+    for role in found.by_role:
+        counts = role.participants, role.messages, role.bytes, role.received_messages, role.received_bytes
+        yield role.role, *_figures(*counts)
+
+
+def cost_notes(found: SessionCost) -> Iterator[str]:
+    """Yield what the figures of a cost mean."""
+    yield "Messages, bytes and rounds are exact for parties of these names, if nobody drops out."
+    if found.cpu_seconds is not None:
+        about = f"{found.cpu_seconds:,.0f}" if found.cpu_seconds >= 10 else f"{found.cpu_seconds:.2g}"
+        yield (
+            f"Processor time of the protocol: about {about} s on this machine, all roles together, without "
+            "training. This is an estimate; the time of a run may be four times more or less."
+        )
+
+
+def rows(plan: Plan) -> Iterator[tuple[str, ...]]:
+    """A row of text under `HEADINGS` for every method that can be."""
+    for found in plan.methods:
+        if found.expected is not None:
+            ahead = found.staying or found.expected
+            yield (
+                *(found.method, found.protects or "", f"{ahead.signal:.3g}", within(ahead)),
+                *(
+                    _some(found.left_out) or recommendation.NOBODY,
+                    recommendation.deviating(found.may_deviate),
+                    found.noise_known_to or "",
+                ),
+                *(f"{found.messages:,}", f"{found.bytes:,}"),
+            )
+
+
+def refusals(plan: Plan) -> Iterator[str]:
+    """Why others cannot be."""
+    for found in plan.methods:
+        if found.refused is not None:
+            yield f"{found.method} cannot be: {found.refused}"
+
+
+def lost(ahead: Outlook, formula: str = "signal against noise") -> str:
+    """The band, in a sentence, and the figure that it follows from."""
+    told = f"{within(ahead)} of the accuracy is lost against the same method without noise on the same rows"
+    return f"{told} ({formula} {ahead.signal:.3g})."
+
+
+def within(ahead: Outlook) -> str:
+    """The band, in figures."""
+    return f"{max(0.0, ahead.band.low):.2f} to {ahead.band.high:.2f}"
+
+
+def beforehand(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[str]:
+    """What whoever simulates a run may know before it: what to expect, and whose rows spoil it.
+
+    The sizes are known to whoever has all the rows, and to nobody in a run between organisations.
+    """
+    rows, bounds = tuple(sizes.values()), agreement.bounds
+    ahead = agreement.outlook(rows)
+    if ahead is None or agreement.target.epsilon is None:
+        return
+    yield f"What to expect: {lost(ahead, _formula(agreement, sum(rows)))}"
+    if not agreement.form.smallest_sets_noise:
+        return
+    known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), agreement.target.epsilon)
+    prospect = Prospect(known, agreement.method, agreement.target, agreement.protocol, agreement.terms)
+    if places := recommendation.left_out(prospect):
+        stay = prospect.with_rows([n for j, n in enumerate(rows) if j not in places])
+        names = [list(sizes)[j] for j in places]
+        harm = _harm(names, [rows[j] for j in places], sum(rows))
+        yield (
+            f"{harm} Without {_some(names)} {within(stay)} is lost. Sizes are known to a simulation alone; "
+            "`smc-dp plan` says more."
+        )
+
+
+def at_a_site(agreement: Agreement, rows: int) -> Iterator[str]:
+    """What a site may know beforehand, which knows its own number of rows alone, and says it to nobody."""
+    parties = len(agreement.parties)
+    ahead = agreement.outlook([rows] * parties)
+    if ahead is None:
+        return
+    yield f"What to expect if all {parties} parties have as many rows as this site: {lost(ahead)}"
+    if agreement.form.smallest_sets_noise:
+        yield "The smallest party's rows set the noise for all: ask the others, roughly, how many they have."
+
+
+def _formula(agreement: Agreement, n: int) -> str:
+    form = agreement.form
+    if not isinstance(form, Foreseeable):
+        return "signal against noise"
+    return f"n mu/sqrt(d(k-1)) sqrt(H/K) for n = {form.counted(n)} rows:"
+
+
+def _needed(found: PlannedMethod) -> str:
+    """How many rows would lose little, where more may be lost."""
+    if found.staying is None or found.staying.band.high <= recommendation.LITTLE:
+        return ""
+    if found.rows_needed is None:
+        return (
+            f" No number of rows makes it {recommendation.LITTLE:.2f} at most: take a larger epsilon, or fewer columns."
+        )
+    return (
+        f" With {found.rows_needed:,} rows in all, in these proportions, it would be {recommendation.LITTLE:.2f} at "
+        "most; so a larger epsilon or fewer columns help."
+    )
+
+
+def _who(plan: Plan, found: PlannedMethod) -> Iterator[str]:
+    """Who takes part, and who might."""
+    if found.left_out:
+        yield _leaving(plan, found)
+    if found.noise_known_to == recommendation.NOBODY and not found.left_out:
+        yield "A small party never hurts: no noise follows from anybody's number of rows, and all rows are added up."
+    elif found.least_rows is None:
+        yield "One more party does harm, whatever number of rows it has."
+    elif found.least_rows > 1:
+        yield f"One more party is worth having from {found.least_rows:,} rows on; with fewer it sets the noise for all."
+
+
+def _leaving(plan: Plan, found: PlannedMethod) -> str:
+    sizes = [plan.parties[name] for name in found.left_out]
+    now, then = found.expected, found.without
+    both = "" if now is None or then is None else f": {within(now)} is lost with, {within(then)} without"
+    harm = _harm(found.left_out, sizes, sum(plan.parties.values())).rstrip(".")
+    least = "" if found.least_rows is None else f", or have {found.least_rows:,} rows of each"
+    return f"{harm}{both}. Leave {_some(found.left_out)} out{least}."
+
+
+def _harm(names: Sequence[str], sizes: Sequence[int], n: int) -> str:
+    """That these set the noise for all."""
+    if len(names) == 1:
+        return f"The {sizes[0]:,} rows of {names[0]} set the noise for all {n:,}."
+    return f"The smallest of {_some(names)}, with {min(sizes):,} to {max(sizes):,} rows, set the noise for all {n:,}."
+
+
+def _by_party(plan: Plan) -> Iterator[str]:
+    """Where parties are people, so to say."""
+    found = [one.method for one in plan.methods if one.protects == "party"]
+    sizes = sorted(plan.parties.values())
+    if found and len(sizes) >= _MANY and sizes[len(sizes) // 2] <= _SMALL and plan.method not in found:
+        yield (
+            f"With {len(sizes)} parties of few rows it may be all rows of a party that are to be protected: "
+            f"{_some(found)} does that, a stronger guarantee at the same epsilon."
+        )
+
+
+def _those(stay: Mapping[str, int], everybody: Mapping[str, int]) -> str:
+    if len(stay) == len(everybody):
+        return f"all {len(stay)} parties"
+    if len(stay) <= _NAMED:
+        return " and ".join(", ".join(stay).rsplit(", ", 1))
+    return f"{len(stay)} of {len(everybody)} parties"
+
+
+def _some(names: Sequence[str]) -> str:
+    if len(names) <= _NAMED:
+        return ", ".join(names)
+    return f"{len(names)} parties, from {names[0]} to {names[-1]},"
+
+
+def _figures(*numbers: int) -> tuple[str, ...]:
+    return tuple(f"{number:,}" for number in numbers)

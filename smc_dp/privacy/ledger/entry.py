@@ -1,0 +1,136 @@
+"""One entry of a ledger: exact, linked to the entry before it, and read with suspicion."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, get_args
+
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError, shown
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.numbers import from_text, to_text
+
+EntryState: TypeAlias = Literal["limit", "reserved", "released", "void"]
+Value: TypeAlias = str | int | None
+
+LONGEST_MECHANISM = 100
+_HEX = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_NUMBERS = ("epsilon", "delta", "rho", "mu")
+_SUBJECT = ("dataset", "unit", "adjacency", "mechanism", "kind", "epsilon", "delta")
+_HOLDS: Mapping[str, tuple[str, ...]] = {
+    "limit": ("epsilon", "delta"),
+    "reserved": (*_SUBJECT, "run"),
+    "released": ("refers", "run"),
+    "void": ("refers",),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a row holds, in the order of its columns; what a state has no use for is None.
+
+    `limit`: epsilon and delta that no account may pass; the first entry and no other. `reserved`: a release that is
+    about to be made: `dataset` is a keyed digest, `run` the key of the release, a digest of its session and of a label
+    (the session's id holds what its parties agreed on, and a nonce). `released`, `void`: how the reservation `refers`
+    ended; `run` is then the digest of the release. `digest` is over all the rest, `previous`
+    being the digest of the entry before. `mu` came later than the others: where it is None, the digest is that of an
+    entry without such a column, and an entry that was written without one is read as having None.
+    """
+
+    number: int
+    state: EntryState
+    date: str
+    refers: int | None = None
+    dataset: str | None = None
+    unit: str | None = None
+    adjacency: str | None = None
+    mechanism: str | None = None
+    kind: str | None = None
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+    rho: Fraction | None = None
+    run: str | None = None
+    previous: str = ""
+    digest: str = ""
+    mu: Fraction | None = None
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> Entry:
+        """The entry of a row or of a JSON object; InputError, naming entry and field, for what is none."""
+        number, state = values.get("number"), values.get("state")
+        if type(number) is not int or not 1 <= number <= 10**9:
+            raise InputError(f"an entry: number: wanted a positive number, got {shown(number)}")
+        where, values = f"entry {number}", {"mu": None, **values}
+        reading.keys(where, values, {*COLUMNS})
+        if state not in get_args(EntryState):
+            raise InputError(f"{where}: state: wanted one of {', '.join(get_args(EntryState))}, got {shown(state)}")
+        _check_presence(where, values, state)
+        entry = cls(
+            **{**values, **{n: from_text(f"{where}: {n}", values[n]) for n in _NUMBERS if values[n] is not None}}
+        )
+        _check_texts(where, entry)
+        if state == "reserved":
+            try:
+                entry.guarantee  # noqa: B018  its fields must fit together
+            except InputError as error:
+                raise InputError(f"{where}: {error}") from None
+        return entry
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of a reservation, what it asks for."""
+        if self.epsilon is None or self.delta is None:
+            raise ValueError(f"entry {self.number} is no reservation")
+        kind: Any = self.kind
+        unit: Any = self.unit
+        adjacency: Any = self.adjacency
+        return Guarantee(kind, self.epsilon, self.delta, unit, adjacency, self.rho, self.mu)
+
+    def after(self, previous: str) -> Entry:
+        """This entry, linked to the one whose digest is `previous`."""
+        linked = replace(self, previous=previous)
+        return replace(linked, digest=linked.computed())
+
+    def computed(self) -> str:
+        """The digest that the entry must carry."""
+        left_out = {"digest"} if self.mu is not None else {"digest", "mu"}
+        values = [value for name, value in self.values().items() if name not in left_out]
+        return hashlib.sha256(json.dumps(values, separators=(",", ":"), ensure_ascii=True).encode()).hexdigest()
+
+    def values(self) -> dict[str, Value]:
+        """By column, as they are stored."""
+        found = {name: getattr(self, name) for name in COLUMNS}
+        return {name: to_text(value) if isinstance(value, Fraction) else value for name, value in found.items()}
+
+
+COLUMNS = tuple(field.name for field in fields(Entry))
+
+
+def _check_presence(where: str, values: Mapping[str, Any], state: Any) -> None:
+    wanted = {"number", "state", "date", "previous", "digest", *_HOLDS[state]}
+    for name in COLUMNS:
+        if name in ("rho", "mu") and state == "reserved":
+            continue  # there for kind zcdp alone, which the guarantee sees to
+        if (values[name] is not None) != (name in wanted):
+            raise InputError(f"{where}: {name}: does not go with state {state}, got {shown(values[name])}")
+
+
+def _check_texts(where: str, entry: Entry) -> None:
+    for name in ("dataset", "run", "previous", "digest"):
+        value = getattr(entry, name)
+        if value is not None and not (isinstance(value, str) and _HEX.fullmatch(value)):
+            raise InputError(f"{where}: {name}: wanted 64 hexadecimal digits, got {shown(value)}")
+    if not isinstance(entry.date, str) or not _DATE.fullmatch(entry.date):
+        raise InputError(f"{where}: date: wanted one such as 2026-01-31T12:00:00Z, got {shown(entry.date)}")
+    if entry.refers is not None and type(entry.refers) is not int:
+        raise InputError(f"{where}: refers: wanted the number of an entry, got {shown(entry.refers)}")
+    called: object = entry.mechanism
+    plain = isinstance(called, str) and called.isprintable() and 0 < len(called) <= LONGEST_MECHANISM
+    if called is not None and not plain:
+        raise InputError(f"{where}: mechanism: wanted up to {LONGEST_MECHANISM} printable characters")

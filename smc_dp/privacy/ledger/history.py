@@ -1,0 +1,263 @@
+"""What a ledger says, apart from where it is kept: entries in a chain, what they add up to, what may come next.
+
+The chain notices a changed, missing or exchanged entry, and another key. It does not notice whoever can write the file
+and makes the whole chain anew, or cuts off its end: note its head elsewhere for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice, pairwise
+from typing import Any, Literal, NamedTuple
+
+from smc_dp.core.errors import InputError
+from smc_dp.privacy.ledger import composition
+from smc_dp.privacy.ledger.composition import Total
+from smc_dp.privacy.ledger.entry import Entry
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.numbers import at_least, at_most, to_text
+from smc_dp.privacy.statement import Adjacency, Unit
+from smc_dp.privacy.target import LEAST_DELTA
+
+MOST_DATA_SETS = 1000
+_SPLITS_OF_ALL = 4096  # what is shown of a stranger's ledger must not take all day
+
+
+class BrokenLedgerError(InputError):
+    """The entries can be read, and are not what was written."""
+
+
+class OverBudgetError(InputError):
+    """A release would pass the limit."""
+
+
+class Limit(NamedTuple):
+    """What the releases of each account may come to."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __str__(self) -> str:
+        """Rounded down."""
+        return f"epsilon {at_least(self.epsilon)}" + (f", delta {at_least(self.delta)}" if self.delta else "")
+
+
+class Account(NamedTuple):
+    """What has a budget: all releases of a party whose guarantees are for one unit and adjacency, which never mix.
+
+    Whatever their data sets: whoever is in this year's table was most likely in last year's, and a table with one row
+    more or other public bounds must not have the whole budget again. Guarantees add up all the same when the record
+    that is replaced stands in several data sets. A party whose data sets have nobody in common may keep a ledger each.
+    """
+
+    unit: Unit
+    adjacency: Adjacency
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How an account stands. `total` is None when no bound holds at the limit's delta; then nothing is `left`."""
+
+    limit: Limit
+    total: Total | None
+
+    @property
+    def left(self) -> Fraction:
+        """Epsilon that a further pure release may have at least; negative when the limit is passed."""
+        return self.limit.epsilon - self.total.epsilon if self.total else Fraction(-1)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the limit is kept."""
+        return self.left >= 0
+
+    def as_dict(self) -> dict[str, str | None]:
+        """Exact fractions as text, for JSON."""
+        return {
+            "limit": to_text(self.limit.epsilon),
+            "delta": to_text(self.limit.delta),
+            "spent": to_text(self.total.epsilon) if self.total else None,
+            "left": to_text(max(self.left, Fraction(0))),
+            "bound": self.total.how if self.total else None,
+        }
+
+
+@dataclass(frozen=True)
+class History:
+    """All entries in order; `start` is what the chain begins with."""
+
+    start: str
+    entries: tuple[Entry, ...]
+
+    @classmethod
+    def read(cls, start: str, rows: Iterable[Mapping[str, Any]]) -> History:
+        """Entries out of stored rows; InputError for what is none, BrokenLedgerError for entries that do not link."""
+        history = cls(start, tuple(Entry.read(row) for row in rows))
+        _check_chain(history)
+        _check_order(history)
+        return history
+
+    @classmethod
+    def opened(cls, start: str, limit: Limit, date: str) -> History:
+        """Nothing but the limit; InputError unless its epsilon is positive and its delta 0 or in [1e-100, 1)."""
+        if limit.epsilon <= 0:
+            raise InputError("budget: wanted a positive epsilon")
+        if limit.delta != 0 and not LEAST_DELTA <= limit.delta < 1:
+            raise InputError(f"delta: wanted 0, or a number from {float(LEAST_DELTA):g} to below 1")
+        first = Entry(1, "limit", date, epsilon=limit.epsilon, delta=limit.delta)
+        return cls(start, (first.after(start),))
+
+    @property
+    def head(self) -> str:
+        """The digest of the last entry, which fixes all the others."""
+        return self.entries[-1].digest
+
+    @property
+    def limit(self) -> Limit:
+        """What the first entry sets."""
+        first = self.entries[0]
+        if first.epsilon is None or first.delta is None:
+            raise ValueError("the first entry is the limit")
+        return Limit(first.epsilon, first.delta)
+
+    def outcome(self, number: int) -> Entry | None:
+        """How the reservation with this number ended, if it has."""
+        return next((entry for entry in self.entries if entry.refers == number), None)
+
+    def last_under(self, run: str) -> Entry | None:
+        """The last reservation under this key, however it ended."""
+        made = [entry for entry in self.entries if entry.state == "reserved" and entry.run == run]
+        return made[-1] if made else None
+
+    @cached_property
+    def charged(self) -> Mapping[Account, list[Entry]]:
+        """By account, every reservation but those that came to nothing: one without outcome counts as spent."""
+        void = {entry.refers for entry in self.entries if entry.state == "void"}
+        found: dict[Account, list[Entry]] = {}
+        for entry in self.entries:
+            if entry.state == "reserved":
+                charged = found.setdefault(account_of(entry.guarantee), [])
+                charged.extend([] if entry.number in void else [entry])
+        return found
+
+    @property
+    def data_sets(self) -> frozenset[str]:
+        """The names of all that something is charged for."""
+        return frozenset(entry.dataset or "" for charged in self.charged.values() for entry in charged)
+
+    @property
+    def pending(self) -> list[int]:
+        """The numbers of the reservations without outcome."""
+        settled = {entry.refers for entry in self.entries}
+        return [entry.number for entry in self.entries if entry.state == "reserved" and entry.number not in settled]
+
+    def standing(self, account: Account, *asked: Guarantee) -> Standing:
+        """How the account stands, or would stand if `asked` were released too."""
+        releases = [entry.guarantee for entry in self.charged.get(account, [])]
+        return Standing(self.limit, composition.total([*releases, *asked], self.limit.delta))
+
+    def by_data_set(self, account: Account) -> dict[str, Standing]:
+        """How the account would stand if the ledger were about one of its data sets alone: to be shown, not a limit.
+
+        Of more than `MOST_DATA_SETS` those that were charged first; of many, with fewer splits each.
+        """
+        found: dict[str, list[Guarantee]] = {}
+        for entry in self.charged.get(account, []):
+            found.setdefault(entry.dataset or "", []).append(entry.guarantee)
+        shown = dict(islice(found.items(), MOST_DATA_SETS))
+        splits = max(1, min(composition.MOST_SPLITS, _SPLITS_OF_ALL // max(1, len(shown))))
+        delta = self.limit.delta
+        return {name: Standing(self.limit, composition.total(g, delta, splits)) for name, g in shown.items()}
+
+    def unshown(self, account: Account) -> int:
+        """How many data sets of the account `by_data_set` leaves out."""
+        return max(0, len({entry.dataset for entry in self.charged.get(account, [])}) - MOST_DATA_SETS)
+
+    def check(self, guarantee: Guarantee) -> None:
+        """OverBudgetError when a release with this guarantee would pass the limit."""
+        account = account_of(guarantee)
+        if not self.standing(account, guarantee).fits:
+            raise OverBudgetError(_refusal(self.standing(account), guarantee))
+
+    def reservation(self, dataset: str, mechanism: str, guarantee: Guarantee, run: str) -> int | None:
+        """The number of the reservation that stands under this key, settled as released or not; None if there is none.
+
+        InputError when anything else was reserved under the key, even if it came to nothing: a key means one release.
+        """
+        void = {entry.refers for entry in self.entries if entry.state == "void"}
+        made = [entry for entry in self.entries if entry.state == "reserved" and entry.run == run]
+        for entry in made:
+            fields = {
+                "data set": entry.dataset == dataset,
+                "mechanism": entry.mechanism == mechanism,
+                "guarantee": entry.guarantee == guarantee,
+            }
+            if other := [what for what, same in fields.items() if not same]:
+                raise InputError(f"entry {entry.number} has the same run and another {other[0]}, wanted the same")
+        return next((entry.number for entry in made if entry.number not in void), None)
+
+    def reserved(self, dataset: str, mechanism: str, guarantee: Guarantee, run: str, date: str) -> Entry:
+        """The entry that reserves a release; OverBudgetError when its account would pass the limit."""
+        self.check(guarantee)
+        made = Entry(
+            len(self.entries) + 1, "reserved", date, None, dataset, guarantee.unit, guarantee.adjacency, mechanism,
+            guarantee.kind, guarantee.epsilon, guarantee.delta, guarantee.rho, run, mu=guarantee.mu,
+        )  # fmt: skip
+        return Entry.read(made.after(self.head).values())
+
+    def settled(self, number: int, state: Literal["released", "void"], run: str | None, date: str) -> Entry:
+        """The entry that says how a reservation ended; ValueError when it is none, or has ended."""
+        if not 1 <= number <= len(self.entries) or self.entries[number - 1].state != "reserved":
+            raise ValueError(f"entry {number} is no reservation")
+        if self.outcome(number) is not None:
+            raise ValueError(f"entry {number} has been settled already")
+        made = Entry(len(self.entries) + 1, state, date, refers=number, run=run)
+        return Entry.read(made.after(self.head).values())
+
+
+def account_of(guarantee: Guarantee) -> Account:
+    """What a release counts against."""
+    return Account(guarantee.unit, guarantee.adjacency)
+
+
+def _check_chain(history: History) -> None:
+    previous = history.start
+    for place, entry in enumerate(history.entries, start=1):
+        if entry.number != place:
+            raise BrokenLedgerError(f"entry {place} is missing, entry {entry.number} stands there")
+        if entry.previous != previous:
+            raise BrokenLedgerError(f"entry {place} does not follow what stands before it")
+        if entry.digest != entry.computed():
+            raise BrokenLedgerError(f"entry {place} is not what was written")
+        previous = entry.digest
+
+
+def _check_order(history: History) -> None:
+    states = [entry.state for entry in history.entries]
+    if states[:1] != ["limit"] or "limit" in states[1:]:
+        raise BrokenLedgerError("the first entry and no other is the limit")
+    outcomes = [entry.refers for entry in history.entries if entry.refers is not None]
+    for entry in history.entries:
+        if entry.refers is not None and not (
+            1 <= entry.refers < entry.number and states[entry.refers - 1] == "reserved"
+        ):
+            raise BrokenLedgerError(f"entry {entry.number} refers to no reservation before it")
+    if repeated := [a for a, b in pairwise(sorted(outcomes)) if a == b]:
+        raise BrokenLedgerError(f"entry {repeated[0]} has two outcomes")
+
+
+def _refusal(standing: Standing, guarantee: Guarantee) -> str:
+    spent = standing.total.epsilon if standing.total else standing.limit.epsilon
+    asks = f"epsilon {at_most(guarantee.epsilon)}"
+    if guarantee.delta:
+        asks += f" with delta {at_most(guarantee.delta)}"
+    if guarantee.delta > standing.limit.delta:
+        made = f"the ledger was made for a delta of {at_least(standing.limit.delta)}"
+        asks += f", and {made} (wanted noise without a delta, or a ledger whose limit has a `delta`)"
+    return (
+        f"the budget would be passed: spent {at_most(spent)} of {standing.limit}, "
+        f"this run asks for {asks}, {at_least(max(standing.left, Fraction(0)))} is left"
+    )

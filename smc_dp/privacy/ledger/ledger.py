@@ -1,0 +1,172 @@
+"""A ledger in a file: SQLite, append-only, safe against a crash at any point and against two processes.
+
+Every operation reads and checks all entries inside its transaction; one that writes takes the lock first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal
+
+from smc_dp.core.errors import InputError
+from smc_dp.core.writing import sync
+from smc_dp.privacy.ledger import storage
+from smc_dp.privacy.ledger.entry import COLUMNS, Entry
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.history import Account, History, Limit, Standing
+
+_LOG = logging.getLogger(__name__)
+_KEY_BYTES = 32
+_INSERT = f"INSERT INTO entries VALUES ({', '.join('?' for _ in COLUMNS)})"  # noqa: S608  question marks only
+
+
+class Ledger:
+    """One party's own ledger; use it in a `with` block or `close` it.
+
+    Every method raises InputError for a file that cannot be used, BrokenLedgerError (which is one) for entries that
+    are not what was written.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+
+    @classmethod
+    def create(cls, path: Path, epsilon: Fraction, delta: Fraction = Fraction(0)) -> Ledger:
+        """A new ledger with this limit for each account; InputError when the file exists."""
+        key = secrets.token_bytes(_KEY_BYTES)
+        first = History.opened(_start(key), Limit(epsilon, delta), _now()).entries[0]
+        partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+        try:
+            os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            with storage.reported(path):
+                _write_new(partial, key, first)
+            os.link(partial, path)  # whole or not at all, and never over another
+            sync(path.parent)
+        except FileExistsError:
+            raise InputError(f"ledger {path}: exists already, wanted a new file") from None
+        except OSError as error:
+            raise InputError(f"ledger {path}: cannot be made: {error.strerror}") from None
+        finally:
+            partial.unlink(missing_ok=True)
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Ledger:
+        """The ledger in a file, whose form has been checked; its entries are checked at each use."""
+        return cls(path, storage.opened(path))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def dataset(self, fingerprint: Callable[[bytes], str]) -> str:
+        """Return the name of a data set in this ledger: its fingerprint under the ledger's secret key."""
+        with self._transaction("BEGIN") as (key, _):
+            return fingerprint(key)
+
+    def history(self) -> History:
+        """All entries, after a check of the whole chain."""
+        with self._transaction("BEGIN") as (_, history):
+            return history
+
+    def check(self, guarantee: Guarantee) -> None:
+        """OverBudgetError when a release with this guarantee would pass the limit now; nothing is written."""
+        with self._transaction("BEGIN") as (_, history):
+            history.check(guarantee)
+
+    def reserve(self, dataset: str, mechanism: str, guarantee: Guarantee, run: str) -> int:
+        """Charge a release before it is made, and return the number of the entry, on disk by then.
+
+        `run`: the key of the release; see `spending.run_key`. Asked again for what stands under the key, it charges
+        nothing and returns the number that it has: whoever crashed after the first time cannot know, and asks again.
+        What came to nothing has to be charged anew, by an entry of its own. Raises InputError when something else was
+        reserved under the key, OverBudgetError when the limit would be passed; nothing is written then.
+        """
+        with self._transaction("BEGIN IMMEDIATE") as (_, history):
+            standing = history.reservation(dataset, mechanism, guarantee, run)
+            number = standing or self._append(history.reserved(dataset, mechanism, guarantee, run, _now()))
+        epsilon, delta = float(guarantee.epsilon), float(guarantee.delta)
+        what = "charged before" if standing else "charged"
+        _LOG.info(
+            "ledger %s: entry %d %s: %s, epsilon %g, delta %g", self.path, number, what, mechanism, epsilon, delta
+        )
+        return number
+
+    def settle(self, number: int, state: Literal["released", "void"], run: str | None = None) -> None:
+        """Say how the reservation ended: `released`, with the digest of the release, or `void`, nothing was revealed.
+
+        ValueError when there is no such reservation, or when it was settled before.
+        """
+        with self._transaction("BEGIN IMMEDIATE") as (_, history):
+            self._append(history.settled(number, state, run, _now()))
+        _LOG.info("ledger %s: entry %d is settled: %s", self.path, number, state)
+
+    def spent(self, account: Account, *asked: Guarantee) -> Standing:
+        """How an account stands, or would stand if `asked` were released too."""
+        return self.history().standing(account, *asked)
+
+    def _append(self, entry: Entry) -> int:
+        storage.widened(self._connection)
+        self._connection.execute(_INSERT, tuple(entry.values().values()))
+        return entry.number
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[tuple[bytes, History]]:
+        with storage.reported(self.path):
+            self._connection.execute(begin)
+            try:
+                yield self._read()
+                self._connection.execute("COMMIT")
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+
+    def _read(self) -> tuple[bytes, History]:
+        keys = self._connection.execute("SELECT key FROM secret LIMIT 2").fetchall()
+        if len(keys) != 1 or not isinstance(keys[0][0], bytes) or len(keys[0][0]) != _KEY_BYTES:
+            raise InputError("has no key")
+        rows = self._connection.execute("SELECT * FROM entries ORDER BY number")
+        key: bytes = keys[0][0]
+        columns = [name for name, *_ in rows.description]  # an older ledger has fewer
+        return key, History.read(_start(key), (dict(zip(columns, row, strict=True)) for row in rows))
+
+
+def _start(key: bytes) -> str:
+    """What the chain begins with: it commits to the key, and an export may show it."""
+    return hashlib.sha256(b"smc-dp ledger 1" + key).hexdigest()
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _write_new(path: Path, key: bytes, first: Entry) -> None:
+    connection = storage.connected(path)
+    try:
+        connection.executescript(f"BEGIN; {storage.SCHEMA} {storage.WITH_MU}")
+        connection.execute("INSERT INTO secret VALUES (?)", (key,))
+        connection.execute(_INSERT, tuple(first.values().values()))
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def run_key(session_id: bytes, label: str) -> str:
+    """The key of a release: no two sessions share one, even where the same was agreed on, for an id holds a nonce."""
+    return hashlib.sha256(b"smc-dp release" + session_id + label.encode()).hexdigest()

@@ -1,0 +1,41 @@
+"""Exact numbers as text, and as a person reads them: never rounded to somebody's advantage."""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+
+from smc_dp.core.errors import InputError, shown
+
+_TEXT = re.compile(r"(0|[1-9][0-9]{0,999})/([1-9][0-9]{0,999})", re.ASCII)
+
+
+def to_text(value: Fraction) -> str:
+    """Numerator and denominator, such as 1/10."""
+    return f"{value.numerator}/{value.denominator}"
+
+
+def from_text(where: str, text: object) -> Fraction:
+    """The number that `to_text` wrote: not negative, in lowest terms; InputError, naming `where`, for anything else."""
+    found = _TEXT.fullmatch(text) if isinstance(text, str) else None
+    if found is not None:
+        value = Fraction(int(found[1]), int(found[2]))
+        if to_text(value) == text:
+            return value
+    raise InputError(f"{where}: wanted a fraction in lowest terms, got {shown(text)}")
+
+
+def at_most(value: Fraction) -> str:
+    """Six digits, rounded up: for what was spent."""
+    return _digits(value, ROUND_CEILING)
+
+
+def at_least(value: Fraction) -> str:
+    """Six digits, rounded down: for what is left."""
+    return _digits(value, ROUND_FLOOR)
+
+
+def _digits(value: Fraction, rounding: str) -> str:
+    rounded = Context(prec=6, rounding=rounding).divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{rounded.normalize():f}" if rounded == 0 or 1e-6 <= abs(rounded) < 1e9 else f"{rounded.normalize():e}"

@@ -1,0 +1,144 @@
+"""How the file of a ledger is opened: SQLite, made safe against crashes, and against files that are no ledgers.
+
+The journal is a rollback journal, so that between transactions the whole ledger is one file: with a write-ahead log, a
+copy of the file alone would miss the last entries. `synchronous = EXTRA` is FULL, and syncs the folder once the
+journal is gone: else a power cut could take back a commit, and with it a reservation whose run has begun.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from smc_dp.core.errors import InputError, one_line
+from smc_dp.privacy.ledger.history import BrokenLedgerError, OverBudgetError
+
+MAX_BYTES = 1 << 25  # some 40,000 entries
+_LONGEST_VALUE = 1 << 16
+_WAIT = 30.0  # seconds for another process to finish
+_OF_SEVERAL = bytes.fromhex("d9d505f920a163d7")
+SCHEMA = """
+CREATE TABLE secret (key BLOB NOT NULL);
+CREATE TABLE entries (
+  number INTEGER PRIMARY KEY, state, date, refers UNIQUE, dataset, unit, adjacency, mechanism, kind,
+  epsilon, delta, rho, run, previous, digest
+);
+CREATE TRIGGER no_update BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END;
+CREATE TRIGGER no_delete BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries are never taken away'); END;
+CREATE TRIGGER no_replace BEFORE INSERT ON entries
+WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM entries)
+  OR EXISTS (SELECT 1 FROM entries WHERE refers = NEW.refers)
+BEGIN SELECT RAISE(ABORT, 'entries are only added'); END;
+CREATE TRIGGER one_key BEFORE INSERT ON secret WHEN EXISTS (SELECT 1 FROM secret)
+BEGIN SELECT RAISE(ABORT, 'the key is there'); END;
+CREATE TRIGGER no_other_key BEFORE UPDATE ON secret BEGIN SELECT RAISE(ABORT, 'the key stays'); END;
+CREATE TRIGGER no_lost_key BEFORE DELETE ON secret BEGIN SELECT RAISE(ABORT, 'the key stays'); END;
+"""
+WITH_MU = "ALTER TABLE entries ADD COLUMN mu;"  # a new ledger has it at once, an older one before its next entry
+
+
+def opened(path: Path) -> sqlite3.Connection:
+    """A connection to a file whose form is that of a ledger; InputError for any other."""
+    _refuse_unusable(path)
+    with reported(path):
+        connection = connected(path)
+        try:
+            if _form(connection) not in (_wanted_form(SCHEMA + WITH_MU), _wanted_form(SCHEMA)):
+                raise InputError(f"ledger {path}: is not a ledger of this version")
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def widened(connection: sqlite3.Connection) -> None:
+    """Within a transaction that writes, a ledger of before entries had a mu gets the column, empty."""
+    if not any(name == "mu" for _, name, *_ in connection.execute("PRAGMA table_info(entries)")):
+        connection.execute(WITH_MU)
+
+
+def connected(path: Path) -> sqlite3.Connection:
+    """A connection to a file that is there, whatever is in it."""
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    connection = sqlite3.connect(uri, uri=True, timeout=_WAIT, isolation_level=None)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    try:
+        for setting in ("trusted_schema = OFF", "synchronous = EXTRA", "journal_mode = DELETE"):
+            connection.execute(f"PRAGMA {setting}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def reported(path: Path) -> Iterator[None]:
+    """Whatever is wrong with the file, said in one line that names it."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        busy = "locked" in str(error)
+        what = "is in use by another process" if busy else f"cannot be used: {one_line(str(error))}"
+        raise InputError(f"ledger {path}: {what}") from None
+    except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
+        raise InputError(f"ledger {path}: is not a ledger that can be read: {one_line(str(error))}") from None
+    except (BrokenLedgerError, OverBudgetError) as error:
+        raise type(error)(f"ledger {path}: {error}") from None
+    except InputError as error:
+        named = str(error).startswith("ledger ")
+        raise InputError(str(error) if named else f"ledger {path}: {error}") from None
+
+
+def _refuse_unusable(path: Path) -> None:
+    try:
+        found = path.lstat()
+    except OSError as error:
+        raise InputError(f"ledger {path}: cannot be read: {error.strerror}") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise InputError(f"ledger {path}: wanted a plain file")
+    if found.st_size > MAX_BYTES:
+        raise InputError(f"ledger {path}: is larger than {MAX_BYTES} bytes")
+    _refuse_beside(path)
+
+
+def _refuse_beside(path: Path) -> None:
+    """Refuse files beside a ledger that no ledger has: SQLite takes them up, and a journal may name others to delete.
+
+    A journal of several databases ends with these eight bytes after the name of a further file, which goes once the
+    journal has been played back, whatever file it is. A ledger's own journal has no such end.
+    """
+    journal = path.with_name(f"{path.name}-journal")
+    try:
+        if any(os.path.lexists(path.with_name(path.name + ending)) for ending in ("-wal", "-shm")):
+            raise InputError(f"ledger {path}: has a write-ahead log, wanted none")
+        if not os.path.lexists(journal):
+            return
+        if not stat.S_ISREG(journal.lstat().st_mode) or journal.stat().st_size > MAX_BYTES:
+            raise InputError(f"ledger {path}: its journal is not one of a ledger")
+        with journal.open("rb") as file:
+            file.seek(max(0, journal.stat().st_size - len(_OF_SEVERAL)))
+            if file.read() == _OF_SEVERAL:
+                raise InputError(f"ledger {path}: its journal names another file, wanted one of its own")
+    except FileNotFoundError:  # another process has finished with it
+        return
+    except OSError as error:
+        raise InputError(f"ledger {path}: its journal cannot be read: {error.strerror}") from None
+
+
+def _form(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
+    """Every table, index and trigger as it was written: nothing else may run when an entry is added."""
+    found = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 100")
+    return {tuple(row) for row in found}
+
+
+def _wanted_form(schema: str) -> set[tuple[object, ...]]:
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.executescript(schema)
+        return _form(connection)
+    finally:
+        connection.close()

@@ -1,0 +1,99 @@
+"""The same rows under another name: a folder of ledgers finds the one that was charged for them.
+
+Each ledger calls a table by a digest of all that stands in its file, before any bounds, under a secret key that the
+folder has: so no ledger is a fingerprint that others could compare with a guess. Neither another name of a party nor
+other bounds make another digest, and so a new budget. A single cell, row or column that is changed, added or left out
+does: this guards against accidents, and not against intent. Reservations of earlier versions, and those made before a
+key was lost, have digests that no table meets again.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TypeAlias
+from urllib.parse import unquote
+
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError, plain_name
+from smc_dp.core.writing import sync, write_file
+from smc_dp.data.federation import Rows
+from smc_dp.data.fingerprint import as_read
+from smc_dp.data.table import Table
+from smc_dp.privacy.ledger.ledger import Ledger
+
+KEY_FILE = "rows.key"
+ENDING = ".ledger"
+AsRead: TypeAlias = Table | Rows
+_KEY_BYTES = 32
+
+
+def read_key(folder: Path) -> bytes | None:
+    """The key of a folder, None where it has none yet; InputError for a file that is no key."""
+    path = folder / KEY_FILE
+    if not os.path.lexists(path):
+        return None
+    key = reading.read_file(path, _KEY_BYTES)
+    if len(key) != _KEY_BYTES:
+        raise InputError(f"{path}: wanted a key of {_KEY_BYTES} bytes, got {len(key)}")
+    return key
+
+
+def made_key(folder: Path) -> bytes:
+    """The key of a folder that is there, made now if it has none."""
+    path = folder / KEY_FILE
+    partial = folder / f".{KEY_FILE}.{secrets.token_hex(4)}.partial"
+    try:
+        if not os.path.lexists(path):
+            write_file(partial, secrets.token_bytes(_KEY_BYTES), 0o600)
+            os.link(partial, path)  # whole or not at all, and never over another
+            sync(folder)
+    except FileExistsError:  # another process was faster
+        pass
+    except OSError as error:
+        raise InputError(f"{path}: cannot be made: {error.strerror}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+    found = read_key(folder)
+    if found is None:
+        raise InputError(f"{path}: is gone again, wanted the key that was there")
+    return found
+
+
+def names(key: bytes, parties: Mapping[str, AsRead]) -> dict[str, str]:
+    """What the ledgers of a folder call each party's rows."""
+    return {party: as_read(key, held) for party, held in parties.items()}
+
+
+def refuse_elsewhere(folder: Path, own: Mapping[str, Path], called: Mapping[str, str]) -> None:
+    """InputError when another ledger of the folder than a party's own is charged for its rows.
+
+    `own`: where each party's ledger lies, or is to lie; `called`: what its rows are called.
+    """
+    charged = dict(_charged(folder))
+    for party, name in called.items():
+        for path, data_sets in charged.items():
+            if name in data_sets and path.name != own[party].name:
+                other = plain_name(unquote(path.name.removesuffix(ENDING)))
+                raise InputError(
+                    f"party {plain_name(party)}: ledger {path} is charged for the same rows already, and another name "
+                    f"or other bounds make no new budget: take part as {other}"
+                )
+
+
+def has_charges(folder: Path) -> bool:
+    """Whether any ledger of the folder is charged for anything."""
+    return any(data_sets for _, data_sets in _charged(folder))
+
+
+def _charged(folder: Path) -> Iterator[tuple[Path, frozenset[str]]]:
+    """Every ledger of the folder, and what its charges are for."""
+    try:
+        files = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(ENDING))
+    except OSError as error:
+        raise InputError(f"folder {folder}: cannot be read: {error.strerror}") from None
+    for name in files:
+        with Ledger.open(folder / name) as ledger:
+            yield folder / name, ledger.history().data_sets

@@ -1,0 +1,80 @@
+"""What a site finds out about a release with nothing but its own rows: whether its own model alone does better.
+
+Exact figures of private rows: they stay at the site, beside its own terms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from smc_dp.data.federation import Rows
+from smc_dp.methods.expected_accuracy import Outlook
+from smc_dp.methods.model import classify
+from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone
+from smc_dp.run.release import PublishedRelease
+
+FEWEST = 25
+"""With fewer rows nothing is said."""
+_FOLDS = 5
+_MOST = 20_000  # rows that are looked at
+
+
+@dataclass(frozen=True)
+class OwnComparison:
+    """Of so many own rows the release, and the own model alone on rows that it was not trained on, classify rightly so
+    many; `planned`: what noise was to cost if all parties had as many rows as this site, None where no figure says it.
+    """
+
+    rows: int
+    release: float
+    alone: float
+    planned: Outlook | None
+
+    @property
+    def chance(self) -> float:
+        """By how much the two differ by chance alone: two standard errors."""
+        return 2 * sqrt((self.release * (1 - self.release) + self.alone * (1 - self.alone)) / self.rows)
+
+    @property
+    def worse_than_planned(self) -> bool:
+        """Whether the site would do better alone, by more than noise was to cost and chance may add."""
+        high = 0.0 if self.planned is None else self.planned.band.high
+        return self.alone - self.release > high + self.chance
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            **{"rows": self.rows, "release": self.release, "alone": self.alone},
+            "planned": self.planned and self.planned.as_dict(),
+            "worse_than_planned": self.worse_than_planned,
+        }
+
+
+def on_own_rows(release: PublishedRelease, rows: Rows) -> OwnComparison | None:
+    """The release against the own model alone, fold after fold; None for too few rows to say anything.
+
+    What others have is not known here. That they have as many rows as this site is an assumption, and no more: the
+    study announces no sizes.
+    """
+    if len(rows) < FEWEST:
+        return None
+    n, agreement = len(rows), release.agreement
+    step = -(-n // _MOST)
+    seen = Rows(rows.X[::step], rows.y[::step])
+    right = float(np.mean(classify(release.weights, seen.X) == seen.y))
+    by_itself = _alone(seen, agreement.method, len(agreement.bounds.classes))
+    return OwnComparison(len(seen), right, by_itself, agreement.outlook([n] * len(agreement.parties)))
+
+
+def _alone(rows: Rows, method: Any, classes: int) -> float:
+    """Of every fifth row, by a model of the other four fifths, as many as are right."""
+    lam: float = getattr(method, "lam", BASELINE_LAMBDA)
+    fold, right = np.arange(len(rows)) % _FOLDS, 0.0
+    for held in range(_FOLDS):
+        out = fold == held
+        right += alone(Rows(rows.X[~out], rows.y[~out]), lam, Rows(rows.X[out], rows.y[out]), classes) * out.sum()
+    return float(right) / len(rows)

@@ -1,0 +1,155 @@
+"""Which program computes which functionality, and how parts go in and the value comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+from protocols import linear, pathak2010, secure_sum
+from protocols.curator import CURATOR_NAME
+from protocols.errors import LocalError
+from protocols.linear.publication import unlike_go
+from protocols.pathak2010 import as_printed
+from protocols.pathak2010.parameters import Parameters
+from protocols.pathak2010.values import PartyInput
+from protocols.runtime.actor import Home
+from protocols.runtime.session import Program
+from protocols.secure_sum.parameters import SHARES
+from protocols.secure_sum.parameters import Parameters as SumParameters
+from protocols.secure_sum.values import Addends
+from smc_dp.methods.functionality import (
+    Addend,
+    Contribution,
+    Functionality,
+    RoundAnswer,
+    Rounds,
+    SumWithShares,
+    SumWithSmallestNoise,
+    Vector,
+)
+
+
+@dataclass(frozen=True)
+class Realisation:
+    """A program that computes a functionality, all of it as functions of the program's parameters p.
+
+    `value` and `members` raise ValueError for published messages that no run of the program can give.
+
+    `entered`: a party's part as the input of its role. `publishers`: whose messages the value is made of, whoever else
+    vanished. `value`: what these, by name, give. `members`: the parties whose parts are in it. `share`: the integers in
+    one of them, in [0, modulus). `additive`: whether these add up to the value, as shares of it.
+    `fault(p, session id, published)`: what is wrong with these messages of a session that have to fit together; None
+    where nothing is, or nothing has to. `home`: what answers for a party when its role asks, None where all that it
+    enters is known beforehand.
+    """
+
+    program: Program
+    functionality: Callable[[Any], Functionality]
+    entered: Callable[[Any, Any], Any]
+    publishers: Callable[[Any], Sequence[str]]
+    value: Callable[[Any, Mapping[str, Any]], Any]
+    members: Callable[[Any, Mapping[str, Any]], Sequence[str]]
+    share: Callable[[Any], Sequence[int]]
+    modulus: Callable[[Any], int]
+    additive: Callable[[Any], bool]
+    home: Callable[[Any, Any], Home | None] = lambda p, part: None
+    fault: Callable[[Any, bytes, Mapping[str, Any]], str | None] = lambda p, session, published: None
+
+
+def _hardened(p: Parameters, c: Contribution) -> PartyInput:
+    return PartyInput(c.size, p.weights.vector(c.weights), p.weights.vector(c.noise))
+
+
+def _printed(p: Parameters, c: Contribution) -> as_printed.PrintedInput:
+    return as_printed.PrintedInput(c.size, p.weights.vector(c.weights), c.noise)
+
+
+def _sum_of_shares(p: Parameters, published: Mapping[str, Any]) -> Vector:
+    return p.weights.nearest(p.weights.add_vectors(*(share.y for share in published.values())))
+
+
+def _shares_of_the_mean(
+    program: Program, functionality: Callable[[Any], Functionality], entered: Callable[[Any, Any], Any]
+) -> Realisation:
+    return Realisation(
+        program, functionality, entered, lambda p: tuple(program.participants(p)), _sum_of_shares,
+        lambda p, published: p.parties, lambda share: share.y, lambda p: p.weights.modulus, lambda p: True,
+    )  # fmt: skip
+
+
+def _sums(p: SumParameters) -> Functionality:
+    each = tuple(SumWithShares(p.length(r)) for r in range(p.R))
+    return each[0] if p.R == 1 else Rounds(each)
+
+
+def _masked(p: SumParameters, part: Addend) -> Addends:
+    return Addends((p.ring.vector(part.numbers),), (p.ring.vector(part.noise),))
+
+
+def _known_beforehand(p: SumParameters, part: Addend | RoundAnswer) -> Addends:
+    return _masked(p, part) if isinstance(part, Addend) else Addends((), ())
+
+
+def _at_home(p: SumParameters, part: Addend | RoundAnswer) -> Home | None:
+    if isinstance(part, Addend):
+        return None
+    return lambda values: _masked(p, part(tuple(p.ring.nearest(S) for S in values)))
+
+
+def _published_sums(p: SumParameters, published: Mapping[str, Any]) -> Vector | tuple[Vector, ...]:
+    if p.output == SHARES:
+        return p.ring.nearest(p.ring.add_vectors(*(share.y for share in published.values())))
+    for members in _members(p, published):
+        if len(members) < p.fewest:  # fewer shares of the noise than are counted
+            raise ValueError(f"a sum of {len(members)} parties, wanted at least {p.fewest}")
+    every = iter(p.ring.nearest(published[CURATOR_NAME].S))
+    sums = tuple(tuple(islice(every, p.length(r))) for r in range(p.R))
+    return sums[0] if p.R == 1 else sums
+
+
+def _in_the_sums(p: SumParameters, published: Mapping[str, Any]) -> Sequence[str]:
+    if p.output == SHARES:
+        return p.parties
+    some = {i for members in _members(p, published) for i in members}
+    return tuple(p.parties[i] for i in sorted(some))
+
+
+def _members(p: SumParameters, published: Mapping[str, Any]) -> list[tuple[int, ...]]:
+    """Who is in each sum."""
+    try:
+        return [p.members(listed) for listed in published[CURATOR_NAME].members]
+    except LocalError as error:
+        raise ValueError(str(error)) from None
+
+
+_SECURE_SUM = Realisation(
+    secure_sum.PROGRAM,
+    _sums,
+    _known_beforehand,
+    lambda p: p.parties if p.output == SHARES else (CURATOR_NAME,),
+    _published_sums,
+    _in_the_sums,
+    lambda share: share.y,
+    lambda p: p.ring.modulus,
+    lambda p: p.output == SHARES,
+    _at_home,
+)
+
+REALISATIONS: Mapping[str, Realisation] = MappingProxyType(
+    {
+        realisation.program.name: realisation
+        for realisation in (
+            _shares_of_the_mean(pathak2010.PROGRAM, lambda p: SumWithSmallestNoise(), _hardened),
+            replace(
+                _shares_of_the_mean(linear.PROGRAM, lambda p: SumWithSmallestNoise(), _hardened),
+                fault=lambda p, session, published: unlike_go(session, tuple(published), published),
+            ),
+            _shares_of_the_mean(as_printed.PROGRAM, lambda p: SumWithSmallestNoise(times=p.K), _printed),
+            _SECURE_SUM,
+        )
+    }
+)
+"""By the name of the program."""

@@ -1,0 +1,66 @@
+"""The settings of each protocol: the only place in this room that knows a protocol by its name.
+
+What every run agrees on (method, target, parties, bounds) stands in `smc_dp.run.agreement`. What one protocol needs
+besides is a small class of its own: what it has, how it is written and read, which parameters of the program it makes,
+and the form in which the program computes a method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from types import MappingProxyType
+from typing import Any
+
+from smc_dp.core.errors import InputError, shown
+from smc_dp.methods.sums.among import RowCounts as RowCounts
+from smc_dp.run.protocols.curator import ComparisonName as ComparisonName
+from smc_dp.run.protocols.curator import CuratorTerms as CuratorTerms
+from smc_dp.run.protocols.curator import ExponentsName as ExponentsName
+from smc_dp.run.protocols.curator import refuse_removed_comparison as refuse_removed_comparison
+from smc_dp.run.protocols.linear import LinearTerms as LinearTerms
+from smc_dp.run.protocols.secure_sum import OutputName as OutputName
+from smc_dp.run.protocols.secure_sum import SumTerms as SumTerms
+from smc_dp.run.protocols.settings import Terms as Terms
+
+TERMS: Mapping[str, type[Any]] = MappingProxyType(
+    {
+        "pathak2010": CuratorTerms,
+        "pathak2010-as-printed-insecure": CuratorTerms,
+        "linear": LinearTerms,
+        "secure_sum": SumTerms,
+    }
+)
+"""By the name of the program that they are about."""
+
+
+def terms_of(protocol: str) -> type[Any]:
+    """The class of the settings of this protocol; InputError for one that computes no method."""
+    if protocol not in TERMS:
+        raise InputError(f"protocol: wanted one of {', '.join(TERMS)}, got {shown(protocol)}")
+    return TERMS[protocol]
+
+
+def preferred_of(protocols: Sequence[str], parties: int, named: Iterable[str] = ()) -> str:
+    """Of these protocols the one that a run takes with so many parties, if nobody names it.
+
+    That is the one for the largest crowds, of those that have all the settings that somebody named; if none has, the
+    first one.
+    """
+    suited = [name for name in protocols if set(named) <= {field.name for field in fields(terms_of(name))}]
+    crowds = {name: terms_of(name).usual_from for name in suited or protocols}
+    return max(crowds, key=lambda name: (crowds[name] <= parties) * crowds[name])
+
+
+def settled(protocol: str, method: Any, named: Mapping[str, Any]) -> Terms:
+    """The settings of this protocol that somebody named, all but those that are None, beside what the method prefers.
+
+    InputError, by its name, for a setting of another protocol.
+    """
+    kind = terms_of(protocol)
+    known = [field.name for field in fields(kind)]
+    given = {name: value for name, value in named.items() if value is not None}
+    if foreign := [name for name in given if name not in known]:
+        raise InputError(f"{foreign[0]}: does not go with method {method.name}, whose protocol is {protocol}")
+    made: Terms = kind(**{**kind.preferred(method), **given})
+    return made

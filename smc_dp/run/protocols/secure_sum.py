@@ -1,0 +1,122 @@
+"""The settings of a secure sum: who may collude or vanish, where masked inputs go, how many rows a party may have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
+
+from protocols.errors import LocalError
+from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError, shown
+from smc_dp.data.federation import Public
+from smc_dp.methods.method import SecureForm, SumForm
+from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.party_limits import check_crowd
+from smc_dp.privacy.pathak2010 import LARGEST_N
+from smc_dp.privacy.target import NoiseName, Target
+from smc_dp.run.protocols.settings import check_classes, one_of, whole
+
+OutputName: TypeAlias = Literal["curator", "shares"]
+
+
+@dataclass(frozen=True)
+class SumTerms:
+    """t parties may collude with Charlie and deviate at will, D may vanish; `most_rows` caps each party's rows.
+
+    `left_out`: who was to take part and vanished from an earlier session before anybody paid.
+    """
+
+    colluders: int = 1
+    dropouts: int = 0
+    most_rows: int = LARGEST_N
+    sizes: RowCounts = "released"
+    verifiable: bool = False
+    output: OutputName = "curator"
+    left_out: tuple[str, ...] = ()
+    can_lose_parties: ClassVar[bool] = True
+    usual_from: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        settings = _settings(self)
+        whole("colluders", settings, MOST_PARTIES - 1, 0)
+        whole("dropouts", settings, MOST_PARTIES - 1, 0)
+        whole("most_rows", settings, LARGEST_N)
+        one_of("sizes", settings, get_args(RowCounts))
+        one_of("output", settings, get_args(OutputName))
+        if type(self.left_out) is not tuple or not all(type(name) is str for name in self.left_out):
+            raise InputError(f"left_out: wanted names, got {shown(self.left_out)}")
+        if type(self.verifiable) is not bool:
+            raise InputError(f"verifiable: wanted true or false, got {shown(self.verifiable)}")
+        if self.output == "shares" and self.dropouts:
+            raise InputError(f"output: shares are for `dropouts` 0, got {self.dropouts}; give `output` curator")
+        if self.output == "shares" and self.verifiable:
+            raise InputError("output: anybody adds up shares as they are, wanted them without `verifiable`")
+
+    @classmethod
+    def noise(cls, method: Any, has_delta: bool) -> NoiseName:
+        """As `Terms`."""
+        own: NoiseName = method.secure_noises[0]
+        return "ddg" if has_delta and "ddg" in method.secure_noises else own
+
+    @classmethod
+    def preferred(cls, method: Any) -> Mapping[str, Any]:
+        """Whether numbers of rows are released, unless somebody says so."""
+        return {"sizes": method.sizes}
+
+    @classmethod
+    def from_dict(cls, stated: Mapping[str, Any]) -> Self:
+        """As `Terms`."""
+        given: dict[str, Any] = {field.name: stated.get(field.name) for field in fields(cls)}
+        given["left_out"] = tuple(reading.texts("left_out", given["left_out"]))
+        return cls(**given)  # which looks at each of them
+
+    def as_dict(self, form: SecureForm) -> dict[str, Any]:
+        """As `Terms`."""
+        grid = form.grid
+        settings = {**_settings(self), "left_out": list(self.left_out)}
+        return {**settings, "ring_bits": grid.ring_bits, "fraction_bits": grid.fraction_bits}
+
+    def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
+        """Refuses noise that is not drawn in shares, and noise as printed."""
+        if target.calibration != "proven":
+            raise InputError(f"calibration: {method.name} has proven, got {target.calibration}")
+        if target.noise not in method.secure_noises:
+            known = ", ".join(method.secure_noises)
+            raise InputError(f"noise: {method.name} by a protocol has {known}, got {target.noise}")
+        if test_keys:
+            raise InputError(f"insecure_test_keys: {protocol} has no keys that could be too short")
+
+    def weak(self, protocol: str) -> bool:
+        """As `Terms`."""
+        return False
+
+    def form(self, method: Any, public: Public, target: Target) -> SumForm:
+        """As `Terms`."""
+        check_classes(public, method)
+        check_crowd(public.parties, self.colluders, self.dropouts)
+        by_curator = self.output == "curator"
+        among = Among(public.parties, self.colluders, self.dropouts, self.verifiable, by_curator)
+        made: SumForm = method.shared(public, target, among, AnnouncedRows(self.most_rows, self.sizes))
+        return made
+
+    def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
+        """As `Terms`."""
+        if not isinstance(form, SumForm):
+            raise InputError(f"method: wanted one that is a sum, which {protocol} computes")
+        sums = tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in form.sums)
+        try:
+            return Parameters(
+                parties, self.colluders, self.dropouts, sums, form.grid.ring_bits, self.verifiable, self.output, agreed
+            )
+        except LocalError as error:
+            raise InputError(str(error)) from None
+
+    def without(self, names: Sequence[str]) -> Self:
+        """As `Terms`."""
+        return replace(self, left_out=(*self.left_out, *names))
+
+
+def _settings(terms: SumTerms) -> dict[str, Any]:
+    return {field.name: getattr(terms, field.name) for field in fields(terms)}

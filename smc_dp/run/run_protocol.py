@@ -1,0 +1,245 @@
+"""A whole run in a few lines of Python: everybody's rows in, a run folder and a report out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
+from smc_dp.core.writing import fresh_folder
+from smc_dp.data import sources
+from smc_dp.data.bounds import Bounds, NumericColumn
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.partition import check_names
+from smc_dp.data.sources import Prepared
+from smc_dp.methods.method import Method
+from smc_dp.methods.registry import find
+from smc_dp.methods.sums.among import RowCounts
+from smc_dp.privacy.target import Target
+from smc_dp.run import agreement as agreements
+from smc_dp.run.agreement import Agreement
+from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.protocols.registry import ComparisonName, ExponentsName, OutputName, settled, terms_of
+from smc_dp.run.report import Report
+from smc_dp.run.simulation import HearProgress, simulate_run
+
+AnyPath: TypeAlias = str | PathLike[str]
+LAMBDA = 0.1  # of a method that is named and not made, if it has one: what suits a few hundred rows
+
+
+def run_protocol(
+    data: Federation | Mapping[str, AnyPath] | Sequence[AnyPath],
+    *,
+    method: str | Method | None = None,
+    protocol: str | None = None,
+    target: Target | Fraction | float = 1.0,
+    bounds: AnyPath | Bounds | None = None,
+    label: str | None = None,
+    test: AnyPath | Rows | None = None,
+    auxiliary: AnyPath | Array | None = None,
+    out: AnyPath | None = None,
+    key_bits: int | None = None,
+    comparison: ComparisonName | None = None,
+    exponents: ExponentsName | None = None,
+    colluders: int | None = None,
+    dropouts: int | None = None,
+    most_rows: int | None = None,
+    sizes: RowCounts | None = None,
+    verifiable: bool | None = None,
+    output: OutputName | None = None,
+    vanish: Mapping[str, int] = MappingProxyType({}),
+    topology: str = "mesh",
+    link: str = "none",
+    identities: Mapping[str, Identity] | None = None,
+    views: AnyPath | None = None,
+    ledgers: Ledgers | None = None,
+    insecure_test_keys: bool = False,
+    insecure_seed: int | None = None,
+    progress: HearProgress | None = None,
+    workers: int = 1,
+) -> Report:
+    """Learn together through the protocol that computes this method; write a run folder.
+
+    Parties run as in-process actors that exchange encrypted messages over a simulated channel.
+
+    Parameters
+    ----------
+    data : Federation, mapping of names to paths, or sequence of paths
+        Every party's rows: rows in the unit ball, or the parties' CSV or Parquet files, by name or called after their
+        file names.
+    method : str or Method, default=None
+        What is learnt: a name, then with lambda = 0.1 if it has one, or the method with its settings; None takes
+        prr_mean for two classes and newton for more.
+    protocol : str, default=None
+        That of the method; of prr_mean pathak2010 or linear, and from 20 parties on linear unless a setting of the
+        other is named.
+    target : Target, Fraction or float, default=1.0
+        How much privacy is wanted, or just epsilon, above 0.
+    bounds : path or Bounds, default=None
+        A TOML file of public bounds or what one says; files need them.
+    label : str, default=None
+        The column of classes in files, where the bounds do not say it.
+    test : path or Rows, default=None
+        Rows to measure the accuracy on.
+    auxiliary : path or ndarray of shape (N, d), default=None
+        Public rows without labels, a file where the parties' rows are files, for a method that needs them; those of a
+        federation serve as well.
+    out : path, default=None
+        The run folder to make, else a new one in runs/.
+    key_bits, comparison, exponents : default=None
+        Settings of prr_mean's protocol: the length of the Paillier keys, how the smallest party is found, and the
+        randomisers of ciphertexts.
+    colluders, dropouts, most_rows, sizes, verifiable, output : default=None
+        Settings of a secure sum: how many parties may deviate and vanish, the most rows of a party, whether the number
+        of all rows is released, whether everybody can add up, and who gets masked inputs.
+    vanish : mapping of names to int, default={}
+        Who sends so many envelopes less one and nothing after.
+    topology : {"mesh", "star"}, default="mesh"
+        Direct links, or all mail through Charlie.
+    link : {"none", "lan", "wan"}, default="none"
+        The network whose delays are simulated.
+    identities : mapping of names to Identity, default=None
+        Long-term identities; new ones are made without.
+    views : path, default=None
+        SECRET: a folder to make for what each participant could read, for audits.
+    ledgers : Ledgers, default=None
+        Each party's ledger: a run that would pass a budget is refused.
+    insecure_test_keys : bool, default=False
+        Whether keys below 2048 bits are allowed.
+    insecure_seed : int, default=None
+        Reproducible and insecure: all randomness from this number.
+    progress : callable, default=None
+        Called with the name of a stage, how much of it is done, and of how much.
+    workers : int, default=1
+        In how many processes the roles may run, with the same record.
+
+    Returns
+    -------
+    Report
+        What the release guarantees, what it cost, and how it compares; the release itself is in its `run_dir`.
+
+    Raises
+    ------
+    InputError
+        As `smc-dp run` refuses, before any message is sent; no folder is written then.
+    ProtocolError
+        On an abort; no folder is written either.
+
+    Warns
+    -----
+    RowsClippedWarning
+        Where more than 5 % of a party's rows in files, or of a column's numbers, are clipped by the bounds. It stays
+        where the rows are: nothing that is written has it.
+
+    References
+    ----------
+    * M. Pathak, S. Rane and B. Raj. Multiparty differential privacy via aggregation of locally trained classifiers.
+      NIPS 2010.
+    * K. Bonawitz et al. Practical secure aggregation for privacy-preserving machine learning. CCS 2017.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from smc_dp import run_protocol
+    >>> from smc_dp.data.sources import dataset
+    >>> data, run = dataset("breast_cancer"), tempfile.mkdtemp() + "/run"
+    >>> report = run_protocol(data.federation, method="newton", bounds=data.bounds, test=data.test, out=run)
+    >>> report.privacy.kind, report.privacy.epsilon, report.privacy.unit
+    ('zcdp', 1.0, 'record')
+    >>> report.comparison.accuracy > report.comparison.majority
+    True
+
+    """
+    prepared = _prepared(data, bounds, label, test, auxiliary)
+    method = agreements.usual_method(prepared.federation.classes) if method is None else method
+    name = method if isinstance(method, str) else method.name
+    named: dict[str, Any] = {
+        **{"key_bits": key_bits, "comparison": comparison, "exponents": exponents},
+        **{"colluders": colluders, "dropouts": dropouts},
+        **{"most_rows": most_rows, "sizes": sizes, "verifiable": verifiable, "output": output},
+    }
+    given = [setting for setting, value in named.items() if value is not None]
+    protocol = protocol or agreements.usual_protocol(name, len(prepared.federation.parties), given)
+    agreements.secure_form(name, protocol)
+    made: Any = agreements.method_for(method, protocol, _usual(method)) if isinstance(method, str) else method
+    usual = terms_of(protocol).noise(made, has_delta=False)
+    wanted = target if isinstance(target, Target) else Target(target, noise=usual)  # type: ignore[arg-type]
+    terms = settled(protocol, made, named)
+    agreements.check(made, wanted, protocol, terms, test_keys=insecure_test_keys)
+    rows = agreements.on_auxiliary(made, prepared.federation, given=auxiliary is not None)
+    seeded = insecure_seed is not None
+    made = agreements.in_a_simulation(made, prepared.federation)
+    agreed = Agreement(
+        made, wanted, prepared.federation.names, prepared.bounds, protocol, terms,
+        agreements.marks(protocol, terms, seeded=seeded), rows,
+    )  # fmt: skip
+    rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(insecure_seed)
+    return simulate_run(
+        prepared, agreed, rng, fresh_folder() if out is None else Path(out), progress,
+        topology=topology, link=link, identities=identities, views=None if views is None else Path(views),
+        ledgers=ledgers, vanish=vanish, workers=workers,
+    )  # fmt: skip
+
+
+def _usual(method: str) -> dict[str, Any]:
+    return {"lam": LAMBDA} if hasattr(find(method), "lam") else {}
+
+
+def _prepared(
+    data: Federation | Mapping[str, AnyPath] | Sequence[AnyPath],
+    bounds: AnyPath | Bounds | None,
+    label: str | None,
+    test: AnyPath | Rows | None,
+    auxiliary: AnyPath | Array | None,
+) -> Prepared:
+    if isinstance(data, Federation):
+        if bounds is not None and not isinstance(bounds, Bounds):
+            raise InputError("bounds: a file goes with files; rows of a federation are encoded already")
+        if label is not None:
+            raise InputError("label: goes with files; rows of a federation have their classes")
+        if isinstance(test, str | PathLike):
+            raise InputError("test: wanted rows, because those of a federation are encoded already, got a file")
+        if isinstance(auxiliary, str | PathLike):
+            raise InputError("auxiliary: wanted rows, because those of a federation are encoded already, got a file")
+        if auxiliary is not None and data.unlabelled is not None:
+            raise InputError("auxiliary: the federation has public rows already, wanted none besides")
+        known = data if auxiliary is None else replace(data, unlabelled=auxiliary)
+        return _as_announced(known, bounds, test)
+    if isinstance(test, Rows):
+        raise InputError("test: wanted a file, as the parties' rows are, got rows")
+    if auxiliary is not None and not isinstance(auxiliary, str | PathLike):
+        raise InputError("auxiliary: wanted a file, as the parties' rows are, got rows")
+    if bounds is None:
+        raise InputError("bounds: is missing, wanted a TOML file of public bounds for the parties' files")
+    files = data.items() if isinstance(data, Mapping) else ((Path(path).stem, path) for path in data)
+    named = [(name, Path(path)) for name, path in files]
+    public = None if auxiliary is None else Path(auxiliary)
+    held_out = None if test is None else Path(test)
+    return sources.own_files(named, bounds, label=label, test=held_out, auxiliary=public)
+
+
+def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) -> Prepared:
+    """Rows that are in the ball already: columns x1 ... xd of numbers in [-1, 1], classes 0, 1 ..., or as announced."""
+    columns = tuple(NumericColumn(f"x{i + 1}", -1.0, 1.0) for i in range(data.dimension))
+    classes = tuple(map(str, range(data.classes)))
+    announced = bounds or Bounds(columns, classes, "class", clip=1.0, bias=0.0)
+    announced = announced if announced.label is not None else replace(announced, label="class")
+    if announced.dimension != data.dimension:
+        raise InputError(f"bounds: wanted those of {data.dimension} features, got {announced.dimension}")
+    if len(announced.classes) != data.classes:
+        raise InputError(f"bounds: wanted those of {data.classes} classes, got {len(announced.classes)}")
+    names = data.names or tuple(f"party-{j + 1}" for j in range(len(data.parties)))
+    if not all(isinstance(name, str) for name in names):
+        raise InputError("names: wanted texts, one for each party")
+    check_names(list(names))
+    if test is not None and not isinstance(test, Rows):
+        raise InputError(f"test: wanted Rows, got {type(test).__name__}")
+    return Prepared(replace(data, names=names), test, announced)

@@ -1,0 +1,91 @@
+"""One party's own ledger, where nobody else's is at hand: a file, as `smc-dp ledger init` makes it.
+
+Everything is asked by the id of the session, and may be asked again after a crash at any point: it is then found done,
+and nothing is written. What other ledgers the party keeps is not known here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError
+from smc_dp.data.fingerprint import as_read
+from smc_dp.privacy.ledger.entry import Entry
+from smc_dp.privacy.ledger.history import History, Standing, account_of
+from smc_dp.privacy.ledger.ledger import Ledger, run_key
+from smc_dp.run.agreement import Agreement
+from smc_dp.run.budget_charge import RELEASED, ChargeEnd, GivenUp, OpenCharge, price_of
+from smc_dp.run.duplicate_data import AsRead
+
+
+@dataclass(frozen=True)
+class OwnLedger:
+    """The ledger in this file. Every method raises InputError for a file that is none."""
+
+    path: Path
+
+    def check(self, agreement: Agreement) -> None:
+        """Raise what `reserve` would raise now for a new session; nothing is written."""
+        asked = price_of(agreement)
+        with Ledger.open(self.path) as ledger:
+            ledger.check(asked)
+
+    def has(self, session_id: bytes) -> bool:
+        """Whether this session was ever charged here, whatever became of it."""
+        with Ledger.open(self.path) as ledger:
+            return ledger.history().last_under(run_key(session_id, RELEASED)) is not None
+
+    def reserve(self, session_id: bytes, agreement: Agreement, held: AsRead) -> int:
+        """Charge the session for the rows, as they were read, before its first message; the number of the entry.
+
+        A party's program asks whenever it begins, as long as its role is not over: it is charged once. InputError for a
+        session that was given up, which must not go on, for other rows or another price than before, and beyond the
+        limit.
+        """
+        key = run_key(session_id, RELEASED)
+        with Ledger.open(self.path) as ledger:
+            history = ledger.history()
+            known = history.last_under(key)
+            ended = known and history.outcome(known.number)
+            if known and ended and ended.state == "void":
+                raise InputError(f"ledger {self.path}: entry {known.number} is void: this session was given up")
+            name = ledger.dataset(partial(as_read, held=held))
+            return ledger.reserve(name, agreement.mechanism, price_of(agreement), key)
+
+    def void(self, session_id: bytes, given_up: GivenUp) -> None:
+        """The session came to nothing, and cost nothing; nor does it where it was not charged.
+
+        InputError where a release of it was seen before.
+        """
+        with Ledger.open(self.path) as ledger:
+            history = ledger.history()
+            if entry := history.last_under(run_key(session_id, RELEASED)):
+                self._settle(ledger, history, entry, "void", None)
+
+    def released(self, session_id: bytes, release: Path, charge: OpenCharge, *, member: bool) -> Standing:
+        """The release in this file is out, with the party's part if it is a `member`; how its account stands now.
+
+        InputError where the session was not charged, was given up, or has another release.
+        """
+        digest = hashlib.sha256(reading.read_file(release)).hexdigest()
+        with Ledger.open(self.path) as ledger:
+            history = ledger.history()
+            entry = history.last_under(run_key(session_id, RELEASED))
+            if entry is None:
+                raise InputError(f"ledger {self.path}: has no entry of this session, wanted the one it was charged by")
+            if end := charge.end(member):
+                self._settle(ledger, history, entry, end, digest if end == "released" else None)
+            return ledger.spent(account_of(entry.guarantee))
+
+    def _settle(self, ledger: Ledger, history: History, entry: Entry, end: ChargeEnd, digest: str | None) -> None:
+        known = history.outcome(entry.number)
+        if known is None:
+            ledger.settle(entry.number, end, digest)
+        elif known.state != end:
+            raise InputError(f"ledger {self.path}: entry {entry.number} is {known.state}, wanted {end}")
+        elif known.run != digest:
+            raise InputError(f"ledger {self.path}: entry {entry.number} is of another release, wanted one a session")

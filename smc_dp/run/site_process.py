@@ -1,0 +1,139 @@
+"""One participant's actor, and what stands behind it: its coins, who answers at home, and what of it has left.
+
+A simulation has one for each participant and lets go of them in the end. A site has its own, keeps it after every step,
+and makes it again from what it kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import cbor2
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Signer
+from protocols.errors import ReplayError, UnansweredError
+from protocols.runtime.actor import Actor, Greetings, Home
+from protocols.runtime.desk import Observer
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.replay import resume, save
+from protocols.runtime.session import Session
+from smc_dp.run.budget_charge import RELEASED, OpenCharge
+
+
+@dataclass(frozen=True, repr=False)
+class SiteCoins:
+    """All randomness of a participant: `seed` is its role's, `home` what it trains and draws noise with."""
+
+    seed: Stream
+    home: Stream
+
+    @classmethod
+    def from_system(cls) -> SiteCoins:
+        """New coins."""
+        return cls(Stream.from_system(), Stream.from_system())
+
+
+@dataclass(frozen=True, repr=False)
+class AtSite:
+    """What a participant brings: `inputs` of its role, made from its coins once, and what answers at home.
+
+    `answers(coins, inputs)`: who answers its role's questions, given the inputs that it has by now; earlier answers are
+    among them.
+    """
+
+    inputs: Callable[[Stream], tuple[Any, ...]]
+    answers: Callable[[Stream, tuple[Any, ...]], Home | None] = lambda coins, inputs: None
+
+
+@dataclass(frozen=True, repr=False)
+class KeptActor:
+    """What `OwnActor.state` gave, its number, and what had left by then."""
+
+    content: bytes
+    counter: int
+    charge: OpenCharge
+
+
+class OwnActor:
+    """Moved by `actor`, but for the end: what it publishes goes out by `release`, which counts as leaving.
+
+    `greetings`: those that are posted, by sender. `keeps_seed`: the role's first seed stays in what is kept, so that a
+    view can be made in the end. `charge` and `voided` hear the labels under which something leaves, or is taken back.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        name: str,
+        signer: Signer,
+        brings: AtSite,
+        greetings: Greetings,
+        *,
+        coins: SiteCoins | None = None,
+        kept: KeptActor | None = None,
+        keeps_seed: bool = False,
+        charge: Callable[[str], None] | None = None,
+        voided: Callable[[str], None] | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        self.charge = OpenCharge() if kept is None else kept.charge
+        self._name, self._brings = name, brings
+        self._charge, self._voided = charge, voided
+        self._answers: Home | None = None
+        self.first_seed: Stream | None
+        if kept is None:
+            drawn = coins or SiteCoins.from_system()
+            self._home, self.first_seed = drawn.home, drawn.seed if keeps_seed else None
+            self.actor = Actor(
+                session, name, signer, drawn.seed, brings.inputs(drawn.home), greetings,
+                observer=observer, charge=self.leaving, voided=self._disowned, home=self._asked,
+            )  # fmt: skip
+        else:
+            state, self._home, self.first_seed = _parts(kept.content)
+            self.actor = resume(
+                session, state, signer, kept.counter, greetings,
+                observer=observer, charge=self.leaving, voided=self._disowned, home=self._asked,
+            )  # fmt: skip
+
+    def release(self) -> list[Envelope]:
+        """What the role published, once it is done."""
+        if self.actor.desk.progress.unpublished:
+            self.leaving(RELEASED)
+        return self.actor.release()
+
+    def state(self) -> bytes:
+        """All of it under the actor's next number; secret."""
+        first = None if self.first_seed is None else [self.first_seed.key, self.first_seed.insecure]
+        return cbor2.dumps([save(self.actor), self._home.key, self._home.insecure, first])
+
+    def leaving(self, label: str) -> None:
+        """What is charged under this label is about to leave; it cannot be called back."""
+        self.charge = self.charge.leaving(label)
+        if self._charge:
+            self._charge(label)
+
+    def _disowned(self, label: str) -> None:
+        self.charge = self.charge.disowned(label)
+        if self._voided:
+            self._voided(label)
+
+    def _asked(self, *said: Any) -> Any:
+        """Who answers at home is made when the first question comes, with what was answered before."""
+        if self._answers is None:
+            self._answers = self._brings.answers(self._home, self.actor.inputs)
+        if self._answers is None:
+            raise UnansweredError(f"{self._name}: nobody is at home to answer")
+        return self._answers(*said)
+
+
+def _parts(content: bytes) -> tuple[bytes, Stream, Stream | None]:
+    """The state of the actor, the coins of home, and the role's first seed if it was kept."""
+    try:
+        state, key, insecure, first = cbor2.loads(content)
+        seed = None if first is None else Stream(first[0], insecure=first[1])
+        return state, Stream(key, insecure=insecure), seed
+    except (cbor2.CBORError, LookupError, TypeError, ValueError) as error:
+        raise ReplayError(f"the state is not one of this program: {type(error).__name__}") from None

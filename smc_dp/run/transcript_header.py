@@ -1,0 +1,89 @@
+"""Line 0 of a wire record, read with suspicion: which protocol, and which session it describes.
+
+Every signature in the record is over the id of that session, which is a hash of all that stands there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from protocols import programs
+from protocols.crypto.identity import PUBLIC_BYTES
+from protocols.errors import LocalError
+from protocols.programs import Protocol
+from protocols.runtime.limits import Limits
+from protocols.runtime.session import FORMAT, SESSION_BYTES, Session
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError, shown
+
+APPROVALS = "approvals"
+"""Where line 0 has them, if those who took part approved of a study."""
+_SHOWN = 300  # characters of what the protocol says of its parameters
+_KEYS = {
+    *("n", "from", "to", "kind", "size", "prev", "digest", "format"),
+    *("protocol", "version", "session", "parameters", "identities", "nonce", "topology", "insecure"),
+}
+
+
+def read_head(text: bytes, where: str) -> dict[str, Any]:
+    """The JSON object on line 0 of the record `where`; InputError for another wire format than this program's."""
+    head = reading.parse_object(text, f"{where} line 0")
+    if "format" not in head:
+        raise InputError(f"{where}: states no wire format, this program reads {FORMAT}")
+    if type(head["format"]) is not int or head["format"] != FORMAT:
+        raise InputError(f"{where}: has wire format {shown(head['format'])}, this program reads {FORMAT}")
+    return head
+
+
+def read_session(head: Mapping[str, Any], where: str) -> tuple[Protocol, Session]:
+    """What line 0 describes; InputError for what is no session of a protocol that there is.
+
+    Whether its id is the one that line 0 states is not looked at.
+    """
+    reading.keys(where, head, _KEYS, {APPROVALS})
+    parameters = reading.mapping(f"{where}: parameters", head["parameters"])
+    protocol = _protocol(where, head["protocol"], head["version"])
+    refuse_beyond(where, parameters, protocol.limits)
+    stated = reading.mapping(f"{where}: identities", head["identities"])
+    identities = {
+        name: reading.hexadecimal(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in stated.items()
+    }
+    try:
+        made = _made(protocol, parameters)
+        nonce = reading.hexadecimal(f"{where}: nonce", head["nonce"], SESSION_BYTES)
+        json.dumps(parameters, ensure_ascii=False).encode()  # not every text of JSON can be, and the id is a hash
+        return protocol, Session(protocol.program, made, identities, nonce)
+    except LocalError as error:
+        raise InputError(f"{where}: {str(error)[:_SHOWN]}") from None
+    except UnicodeEncodeError:
+        raise InputError(f"{where}: holds a text that is no text of characters") from None
+
+
+def _protocol(where: str, name: object, version: object) -> Protocol:
+    if not isinstance(name, str) or type(version) is not int:
+        raise InputError(f"{where}: wanted a protocol's name and version, got {shown(name)} and {shown(version)}")
+    try:
+        return programs.find(name, version)
+    except LocalError as error:
+        raise InputError(f"{where}: {str(error)[:_SHOWN]}") from None
+
+
+def _made(protocol: Protocol, parameters: Mapping[str, Any]) -> Any:
+    """The parameters as this protocol has them; raises `LocalError` for others."""
+    if protocol.program.parameters is None:
+        raise LocalError(f"{protocol.program.name} has no parameters that could be read back")
+    return protocol.program.parameters.from_dict(parameters)
+
+
+def refuse_beyond(where: str, parameters: Mapping[str, Any], limits: Limits) -> None:
+    """Figures so large that working with them would take all day are no run of anybody's."""
+    for name, most in limits.largest.items():
+        if name in limits.may_be_absent and name not in parameters:
+            continue
+        least = 0 if name in limits.may_be_zero else 1
+        if type(parameters.get(name)) is not int or not least <= parameters[name] <= most:
+            raise InputError(f"{where}: {name}: wanted {least} to {most}, got {shown(parameters.get(name))}")
+    if len(reading.texts(f"{where}: parties", parameters.get("parties"))) > limits.parties:
+        raise InputError(f"{where}: wanted at most {limits.parties} parties")

@@ -1,0 +1,97 @@
+"""What is known after a step, as blocks of a page: what is new, then the table of all coalitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from smc_dp.leakage.matrix import Row
+from smc_dp.leakage.matrix_groups import GROUPS, RESULT, SHOWN, grouped
+from smc_dp.leakage.words import KEY, LIMITS, SUM_KEY_ALONE, SUM_LIMITS
+from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Section
+from smc_dp.walkthrough.knowledge import CASES, PARTS, Knowledge
+from smc_dp.walkthrough.knowledge_trace import ProtocolCourse
+
+NOTHING_NEW = "Nobody knows more than before this step."
+NOBODY_YET = (
+    "No letter was sent, so nobody knows anything of the others but what follows from the members' own inputs; who has "
+    "all sizes knows which is the smallest."
+)
+NOT_LOOKED_AT = (
+    "What is known after this step was not computed: it is in no step of the session that the engine ran. What was "
+    "known before is known still."
+)
+
+NAMES = "A secret has a letter, the number of its party, and in brackets that of a coordinate"
+MIXED = "Two words in a cell: of some of these secrets the one holds, of the rest the other."
+STILL_READS = "Who vanished counts as a reader of what is sent to it: it may read it when it is back."
+
+
+def after(course: ProtocolCourse, at: int | None) -> Section:
+    """What is known after a step of the course; `at` is its place in `ProtocolCourse.knows`, None where it has none."""
+    if at is None:
+        return Section("What is known now", (Prose(NOT_LOOKED_AT),))
+    now, before = course.knows[at], course.knows[at - 1]
+    new = now.changed_from(before)
+    said: PageBlock = Bullets(new) if new else Prose(NOTHING_NEW)
+    return Section("What is known now", (said, table(now)))
+
+
+def first(course: ProtocolCourse) -> Section:
+    """What is known before the first letter, and how to read the tables."""
+    now = course.knows[0]
+    patterns = bool(course.pattern.name) or now.matrix.has_patterns
+    gone = (Prose(STILL_READS),) if course.pattern.name else ()
+    cases = (Prose(CASES),) if _compares(now) else ()
+    key, limits = (SUM_KEY_ALONE, SUM_LIMITS) if patterns or not _compares(now) else (KEY, LIMITS)
+    return Section(
+        "What is known before the first letter",
+        (
+            *(Prose(NOBODY_YET), Prose(PARTS), *cases, table(now)),
+            *(Prose(_names(course)), Prose(f"{key} {MIXED}"), *gone, Prose(limits)),
+        ),
+    )
+
+
+def table(known: Knowledge) -> PageTable:
+    """What every coalition knows of each kind of secret of the others, whoever has the smallest number."""
+    rows = [_worst(known, members) for members in known.coalitions]
+    shown = [_shown(row) for row in rows]
+    found = dict.fromkeys([*GROUPS.values(), *(name for cells in shown for name in cells)])
+    columns = tuple(name for name in found if any(name in cells for cells in shown))
+    headings = ("coalition", *columns, "claimed")
+    cells = (
+        (
+            " + ".join(row.members),
+            *(one.get(name, SHOWN["nothing"]) for name in columns),
+            "yes" if row.claimed else "no",
+        )
+        for row, one in zip(rows, shown, strict=True)
+    )
+    return PageTable("What each coalition can work out of the others' secrets", headings, tuple(cells))
+
+
+def _worst(known: Knowledge, members: tuple[str, ...]) -> Row:
+    return replace(known.rows(members)[0], cells=known.cells(members), smallest="")
+
+
+def _shown(row: Row) -> Mapping[str, str]:
+    """The cells of a row by kind: what the result tells too, for here it may be known before there is one."""
+    levels = {cell.level for secret, cell in row.cells.items() if _letter(secret) == "S"}
+    sums = {RESULT: "own" if levels == {"own"} else SHOWN["nothing"]} if levels else {}
+    return sums | grouped(replace(row, given=False))
+
+
+def _names(course: ProtocolCourse) -> str:
+    """What the letters of the secrets stand for."""
+    letters = dict.fromkeys(_letter(s) for row in course.knows[-1].matrix.rows for s in row.cells)
+    meant = (f"{x} for {GROUPS[x].removeprefix('other ')}" for x in letters if x in GROUPS)
+    return f"{NAMES}: {', '.join(meant)}."
+
+
+def _letter(secret: str) -> str:
+    return secret.partition("(")[0].split("_")[0]
+
+
+def _compares(known: Knowledge) -> bool:
+    return any(row.smallest for row in known.matrix.rows)

@@ -1,0 +1,110 @@
+"""A session that a lecture shows: its letters in the order of the record, opened by the views that there are.
+
+It is the same for a toy run and for a run folder: values are read from opened mail of views, beside the record, and
+from nowhere else. What no view opens is unknown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from protocols.crypto.dgk import DgkPrivateKey
+from protocols.crypto.identity import SIGNATURE_BYTES
+from protocols.crypto.paillier import PrivateKey
+from protocols.crypto.sealing import KEY_BYTES
+from protocols.errors import DecodeError, LocalError
+from protocols.runtime import message as messages
+from protocols.runtime.claims import keys_of
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from protocols.runtime.message import Keys, Message
+from protocols.runtime.session import Session
+from protocols.runtime.view import Recomputed
+from smc_dp.audit.run.view_messages import most_legible
+
+
+@dataclass(frozen=True)
+class WatchedLetter:
+    """A letter of the record: who sent it to whom, its kind, stage and number, from 1, among those of its kind
+    between the two; what it says, or None where no view opens it.
+    """
+
+    sender: str
+    to: str
+    kind: type[Message]
+    stage: str
+    place: int
+    message: Message | None = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """All letters of a session in the order in which they were posted, and what those whose views there are brought.
+
+    `inputs`: by name what a role was given beside the parameters. `keys`: of each modulus the secret key, and who has
+    it, as far as views say. `gone`: who vanished, or was late.
+    """
+
+    session: Session
+    letters: tuple[WatchedLetter, ...]
+    inputs: Mapping[str, tuple[Any, ...]] = field(repr=False)
+    keys: Mapping[int, tuple[PrivateKey | DgkPrivateKey, tuple[str, ...]]] = field(repr=False)
+    gone: tuple[str, ...] = ()
+
+
+def watch(
+    session: Session, record: Mapping[int, Envelope], views: Mapping[str, Recomputed], gone: Iterable[str] = ()
+) -> Watched:
+    """The session with this record, lines to envelopes, as these views open it; `gone` are those who vanished."""
+    by_line = {letter.line: letter.message for letter in most_legible(views.values())}
+    keys = _public_keys(views.values())
+    counted: Counter[tuple[str, str, str]] = Counter()
+    letters = []
+    for line, e in record.items():
+        kind = _kind(session, e)
+        if kind is None:
+            continue
+        edge = (e.sender, e.to, kind.__name__)
+        counted[edge] += 1
+        said = _published(session, e, kind, keys) if e.is_public else by_line.get(line)
+        letters.append(WatchedLetter(e.sender, e.to, kind, e.stage, counted[edge], said))
+    inputs = {name: _private(session, again.view.inputs) for name, again in views.items()}
+    away = frozenset(gone)
+    return Watched(
+        session, tuple(letters), inputs, _secret_keys(views), tuple(name for name in session.names if name in away)
+    )
+
+
+def _kind(session: Session, e: Envelope) -> type[Message] | None:
+    """The kind of a letter, that of what a greeting says; None for what only the runtime reads, or nobody knows."""
+    if e.kind == HELLO and e.is_public:
+        greeting = session.says(e.sender)
+        return greeting.kind if greeting else None
+    return None if e.kind == STAGE_END else session.kinds.get(e.kind)
+
+
+def _published(session: Session, e: Envelope, kind: type[Message], keys: Keys) -> Message | None:
+    body = e.body[KEY_BYTES if e.kind == HELLO else 0 : -SIGNATURE_BYTES]
+    try:
+        return messages.decode(kind, body, session.layout_in(e.stage), keys)
+    except (DecodeError, LocalError):
+        return None
+
+
+def _private(session: Session, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(value for value in inputs if value != session.parameters)
+
+
+def _public_keys(views: Iterable[Recomputed]) -> Keys:
+    return {name: key for again in views for name, key in again.keys.items()}
+
+
+def _secret_keys(views: Mapping[str, Recomputed]) -> dict[int, tuple[PrivateKey | DgkPrivateKey, tuple[str, ...]]]:
+    found: dict[int, tuple[PrivateKey | DgkPrivateKey, tuple[str, ...]]] = {}
+    for name, again in views.items():
+        for modulus, key in keys_of(again.view).items():
+            _, holders = found.get(modulus, (key, ()))
+            found[modulus] = key, (*holders, name)
+    return found

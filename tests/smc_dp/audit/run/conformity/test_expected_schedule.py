@@ -1,0 +1,221 @@
+"""The conversation learnt from a protocol's own code, held against real runs, and protocols whose headers tell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import pytest
+from support.full_toy_run import FullToyRun
+from support.linear_path import linear
+from support.sessions import PRINTED, PROGRAM, Setup, setup, with_roles
+
+from protocols.arithmetic.rng import Stream
+from protocols.comparison import garbled
+from protocols.comparison.parameters import Comparisons
+from protocols.errors import LocalError, StallError
+from protocols.linear.parameters import Parameters
+from protocols.pathak2010 import ideal
+from protocols.programs import PROTOCOLS, Protocol
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.message import PARTY, Message, message, public
+from protocols.runtime.network import LINKS, traffic
+from protocols.runtime.session import Program
+from smc_dp.audit.run.conformity import expected_schedule as schedules
+from smc_dp.audit.run.conformity.expected_schedule import Schedule, body_bytes, from_toy_runs, learn, walk
+
+HARDENED = PROTOCOLS[PROGRAM.name]
+
+
+def schedule(made: Setup, protocol: Protocol = HARDENED) -> Schedule:
+    found = from_toy_runs(protocol, made.session.parameters, 100_000)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(("K", "comparison"), [(2, "tournament"), (3, "all-pairs"), (6, "tournament")])
+def test_what_is_learnt_is_what_real_roles_send(K: int, comparison: str) -> None:
+    """Other data, other coins, another dimension and any schedule: the same messages in each sender's order."""
+    made = setup(K, 7, comparison, seed=K)
+    found, sizes = schedule(made), body_bytes(made.session)
+    assert found.free == {}
+    for shuffle in (None, Stream.insecure_from_seed("shuffled")):
+        done = made.simulate(schedule=shuffle)
+        run = dict(enumerate(done.transcript.envelopes, start=1))
+        for name in made.session.names:
+            sent = [(e.kind, e.to, e.stage, len(e.body)) for e in run.values() if e.sender == name]
+            assert sent == [(m.kind, m.peer, m.stage, sizes(name, m.peer, m.kind, m.stage)) for m in found.sends(name)]
+        assert walk(found.scripts, found.free, run) == (found.rounds, None, "")
+        stages = traffic(run.values(), made.session, LINKS["none"], "mesh")
+        assert found.rounds == sum(stage.rounds for stage in stages.values())
+
+
+@pytest.mark.parametrize("forgets", [False, True])
+def test_long_rows_are_learnt_in_as_many_letters_as_they_travel_in(
+    forgets: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The twin: a toy run whose short rows all travel in one letter."""
+    monkeypatch.setattr(garbled, "LONGEST_PART", 200)
+    if forgets:
+        monkeypatch.setattr(Parameters, "row_parts", property(lambda p: garbled.parts(p.locked_bytes)))
+    made = linear([4, 2, 7], 20)
+    done = made.simulate()
+    sent = [(e.kind, e.to, e.stage) for e in done.transcript.envelopes if e.sender == "P1"]
+    assert sent.count(("LockedRows", "charlie", "selection")) > 2
+    found = schedule(made, PROTOCOLS["linear"])
+    assert (sent == [(m.kind, m.peer, m.stage) for m in found.sends("P1")]) != forgets
+
+
+SMALL = [(2, "tournament"), (4, "all-pairs")]
+LARGE = [(K, "tournament") for K in (3, 5, 6, 7, 8, 11, 16, 23)] + [(K, "all-pairs") for K in (2, 3, 8)]
+
+
+def same_as_of_processes(program: str, K: int, comparison: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = {name: PROTOCOLS[name].model.sample(K) for name in ("linear", "secure_sum")}
+    given = {"comparison": Comparisons(K, 4, 512), **samples}
+    p = given.get(program) or setup(K, 2, comparison).session.parameters
+    learnt = from_toy_runs(PROTOCOLS[program], p, 100_000)
+    monkeypatch.setattr(schedules, "ToyRun", FullToyRun)
+    assert learnt is not None
+    assert from_toy_runs(PROTOCOLS[program], p, 100_000) == learnt
+
+
+@pytest.mark.parametrize("program", PROTOCOLS)
+@pytest.mark.parametrize(("K", "comparison"), SMALL)
+def test_roles_alone_hold_the_conversation_of_whole_processes(
+    program: str, K: int, comparison: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scripts, rounds, free kinds, places and stages are those of a run with every seal and signature."""
+    same_as_of_processes(program, K, comparison, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROTOCOLS)
+@pytest.mark.parametrize(("K", "comparison"), LARGE)
+def test_roles_alone_hold_it_among_many(program: str, K: int, comparison: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    same_as_of_processes(program, K, comparison, monkeypatch)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_message_can_be_moved_before_the_last_that_its_sender_reads(seed: int) -> None:
+    """Reads are exact: a message stands too early before the last that its sender must have read, not after it."""
+    made = setup(3, 1, seed=seed)
+    run = made.simulate().transcript.envelopes
+    found = learn(HARDENED, made.session.parameters, len(run))
+    assert found is not None
+    sender = made.session.names[seed]
+    i = next(i for i, e in enumerate(run) if e.sender == sender and e.kind == "Ready")
+    j = max(j for j, e in enumerate(run[:i]) if e.to == sender and e.kind == "Reshare")
+    for place, early in ((j, True), (j + 1, False)):
+        moved = [*run]
+        moved.insert(place, moved.pop(i))
+        assert (walk(found.scripts, found.free, dict(enumerate(moved))).line == place) is early
+
+
+@pytest.mark.parametrize("K", [2, 3, 7])
+def test_the_printed_protocol_has_one_kind_whose_headers_move(K: int) -> None:
+    found = schedule(setup(K, 1, program=PRINTED), PROTOCOLS[PRINTED.name])
+    assert found.free == {"PrintedShare": 1}
+    assert {(p.stage, p.before) for p in found.places} == {("stage1", 0)}
+
+
+def test_the_work_is_bounded_by_the_record() -> None:
+    p = setup(30, 1).session.parameters
+    assert learn(HARDENED, p, 10) is None
+    assert learn(HARDENED, p, 1000) is None, "a thousand messages are far less than half of what 30 parties send"
+    small = setup(2, 1).session.parameters
+    assert learn(HARDENED, small, 10) is None
+    assert learn(HARDENED, small, 40) is not None
+
+
+# Protocols that talk: their headers follow the size of a data set.
+
+
+@message("word", PARTY >> PARTY)
+class Word(Message):
+    """A word that says nothing."""
+
+    word: Annotated[int, public("bit")]
+
+
+@message("word", PARTY >> PARTY)
+class Phrase(Message):
+    """Another."""
+
+    word: Annotated[int, public("bit")]
+
+
+def talking(stage: Any, last: bool = False) -> Protocol:
+    """The hardened protocol with one stage before it, or after it, which is given the size."""
+
+    async def party(me: Endpoint, p: Any, mine: Any) -> Any:
+        if not last:
+            await me.stage(stage, mine.n)
+        result = await PROGRAM.roles[PARTY](me, p, mine)
+        if last:
+            await me.stage(stage, mine.n)
+        return result
+
+    program: Program = replace(with_roles(PROGRAM, party=party), kinds=(*PROGRAM.kinds, Word, Phrase))
+    return Protocol(program, ideal.MODEL, None, HARDENED.limits)
+
+
+async def in_an_order_of_sizes(me: Endpoint, n: int) -> None:
+    """The order of addressees tells whether n is odd."""
+    me.broadcast(me.others if n % 2 else me.others[::-1], Word(0))
+    await me.gather(me.others, Word)
+
+
+async def in_an_order_of_kinds(me: Endpoint, n: int) -> None:
+    """Each addressee gets one kind, and which is sent first tells."""
+    first, last = me.others
+    words = (first, Word(0)), (last, Phrase(0))
+    for to, word in words if n % 2 else words[::-1]:
+        me.send(to, word)
+    for other in me.others:
+        await me.receive(other, Word if me.name == next(p for p in me.parties if p != other) else Phrase)
+
+
+async def saying_nothing(me: Endpoint, n: int) -> None:
+    """Nothing does."""
+    me.broadcast(me.others, Word(n % 2))
+    await me.gather(me.others, Word)
+
+
+def test_headers_that_follow_a_size_are_noticed() -> None:
+    made = setup(3, 1)
+    assert schedule(made, talking(in_an_order_of_sizes)).free == {"Word": 2}
+    assert schedule(made, talking(saying_nothing)).free == {}
+    with pytest.raises(LocalError, match="no order"):
+        schedule(made, talking(in_an_order_of_kinds))
+
+
+async def waiting_in_vain(me: Endpoint, n: int) -> None:
+    """Nobody ever says a word."""
+    await me.gather(me.others, Word)
+
+
+def test_a_protocol_that_never_ends_is_given_up() -> None:
+    with pytest.raises(StallError, match="Word from P2"):
+        schedule(setup(3, 1), talking(waiting_in_vain))
+
+
+async def answering_too_often(me: Endpoint, n: int) -> None:
+    """Everybody says two words to everybody, who reads one."""
+    me.broadcast(me.others, Word(0))
+    me.broadcast(me.others, Word(1))
+    await me.gather(me.others, Word)
+
+
+async def answering_with_another_word(me: Endpoint, n: int) -> None:
+    """Everybody waits for another kind than is sent."""
+    me.broadcast(me.others, Phrase(0))
+    await me.gather(me.others, Word)
+
+
+def test_roles_that_do_not_fit_together_are_no_protocol() -> None:
+    made = setup(3, 1)
+    with pytest.raises(LocalError, match="which wanted nothing more"):
+        schedule(made, talking(answering_too_often, last=True))
+    with pytest.raises(LocalError, match=r"sent Phrase to P\d, wanted Word"):
+        schedule(made, talking(answering_with_another_word))

@@ -1,0 +1,228 @@
+"""The published schemas against what the program writes and reads, with another validator as the judge.
+
+Every schema takes what was really written, and refuses it with anything taken away, added or of another kind; and what
+a schema refuses, the reader refuses.
+"""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from pydantic import ConfigDict
+from support import studies
+from support.audited import toy_run
+from support.clear import shared
+from support.mutants import audit
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.transcript import Transcript
+from smc_dp.cli.main import main
+from smc_dp.cli.schemas import SCHEMAS, schema
+from smc_dp.core.documents import Document, validated
+from smc_dp.core.errors import InputError
+from smc_dp.data.bounds import parse_bounds
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.methods.pathak2010.mean import PathakMean
+from smc_dp.privacy.target import Target
+from smc_dp.run import folder as run_folder
+from smc_dp.run.agreement import PLAIN, Agreement
+from smc_dp.run.protocols.outcome import Execution, Outcome
+from smc_dp.run.release import RELEASE, SHARES
+from smc_dp.run.run_protocol import run_protocol
+
+Place = tuple[str | int, ...]
+BOUNDS = """
+[columns]
+age = [0, 120]
+weight = [0.5, 99]
+sex = ["f", "m"]
+smoker = [false, true]
+admitted = [2010-01-01, 2025-12-31]
+bmi = {bins = [0, 18, 25.5, 60]}
+[label]
+column = "outcome"
+classes = ["no", "yes"]
+[missing]
+age = 50
+weight = "indicator"
+sex = "category"
+admitted = 2012-02-29
+bmi = 30
+[aliases.sex]
+f = ["F", 2]
+[aliases.outcome]
+yes = [1, true]
+[rows]
+clip = 1.5
+center = false
+"""
+PLAIN_BOUNDS = "[columns]\na = [0, 1]\n[label]\nclasses = [0, 1, 2]\n"
+OTHERS: tuple[Any, ...] = (None, True, 7, -0.5, "x", [], ["x"], {}, {"x": 1})
+"""Values of every kind: whatever stands somewhere, one of them is of another kind."""
+NAMES = ("study", "approval", "terms", "bounds", "file", "release", "shares", "audit")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    """Documents of every kind, as the program wrote them, or as a person writes them."""
+    at = tmp_path_factory.mktemp("written")
+    run = toy_run(at / "two", (12, 8, 20)).run
+    three = Federation(tuple(Rows(np.array([[0.1, 0.2], [0.3, 0.1], [0.2, 0.4]]), np.arange(3)) for _ in range(3)), 3)
+    run_protocol(three, method="newton", target=5.0, out=at / "three")
+    approved = studies.approvals(studies.study())["north"]
+    return {
+        "study": [tomllib.loads(studies.text()), tomllib.loads(studies.by_curator())],
+        "approval": [json.loads(approved.encode())],
+        "terms": [tomllib.loads(studies.OWN_TERMS)],
+        "bounds": [tomllib.loads(text) for text in (BOUNDS, PLAIN_BOUNDS)],
+        "file": [{"file": {}}, {"file": {"separator": ";", "missing": ["NA"], "dates": "dd.mm.yyyy"}}],
+        "release": [
+            json.loads((folder / RELEASE).read_text()) for folder in (unusual(at / "unusual"), run, at / "three")
+        ],
+        "shares": [json.loads((run / SHARES).read_text())],
+        "audit": [json.loads(audit(str(run), "--json").out)],
+    }
+
+
+def unusual(folder: Path) -> Path:
+    """A run folder with every kind of column; nobody computed anything."""
+    agreed = Agreement(PathakMean(0.1), Target(1), ("north", "south"), parse_bounds(BOUNDS))
+    rng, value = Stream.insecure_from_seed(1), tuple(range(agreed.bounds.dimension))
+    session = agreed.session(rng).session
+    execution = Execution(
+        shared(value, session.names, 64, rng), 1 << 64, session.parties, (), None, Transcript(session)
+    )
+    run_folder.write(folder, run_folder.make(Outcome(value, execution), agreed, PLAIN), execution)
+    return folder
+
+
+def on_paper(value: Any) -> Any:
+    """The value as JSON can have it: a date is a text."""
+    if isinstance(value, dict):
+        return {key: on_paper(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [on_paper(inner) for inner in value]
+    return value.isoformat() if isinstance(value, datetime.date) else value
+
+
+def judge(name: str) -> Draft202012Validator:
+    return Draft202012Validator(schema(name))
+
+
+def reads(name: str, document: Any) -> bool:
+    """Whether the type that the schema is of takes it."""
+    try:
+        validated(SCHEMAS[name], document, name)
+    except InputError:
+        return False
+    return True
+
+
+def refused(name: str, document: Any, by: Draft202012Validator) -> bool:
+    """Whether schema and reader refuse it both."""
+    return not by.is_valid(on_paper(document)) and not reads(name, document)
+
+
+def places(document: Any, here: Place = ()) -> Iterator[Place]:
+    """Where something stands in it, at any depth; of long lists the first few."""
+    steps = (
+        document.items()
+        if isinstance(document, dict)
+        else enumerate(document[:3])
+        if isinstance(document, list)
+        else ()
+    )
+    for step, value in steps:
+        yield (*here, step)
+        yield from places(value, (*here, step))
+
+
+def put(document: Any, place: Place, value: Any) -> Any:
+    """A copy with this value there."""
+    changed = copy.deepcopy(document)
+    inner = changed
+    for step in place[:-1]:
+        inner = inner[step]
+    inner[place[-1]] = value
+    return changed
+
+
+def test_the_command_lists_the_schemas_and_prints_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "schema"]) == 0
+    assert tuple(capsys.readouterr().out.split()) == NAMES == tuple(SCHEMAS)
+    for name in NAMES:
+        assert main(["lab", "schema", name]) == 0
+        printed = json.loads(capsys.readouterr().out)
+        assert printed == schema(name)
+        assert printed["additionalProperties"] is False
+        Draft202012Validator.check_schema(printed)
+    assert main(["lab", "schema", "ledger"]) == 2
+    assert f"NAME: wanted one of {', '.join(NAMES)}, got 'ledger'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_was_written_fits_its_schema_and_its_reader(name: str, written: dict[str, list[Any]]) -> None:
+    for document in written[name]:
+        assert list(judge(name).iter_errors(on_paper(document))) == []
+        assert reads(name, document)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_schema_refuses_what_lacks_something_or_has_something_else(name: str, written: dict[str, list[Any]]) -> None:
+    document, validator = written[name][0], judge(name)
+    for key in schema(name)["required"]:
+        without = {k: v for k, v in document.items() if k != key}
+        assert refused(name, without, validator), key
+    for place in ((), *((key,) for key, value in document.items() if isinstance(value, dict))):
+        more = put(document, (*place, "unheard of"), None)
+        assert refused(name, more, validator), place
+    for place in places(document):
+        unfit = [other for other in OTHERS if not validator.is_valid(on_paper(put(document, place, other)))]
+        assert unfit, f"{place} may be anything"
+        for other in unfit:
+            assert not reads(name, put(document, place, other)), (place, other)
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@pytest.mark.parametrize("name", ["bounds", "release", "shares"])
+def test_what_a_schema_refuses_the_reader_refuses(name: str, written: dict[str, list[Any]]) -> None:
+    validator = judge(name)
+    known = [(document, place) for document in written[name] for place in places(document)]
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.sampled_from(known), anything)
+    def holds(known: tuple[Any, Place], value: Any) -> None:
+        changed = put(*known, value)
+        assert validator.is_valid(on_paper(changed)) or not reads(name, changed)
+
+    holds()
+
+
+def test_a_reader_that_takes_more_than_its_schema_says_is_noticed(written: dict[str, list[Any]]) -> None:
+    """The broken twin: a type without its rule that nothing else may stand there."""
+
+    class Lax(SCHEMAS["shares"]):  # type: ignore[misc,valid-type]
+        model_config = ConfigDict(extra="ignore", strict=False)
+
+    document = written["shares"][0]
+    lies = [put(document, ("more",), 1), put(document, ("fraction_bits",), "40")]
+    assert all(isinstance(Lax.model_validate(lie), Document) for lie in lies)
+    assert not any(judge("shares").is_valid(lie) for lie in lies)
+    assert not any(reads("shares", lie) for lie in lies)

@@ -1,0 +1,51 @@
+"""Kinds of values in documents: what was asked for comes out, or a sentence that names the field."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pytest
+
+from smc_dp.core.documents import Document, validated
+from smc_dp.core.errors import InputError
+from smc_dp.core.kinds import DigestText, FiniteFigure, FiniteNumbers, OneOf, Term, Texts, TwoNumbers, WholeNumber, few
+
+
+class Every(Document):
+    """One field of each kind."""
+
+    numbers: FiniteNumbers = []  # noqa: RUF012
+    pair: TwoNumbers = [0.0, 1.0]  # noqa: RUF012
+    texts: Texts = []  # noqa: RUF012
+    whole: WholeNumber = "0"
+    figure: FiniteFigure = 0
+    digest: DigestText = "0" * 64
+    term: Term = ""
+    word: Annotated[str, OneOf(("a", "b"))] = "a"
+    crowd: Annotated[dict[str, dict[str, int]], few(3, deep=True)] = {}  # noqa: RUF012
+
+
+@pytest.mark.parametrize(("name", "good", "bad"), [
+    ("numbers", [1.0, 2], [[True], ["1"], [float("inf")], [float("nan")], [10**400], [1e301], None, (1.0,)]),
+    ("pair", [1, 2.5], [[1], [1, 2, 3], {}]),
+    ("texts", ["a", "b"], ["ab", [1], None]),
+    ("whole", "12", ["012", "-1", "1.0", 12, "", "9" * 5000, "1\n", "\u0663", "\ud800"]),
+    ("figure", 7, [True, "7", float("nan"), 10**400, None]),
+    ("digest", "0f" * 32, ["0F" * 32, "0f" * 31, 15]),
+    ("term", ["a"], [1.5, None, [1], {}]),
+    ("word", "b", ["c", 1]),
+    ("crowd", {"a": {"b": 1}}, [{"a": {"b": 1, "c": 2, "d": 3}}, {str(i): {} for i in range(4)}, {"a": {"b": True}}]),
+])  # fmt: skip
+def test_the_right_value_passes_and_others_name_the_field(name: str, good: Any, bad: list[Any]) -> None:
+    assert getattr(validated(Every, {name: good}, "x"), name) == good
+    for value in bad:
+        with pytest.raises(InputError, match=rf"^x: {name}[ :]") as caught:
+            validated(Every, {name: value}, "x")
+        assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_million_wrong_values_cost_one_line() -> None:
+    for crowd in ({"numbers": ["1"] * 1_000_000}, {str(i): 1 for i in range(1_000_000)}):
+        with pytest.raises(InputError) as caught:
+            validated(Every, crowd, "x")
+        assert len(str(caught.value)) < 100

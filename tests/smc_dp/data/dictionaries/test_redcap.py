@@ -1,0 +1,142 @@
+"""A REDCap data dictionary: what each type of field comes to, in the words of its file and of its API."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+
+import pytest
+
+from smc_dp.core.errors import InputError
+from smc_dp.data.dictionaries.data_dictionary import (
+    BookEntry,
+    CodeBook,
+    ColumnSaid,
+    DateSaid,
+    LeftOut,
+    LevelSaid,
+    LevelsSaid,
+    NumberSaid,
+)
+from smc_dp.data.dictionaries.redcap import redcap_book, separator_of_dictionary
+
+HEADINGS = (
+    *("Variable / Field Name", "Field Type", "Choices, Calculations, OR Slider Labels"),
+    *("Text Validation Type OR Show Slider Number", "Text Validation Min", "Text Validation Max", "Identifier?"),
+    *("Required Field?", "Branching Logic (Show field only if...)"),
+)
+OF_THE_API = (
+    *("field_name", "field_type", "select_choices_or_calculations", "text_validation_type_or_show_slider_number"),
+    *("text_validation_min", "text_validation_max", "identifier", "required_field", "branching_logic"),
+)
+RECORD = ("record_id", "text")
+
+
+def dictionary(*fields: tuple[str, ...], headings: tuple[str, ...] = HEADINGS, separator: str = ",") -> CodeBook:
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator).writerows([headings, RECORD, *fields])
+    first = text.getvalue().splitlines()[0]
+    assert separator_of_dictionary(first) == separator
+    return redcap_book(text.getvalue(), separator, "dictionary.csv")
+
+
+def said(*field: str) -> ColumnSaid:
+    (entry,) = dictionary(("x", *field)).entries[1:]
+    return entry.said
+
+
+def levels(*pairs: tuple[str, ...]) -> LevelsSaid:
+    return LevelsSaid(tuple(LevelSaid(name, others) for name, *rest in pairs for others in (tuple(rest),)))
+
+
+@pytest.mark.parametrize(
+    ("field", "wanted"),
+    [
+        (("text", "", "integer", "18", "110"), NumberSaid(18.0, 110.0, whole=True)),
+        (("text", "", "number_1dp_comma_decimal", "0,5", "9,5"), NumberSaid(0.5, 9.5)),
+        (("text", "", "number", "[age]", ""), NumberSaid()),
+        (
+            ("text", "", "date_dmy", "2015-01-31", "31/12/2024"),
+            DateSaid(datetime.date(2015, 1, 31), datetime.date(2024, 12, 31)),
+        ),
+        (
+            ("text", "", "date_mdy", "01-02-2015", "12/31/2024"),
+            DateSaid(datetime.date(2015, 1, 2), datetime.date(2024, 12, 31)),
+        ),
+        (("text", "", "date_ymd", "2015-01-31", "today"), DateSaid(datetime.date(2015, 1, 31))),
+        (("calc", "round([a]/[b], 1)"), NumberSaid()),
+        (("slider", "none | some | worst", "number"), NumberSaid(0.0, 100.0, whole=True)),
+        (("slider", "", "", "1", "10"), NumberSaid(1.0, 10.0, whole=True)),
+        (("radio", "1, Female | 2, Male, or other"), levels(("Female", "1"), ("Male, or other", "2"))),
+        (("dropdown", "a, <b>Low</b>|b,High"), levels(("Low", "a"), ("High", "b"))),
+        (("radio", "0, 1 | 1, 2"), levels(("0",), ("1",))),  # a 1 could be either: codes alone
+        (("radio", "1, Other | 2, other"), levels(("1",), ("2",))),
+        (("radio", "1, | 2, b"), levels(("1",), ("2",))),
+        (("radio", ""), LevelsSaid()),
+        (("sql", "select 1"), LevelsSaid()),
+        (("yesno",), levels(("No", "0"), ("Yes", "1"))),
+        (("truefalse",), levels(("false", "0"), ("true", "1"))),
+        (("text",), LeftOut("free text")),
+        (("notes",), LeftOut("free text")),
+        (("file",), LeftOut("a file")),
+        (("text", "", "email"), LeftOut("email may tell who somebody is")),
+        (("text", "", "datetime_dmy"), LeftOut("a time of day with its date; a date alone can be learned from")),
+        (("hologram",), LeftOut("its field type is 'hologram'")),
+    ],
+)
+def test_a_field_says(field: tuple[str, ...], wanted: ColumnSaid) -> None:
+    assert said(*field) == wanted
+
+
+def test_a_checkbox_is_a_column_for_each_choice_as_exports_call_it() -> None:
+    found = dictionary(("s", "checkbox", "1, Cough | -9, None | B, Both"), ("t", "descriptive"))
+    ticked = levels(("false", "0", "Unchecked"), ("true", "1", "Checked"))
+    names = ("s___1", "s____9", "s___b")
+    assert found.entries[1:] == tuple(BookEntry(name, ticked, may_be_empty=False) for name in names)
+
+
+def test_the_record_and_identifiers_are_left_out_whatever_they_are() -> None:
+    found = dictionary(("born", "text", "", "date_dmy", "", "", "y"), ("sex", "radio", "1, f | 2, m", "", "", "", "Y"))
+    assert [type(entry.said) for entry in found.entries] == [LeftOut] * 3
+    numbered = redcap_book("field_name,field_type\nrecord_id,slider\npain,slider\n", ",", "dictionary.csv")
+    assert [type(entry.said) for entry in numbered.entries] == [LeftOut, NumberSaid]
+
+
+def test_a_required_field_is_never_empty_unless_it_is_asked_only_sometimes() -> None:
+    entries = dictionary(("a", "yesno", *[""] * 5, "y"), ("b", "yesno", *[""] * 5, "y", "[a]='1'"), ("c", "yesno"))
+    assert [entry.may_be_empty for entry in entries.entries[1:]] == [False, True, True]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("headings", [HEADINGS, OF_THE_API], ids=["file", "api"])
+def test_the_file_and_the_api_say_the_same(headings: tuple[str, ...], separator: str) -> None:
+    fields = (("age", "text", "", "integer", "0", "120", "", "y"), ("sex", "radio", "1, f | 2, m"))
+    assert dictionary(*fields, headings=headings, separator=separator) == dictionary(*fields)
+
+
+def test_a_decimal_comma_is_said_where_all_numbers_have_one() -> None:
+    whole, comma, point = (("a", "text", "", "integer"), ("b", "text", "", "number_1dp_comma_decimal"),
+                           ("c", "text", "", "number"))  # fmt: skip
+    assert dictionary(whole, comma).form == {"decimal": ","}
+    assert dictionary(whole).form == dictionary(whole, comma, point).form == {}
+
+
+def test_rows_are_no_dictionary() -> None:
+    assert separator_of_dictionary("age,sex,outcome") is None
+    assert separator_of_dictionary("Field Type,age") is None
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        (("a", "yesno", *[""] * 8), "row 2 has 10 cells, the header has 9"),
+        (("record_id", "yesno"), "'record_id' occurs twice"),
+        (("", "yesno"), "without a name"),
+    ],
+)
+def test_a_broken_dictionary_is_refused(field: tuple[str, ...], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        dictionary(field)
+    with pytest.raises(InputError, match="is not CSV"):
+        redcap_book(f'{",".join(HEADINGS[:2])}\n"a,b', ",", "dictionary.csv")

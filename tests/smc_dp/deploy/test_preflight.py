@@ -1,0 +1,291 @@
+"""Whether a study fits a site: every fault at once, nothing written; and the commands around a study."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+import tomllib
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import studies
+from support.studies import IDENTITIES, study, text
+
+from smc_dp.cli.main import main
+from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.preflight import Fit, OwnFiles, look_at_files
+from smc_dp.deploy.study import JointStudy
+from smc_dp.deploy.words import duration
+from smc_dp.privacy.ledger.ledger import Ledger
+
+Paths = dict[str, Path]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Paths:
+    """What north has at home, its ledger too, and the study beside it."""
+    found = studies.site(tmp_path) | {"ledger": tmp_path / "north.ledger", "study": tmp_path / "study.toml"}
+    Ledger.create(found["ledger"], Fraction(1), Fraction(1, 10**4)).close()
+    found["study"].write_text(text())
+    return found
+
+
+def look(site: Paths, **others: Path | None) -> Fit:
+    """North's own look, with some of what it has exchanged."""
+    said: dict[str, Any] = {**site, **others}
+    files = OwnFiles(said["data"], said["ledger"])
+    return look_at_files(JointStudy.read(said["study"]), said["key"], said["terms"], files)
+
+
+def options(site: Paths, *names: str) -> list[str]:
+    return [word for name in names for word in (f"--{name}", str(site[name]))]
+
+
+def kept(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_a_study_that_fits_is_read_whole(site: Paths, tmp_path: Path) -> None:
+    before = kept(tmp_path)
+    found = look(site)
+    assert (found.faults, found.name, found.agreement) == ([], "north", study().agreement())
+    assert found.own is not None
+    assert (len(found.own.rows), found.own.table.rows) == (3, 3)
+    assert kept(tmp_path) == before
+
+
+FAULTS = {
+    "a key of nobody": ("key", "ab" * 32, "key: belongs to the public key"),
+    "a key that is none": ("key", "secret", "wanted one line of 64 hexadecimal digits"),
+    "terms that forbid it": ("terms", studies.OWN_TERMS + "min_parties = 4", "terms: min_parties: wanted rows of 4"),
+    "terms that cannot be read": ("terms", "[limits", "is not TOML"),
+    "rows without a column": ("data", "age,outcome\n1,no\n2,yes\n", "column 'sex' is missing"),
+    "rows of another form": ("data", "age;sex;outcome\n1;f;no\n", "rows.csv: has one column, 'age;sex;outcome'"),
+    "a cell that is no number": (
+        "data",
+        "age,sex,outcome\nold,f,no\n2,m,yes\n",
+        "column 'age', row 1: wanted a number",
+    ),
+    "an unknown class": ("data", "age,sex,outcome\n1,f,no\n2,m,maybe\n", "row 2: unknown value 'maybe'"),
+    "no rows": ("data", "age,sex,outcome\n", "has no rows"),
+    "a book that is none": ("ledger", "not a ledger", "ledger "),
+}
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_each_fault_is_found_alone(what: str, site: Paths, tmp_path: Path) -> None:
+    name, content, rule = FAULTS[what]
+    site[name].chmod(0o600)
+    site[name].write_text(content + "\n" if name == "key" else content)
+    faults = look(site).faults
+    assert any(rule in fault for fault in faults), faults
+    assert len(faults) <= 3  # a file without columns has one for each
+    assert all("secret" not in fault and "abab" not in fault.partition("public key")[0] for fault in faults)
+
+
+def test_every_fault_is_found_together(site: Paths, tmp_path: Path) -> None:
+    site["terms"].write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 0\npurposes = []\n")
+    site["data"].write_text("age,sex,outcome\nold,f,no\n2,x,yes\n3,f,maybe\n")
+    site["ledger"].unlink()
+    Ledger.create(site["ledger"], Fraction(1, 10)).close()
+    before = kept(tmp_path)
+    faults = look(site).faults
+    starts = ["terms: max_epsilon", "terms: max_delta", "terms: purposes", *["data "] * 3, "ledger "]
+    assert [fault.startswith(start) for fault, start in zip(faults, starts, strict=True)] == [True] * 7
+    for word in ("'age', row 1", "'sex', row 2", "'outcome', row 3", "the budget would be passed"):
+        assert sum(word in fault for fault in faults) == 1
+    assert kept(tmp_path) == before
+
+
+def test_nothing_that_is_missing_hides_another_fault(site: Paths) -> None:
+    nowhere = site["study"].with_name("nowhere")
+    faults = look(site, key=nowhere, terms=nowhere, data=nowhere, ledger=nowhere).faults
+    assert len(faults) == 4
+    assert all("cannot be read" in fault for fault in faults)
+    site["terms"].write_text("[limits]\nmax_epsilon = 1\nmax_delta = 0\nspent = 0\n")
+    (fault,) = look(site).faults
+    assert fault == f"terms {site['terms']}: limits: unknown key 'spent'"
+    missing = look(site, terms=None, data=None, ledger=None).faults
+    assert [fault.split(":")[0] for fault in missing] == ["terms", "data", "ledger"]
+
+
+def test_the_terms_may_name_the_data_and_their_form(site: Paths) -> None:
+    site["data"].write_text("age;sex;outcome\n41,5;f;yes\nNA;m;no\n")
+    site["terms"].write_text(f'data = "rows.csv"\n{studies.OWN_TERMS}[file]\nseparator = ";"\ndecimal = ","\n')
+    (fault,) = look(site, data=None).faults
+    assert "column 'age', row 2" in fault
+    site["data"].write_text("age;sex;outcome\n41,5;f;yes\n7,0;m;no\n")
+    found = look(site, data=None)
+    assert found.faults == []
+    assert found.own is not None
+    assert found.own.table.numbers("age").tolist() == [41.5, 7.0]
+
+
+def test_a_ring_too_short_and_rows_of_one_class_are_found_together(site: Paths) -> None:
+    site["study"].write_text(studies.by_curator().replace("ring_bits = 64", "ring_bits = 16"))
+    site["terms"].write_text("[limits]\nmax_epsilon = 1\nmax_delta = 0\n")
+    site["data"].write_text("age,sex,outcome\n1,f,no\n2,m,no\n3,f,no\n")
+    one_class, too_short = look(site).faults
+    assert "all 3 rows are 'no', wanted both" in one_class
+    assert too_short.startswith("party north: weights and noise are too large for the grid of 16 bits")
+
+
+def test_more_rows_than_the_study_allows_are_found(site: Paths) -> None:
+    site["study"].write_text(text().replace("10000000", "2"))
+    (fault,) = look(site).faults
+    assert fault.startswith("party north: ")
+
+
+def test_charlie_has_neither_rows_nor_a_book(site: Paths, tmp_path: Path) -> None:
+    key = studies.site(tmp_path, "charlie")["key"]
+    found = look(site, key=key, terms=None, data=None, ledger=None)
+    assert (found.faults, found.name, found.own) == ([], "charlie", None)
+
+
+def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["study", "check", str(site["study"]), *options(site, "data", "ledger", "key", "terms")]
+    assert main(given) == 0
+    fits, expected = capsys.readouterr().out.splitlines()
+    assert fits == f"Study {study().digest} fits: north can approve it and take part."
+    assert expected.startswith("What to expect if all 3 parties have as many rows as this site: 0.00 to ")
+    site["terms"].write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 1e-5\n")
+    site["data"].write_text("age,sex,outcome\n\u001b[2J,f,no\n2,m,yes\n")
+    assert main(given) == 2
+    first, second, last = capsys.readouterr().out.splitlines()
+    assert first == "terms: max_epsilon: wanted at most 1/10, the study's release has 0.333334"
+    assert second.isprintable()
+    assert "column 'age', row 1: wanted a number" in second
+    assert last.startswith("2 of what was looked at")
+    assert main([*given, "--json"]) == 2
+    said = json.loads(capsys.readouterr().out)
+    assert (said["name"], said["fits"], len(said["faults"])) == ("north", False, 2)
+
+
+def test_an_approval_is_written_once_and_is_new_each_time(site: Paths, tmp_path: Path) -> None:
+    given = ["study", "approve", str(site["study"]), *options(site, "key", "terms")]
+    assert main(given) == 0
+    path = tmp_path / "study.north.approval"
+    first = Approval.read(path)
+    first.check(study())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    before = kept(tmp_path)
+    assert main(given) == 2  # never over another
+    assert kept(tmp_path) == before
+    assert main([*given, "--out", str(tmp_path / "again.approval")]) == 0
+    assert Approval.read(tmp_path / "again.approval").random != first.random
+
+
+def test_who_may_not_approve_does_not(site: Paths, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    approve = ["study", "approve", str(site["study"])]
+    stranger = tmp_path / "stranger.key"
+    stranger.write_text(f"{'ab' * 32}\n")
+    beyond = tmp_path / "beyond.toml"
+    beyond.write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 0\n")
+    before = kept(tmp_path)
+    for given, rule in (
+        (["--key", str(stranger), "--terms", str(site["terms"])], "which nobody has in the study"),
+        (["--key", str(site["key"]), "--terms", str(beyond)], "2 things do not fit: terms: max_epsilon: .*max_delta"),
+        (["--key", str(site["key"])], "wanted a file of the site's own terms"),
+    ):
+        assert main([*approve, *given]) == 2
+        assert re.search(rule, capsys.readouterr().err)
+    assert kept(tmp_path) == before
+
+
+def public_files(folder: Path) -> list[str]:
+    """The lines that all handed over, as options."""
+    for name, identity in IDENTITIES.items():
+        (folder / f"{name}.pub").write_text(f"{name} {identity.public.hex()}\n")
+    (folder / "bounds.toml").write_text(studies.BOUNDS.replace("[bounds.", "["))
+    parties = [word for name in studies.PARTIES for word in ("--party", str(folder / f"{name}.pub"))]
+    said = ["--title", "Readmission", "--purpose", "research", "--relay", "nats://relay.example:4222"]
+    return [*parties, "--curator", str(folder / "charlie.pub"), "--bounds", str(folder / "bounds.toml"), *said]
+
+
+def test_new_drafts_what_its_options_say(tmp_path: Path) -> None:
+    given = ["study", "new", "--out", str(tmp_path / "s.toml"), *public_files(tmp_path)]
+    assert main([*given, "--epsilon", "0.5", "--delta", "1e-6", "--dropouts", "1", "--colluders", "0"]) == 0
+    made = JointStudy.read(tmp_path / "s.toml")
+    wanted = text(protocol=studies.SUMS.replace("colluders = 1\ndropouts = 0", "colluders = 0\ndropouts = 1"))
+    wanted = wanted.replace('"1/3"', "0.5").replace("1e-5", "1e-6").replace('"12h"', '"1d"')
+    assert made.digest == study(wanted).digest
+    before = kept(tmp_path)
+    assert main(given) == 2  # never over another
+    assert kept(tmp_path) == before
+    text_of_it = (tmp_path / "s.toml").read_text()
+    assert "# how long" in text_of_it.lower()
+    assert tomllib.loads(text_of_it)["parties"][0] == {"name": "north", "key": IDENTITIES["north"].public.hex()}
+
+
+@pytest.mark.parametrize(
+    ("more", "out"),
+    [
+        (["--method", "prr_mean", "--lambda", "0.01", "--key-bits", "2048"], None),
+        (["--method", "wsum", "--noise", "vg", "--sizes", "hidden", "--verifiable"], None),
+        (["--method", "prr_mean", "--key-bits", "512", "--insecure-test-keys"], None),
+        (["--method", "gd"], "--rows: gd takes the number of all rows to be public"),
+        (["--greetings", "soon"], "deadlines: greetings: wanted seconds"),
+        (["--key-bits", "512", "--method", "prr_mean"], "--key-bits: wanted at least 2048"),
+        (["--party", f"north={'0' * 64}"], "--party: wanted each party once"),
+        (["--party", f"east={'0' * 64}"], "anybody can sign"),
+        (["--party", f"east={'0' * 63}"], "--party: east: wanted 64 hexadecimal digits"),
+        (["--curator", IDENTITIES["north"].public.hex()], "charlie and north have one key"),
+        (["--label", "age"], "columns: the label 'age' has a range; regression is not there"),
+        (["--colluders", "3"], "--colluders"),
+        (["--title", " "], "title: wanted a printable text"),
+    ],
+)
+def test_new_writes_a_study_or_nothing(
+    more: list[str], out: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["study", "new", "--out", str(tmp_path / "s.toml"), *public_files(tmp_path), *more]
+    before = kept(tmp_path)
+    code, said = main(given), capsys.readouterr()
+    if out is None:
+        assert (code, said.err) == (0, "")
+        assert JointStudy.read(tmp_path / "s.toml").digest in said.out
+    else:
+        assert code == 2
+        assert out in said.err
+        assert kept(tmp_path) == before
+
+
+def test_show_says_what_taking_part_means(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "show", str(site["study"])]) == 0
+    said = capsys.readouterr().out
+    agreed = study()
+    for words in (
+        *(identity.public.hex() for identity in IDENTITIES.values()),
+        *(agreed.digest, "Readmission", "Purpose: research.", "age (0 to 120), sex (f, m)", "in column outcome"),
+        *(agreed.agreement().statement.plain_words(), "No row leaves the site"),
+        *("charged epsilon 0.333334, delta 0.0000100001", "Until all have greeted: 7 days.", "12 hours from the last"),
+        *("nats://relay.example:4222", "greetings and the ends of stages.\n"),
+    ):
+        assert words in said
+    assert main(["study", "show", str(site["study"]), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["digest"], found["agreement"]) == (agreed.digest, agreed.agreement().digest)
+    site["study"].write_text(studies.by_curator(top="insecure_test_keys = true").replace("3072", "512"))
+    assert main(["study", "show", str(site["study"])]) == 0
+    said = capsys.readouterr().out
+    assert "INSECURE\n  the keys are test keys" in said
+    assert "the ends of stages, and in the end its share of the result.\n" in said
+
+
+def test_what_a_hub_calls_its_columns_commands_no_terminal(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+    many = ", ".join(f'"c{i}"' for i in range(500))
+    hostile = f'"\\u001b[2J\\u202eage" = [0, 120]\nward = [{many}]'
+    site["study"].write_text(text().replace("age = [0, 120]", hostile))
+    assert main(["study", "show", str(site["study"])]) == 0
+    said = capsys.readouterr().out
+    assert all(line.isprintable() for line in said.splitlines())
+    assert "c39, and 460 more" in said
+
+
+def test_a_duration_is_said_in_its_largest_unit() -> None:
+    seconds = (86_400.0, 172_800.0, 3_600.0, 90_000.0, 60.0, 61.0, 0.5)
+    said = ["1 day", "2 days", "1 hour", "25 hours", "1 minute", "61 seconds", "0.5 seconds"]
+    assert [duration(s) for s in seconds] == said

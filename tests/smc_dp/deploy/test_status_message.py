@@ -1,0 +1,83 @@
+"""A notice is one of a few codes, signed: what comes in any other form is refused, and nothing in it is a text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from protocols.crypto.identity import Identity
+from protocols.runtime.mailbox import Absent
+from smc_dp.core.errors import InputError
+from smc_dp.deploy.status_message import Notice
+
+OWN, STRANGER = Identity(bytes(31) + b"\x01"), Identity(bytes(31) + b"\x02")
+STUDY, SESSION, HEAD = "ab" * 32, bytes(32), bytes(31) + b"\x03"
+MARKS = [Absent("charlie", "Result", "sum0"), Absent("P2", "Shares", "setup", 1)]
+NOTICE = Notice.made(STUDY, SESSION, "P1", "deadline", HEAD, OWN, MARKS)
+
+
+def read(content: bytes, **changed: Any) -> Notice:
+    return Notice.read(content, **{"study": STUDY, "sender": "P1", "identity": OWN.public, **changed})
+
+
+def test_a_notice_comes_as_it_was_signed() -> None:
+    assert read(NOTICE.encode()) == NOTICE
+    assert set(NOTICE.marks) == set(MARKS)
+    assert Notice.made(STUDY, SESSION, "P1", "deadline", HEAD, OWN, MARKS[::-1]) == NOTICE
+    plain = Notice.made(STUDY, b"", "P1", "refused", b"", OWN)
+    assert read(plain.encode()).marks == ()
+
+
+CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "another code": lambda d: d.update(code="done"),
+    "a code of its own": lambda d: d.update(code="unknown value 'maligne'"),
+    "another study": lambda d: d.update(study="cd" * 32),
+    "another session": lambda d: d.update(session="cd" * 32),
+    "another sender": lambda d: d.update(sender="P2"),
+    "another head": lambda d: d.update(head="cd" * 32),
+    "a head of no digits": lambda d: d.update(head="x"),
+    "a signature of no digits": lambda d: d.update(signature="x"),
+    "a mark less": lambda d: d["marks"].pop(),
+    "a mark more": lambda d: d["marks"].append(d["marks"][0]),
+    "a mark of another letter": lambda d: d["marks"][0].update(read=7),
+    "a mark that counts in words": lambda d: d["marks"][0].update(read="0"),
+    "a mark that counts below zero": lambda d: d["marks"][0].update(read=-1),
+    "a mark that counts truth": lambda d: d["marks"][0].update(read=True),
+    "a mark with a field too many": lambda d: d["marks"][0].update(note="x"),
+    "a mark of numbers": lambda d: d["marks"][0].update(kind=5),
+    "marks that are none": lambda d: d.update(marks="none"),
+    "no marks": lambda d: d.pop("marks"),
+    "a field too many": lambda d: d.update(note="x"),
+    "a field that is no text": lambda d: d.update(head=5),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_notice_is_refused(name: str) -> None:
+    document = json.loads(NOTICE.encode())
+    CHANGES[name](document)
+    with pytest.raises(InputError, match="notice"):
+        read(json.dumps(document, sort_keys=True, separators=(",", ":")).encode())
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(b"", "notice"), (b"[]", "notice"), (b"\xff", "notice"), (b" " * (1 << 18) + b"{}", "at most")],
+)
+def test_what_is_no_notice_is_refused(content: bytes, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read(content)
+
+
+def test_a_notice_of_somebody_else_is_refused() -> None:
+    with pytest.raises(InputError, match="not signed"):
+        read(NOTICE.encode(), identity=STRANGER.public)
+    with pytest.raises(InputError, match="another study or sender"):
+        read(NOTICE.encode(), sender="P2")
+    forged = replace(NOTICE, signature=STRANGER.sign(b"x").hex())
+    with pytest.raises(InputError, match="not signed"):
+        read(forged.encode())

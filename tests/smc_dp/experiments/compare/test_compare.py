@@ -1,0 +1,593 @@
+"""Grids: plans, cells that resume and fail one by one, other backends of joblib, and what a page says."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from smc_dp.core.errors import InputError
+from smc_dp.data.dataset import load_pool
+from smc_dp.data.federation import Rows
+from smc_dp.data.partition import Deal, deal_pool
+from smc_dp.experiments.compare import charts, metrics, page, runner, study, task
+from smc_dp.experiments.compare.peers import PEERS
+from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, epsilon_text, plain
+from smc_dp.experiments.compare.results import Trial, from_csv
+from smc_dp.experiments.compare.runner import ExperimentGrid, Source
+from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
+from smc_dp.methods.model import LinearModel
+from smc_dp.methods.registry import METHODS, find
+from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.privacy.statement import PrivacyStatement
+
+ROOT = Path(__file__).parents[3]
+SETTING = GridSetting("breast_cancer", "breast_cancer", Deal(parties=3))
+WSUM = GridEntry("wsum", "wsum", "proven", (Fraction(1), None), draws=2)
+CENTRAL = GridEntry("central", "central", "paper", (Fraction(1, 10),))
+PLAN = GridPlan((SETTING,), (WSUM, CENTRAL), repeats=2, insecure_seed=7)
+NOWHERE = Source()
+
+
+def run(plan: GridPlan, folder: Path, **options) -> ExperimentGrid:
+    return runner.run_grid(plan, folder, NOWHERE, jobs=1, **options)
+
+
+def figures_of(grid: ExperimentGrid) -> list[tuple]:
+    """Everything about the trials but how long they took."""
+    return sorted((t.dataset, t.method, t.calibration, t.epsilon, t.repeat, t.accuracy, t.auc) for t in grid.trials)
+
+
+def stamps(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in (folder / "cells").glob("*.csv")}
+
+
+def test_a_plan_has_a_cell_for_each_entry_and_deal_and_a_number_for_each_trial():
+    cells = PLAN.cells()
+    assert len(cells) == 4
+    assert len({cell.key for cell in cells}) == 4
+    numbers = [n for cell in cells if cell.entry == WSUM for e, n in cell.trials() if e is not None]
+    assert sorted(numbers) == [0, 1, 2, 3]
+    assert [n for cell in cells if cell.entry == WSUM for e, n in cell.trials() if e is None] == [0, 2]
+
+
+def test_the_digest_is_of_everything_that_matters():
+    same = GridPlan((SETTING,), (WSUM, CENTRAL), repeats=2, insecure_seed=7)
+    others = [
+        replace(PLAN, repeats=3),
+        replace(PLAN, insecure_seed=None),
+        replace(PLAN, entries=(WSUM,)),
+        replace(PLAN, entries=(replace(WSUM, epsilons=(Fraction(1), Fraction(2))), CENTRAL)),
+        replace(PLAN, entries=(replace(WSUM, options=(("lam", 0.5),)), CENTRAL)),
+        replace(PLAN, settings=(replace(SETTING, deal=Deal(parties=4)),)),
+    ]
+    assert same.digest == PLAN.digest
+    assert len({plan.digest for plan in (PLAN, *others)}) == len(others) + 1
+    assert json.loads(json.dumps(plain(PLAN)))["entries"][0]["epsilons"] == ["1", "inf"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"entries": ()}, "at least one"),
+        ({"repeats": 0}, "at least 1"),
+        ({"entries": (WSUM, WSUM)}, "wsum on breast_cancer stands there twice"),
+        ({"entries": (replace(WSUM, method="wsam"),)}, "wsam"),
+        ({"entries": (replace(WSUM, options=(("lamda", 1.0),)),)}, "no option 'lamda'"),
+        ({"entries": (replace(WSUM, options=(("lam", 1e9),)),)}, "lambda"),
+        ({"entries": (replace(WSUM, epsilons=(Fraction(10**9),)),)}, "epsilon"),
+        ({"entries": (replace(WSUM, epsilons=(Fraction(1), Fraction(1))),)}, "different epsilons"),
+        ({"repeats": 10**8}, "trials"),
+    ],
+)
+def test_a_wrong_plan_is_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        replace(PLAN, **change)
+
+
+def test_epsilons_are_written_as_asked():
+    assert [epsilon_text(e) for e in (Fraction(1, 10), Fraction(10), None)] == ["0.1", "10", "inf"]
+
+
+def test_trials_are_those_of_the_methods_themselves(tmp_path):
+    """Without noise there is one answer, and here it is computed by hand."""
+    grid = run(PLAN, tmp_path / "out")
+    pool = load_pool("breast_cancer")
+    for repeat in (0, 1):
+        federation, test = deal_pool(pool, SETTING.deal, task.PUBLIC_SEED + repeat)
+        models = find("wsum")().train(federation).w
+        w = federation.sizes @ models / federation.sizes.sum()
+        expected = float(np.mean((test.X @ w > 0) == test.y))
+        found = [t for t in grid.trials if t.epsilon == math.inf and t.repeat == 2 * repeat]
+        assert [t.accuracy for t in found] == [pytest.approx(expected, abs=1e-12)]
+    assert grid.failures == ()
+    assert len(grid.trials) == 2 * (2 + 1) + 2 * 1
+    assert {t.delta for t in grid.trials} == {0.0}
+    assert all(t.seconds > 0 for t in grid.trials)
+
+
+def test_gaussian_noise_has_its_delta_in_the_table(tmp_path):
+    gauss = replace(WSUM, noise="gauss", delta=Fraction(1, 1000))
+    grid = run(replace(PLAN, entries=(gauss,)), tmp_path / "out")
+    assert {(t.epsilon, t.delta) for t in grid.trials} == {(1.0, 0.001), (math.inf, 0.0)}
+
+
+def test_statements_are_true_and_of_each_epsilon(tmp_path):
+    grid = run(replace(PLAN, insecure_seed=None), tmp_path / "out")
+    found = {(s["method"], s["epsilon"]): s for s in grid.statements}
+    assert found["wsum", "1"]["statement"]["epsilon"] == pytest.approx(1, rel=1e-9)
+    assert found["central", "0.1"]["statement"]["epsilon"] < 0.06
+    assert found["wsum", "inf"]["statement"]["kind"] == "none"
+    assert found["wsum", "1"]["repeats"] == [0, 1]
+    assert json.loads((tmp_path / "out" / "statements.json").read_text())["statements"] == list(grid.statements)
+    insecure = run(PLAN, tmp_path / "insecure")
+    assert {s["statement"]["kind"] for s in insecure.statements} == {"none"}
+
+
+def test_a_finished_grid_is_not_run_again(tmp_path):
+    first = run(PLAN, tmp_path / "out")
+    before = stamps(tmp_path / "out")
+    heard = []
+    again = run(PLAN, tmp_path / "out", hear=lambda *counts: heard.append(counts))
+    assert stamps(tmp_path / "out") == before
+    assert heard == []
+    assert figures_of(again) == figures_of(first)
+    next((tmp_path / "out" / "cells").glob("*wsum*.csv")).unlink()  # the check does see a cell that is run again
+    assert figures_of(run(PLAN, tmp_path / "out")) == figures_of(first)
+    assert stamps(tmp_path / "out") != before
+
+
+def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path):
+    run(PLAN, tmp_path / "out")
+    with pytest.raises(InputError, match="another plan"):
+        run(replace(PLAN, repeats=3), tmp_path / "out")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("keep")
+    document = json.loads((tmp_path / "out" / "plan.json").read_text())
+    for change, said in (({"version": "0.0.0"}, "another version than"), ({"columns": []}, "of an earlier version")):
+        (tmp_path / "out" / "plan.json").write_text(json.dumps({**document, **change}))
+        with pytest.raises(InputError, match=said):
+            run(PLAN, tmp_path / "out")
+    with pytest.raises(InputError, match=r"no plan\.json"):
+        run(PLAN, tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
+    with pytest.raises(InputError, match="is a file"):
+        run(PLAN, tmp_path / "mine" / "notes.txt")
+
+
+def test_data_that_are_not_there_leave_nothing_behind(tmp_path):
+    absent = replace(SETTING, dataset="a9a")
+    with pytest.raises(InputError, match="a9a"):
+        run(replace(PLAN, settings=(absent,)), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("entry", "dataset", "deal", "message"),
+    [
+        (CENTRAL, "digits", Deal(), "central cannot run on x: classes: central is for two classes, got 10"),
+        (
+            GridEntry("mine", "soft", "proven", (None,)),
+            *("breast_cancer", Deal(), "mine cannot run on x: the auxiliary rows"),
+        ),
+        (GridEntry("feat_agg", "feat_agg", "proven", (None,)), "breast_cancer", Deal(), "labelled rows"),
+        (WSUM, "breast_cancer", Deal(parties=100_000), "data set breast_cancer: 100000 parties"),
+        (WSUM, "breast_cancer", Deal(auxiliary=9, components=20), "components: 20"),
+    ],
+)
+def test_what_can_never_work_is_refused_and_leaves_nothing_behind(entry, dataset, deal, message, tmp_path):
+    plan = GridPlan((GridSetting("x", dataset, deal),), (GridEntry("batch", "batch", None, (None,)), entry), repeats=2)
+    with pytest.raises(InputError, match=message):
+        run(plan, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_workers_that_get_no_rows_are_one_sentence(tmp_path, monkeypatch):
+    def full(*args, **options):
+        def call(tasks):
+            raise OSError(28, "No space left on device")
+
+        return call
+
+    monkeypatch.setattr(joblib, "Parallel", full)
+    with pytest.raises(InputError, match=r"handed to the workers: .*No space left on device; free space, set JOBLIB_"):
+        run(PLAN, tmp_path / "out")
+
+
+def test_a_data_set_that_memory_does_not_hold_is_one_sentence(tmp_path, monkeypatch):
+    def large(*args, **options):
+        raise MemoryError
+
+    monkeypatch.setattr(runner, "load_pool", large)
+    with pytest.raises(InputError, match="breast_cancer: there is too little memory"):
+        run(PLAN, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("ending", ["csv", "json"])
+def test_a_spoilt_file_is_named_and_can_be_made_anew(ending, tmp_path):
+    first = run(PLAN, tmp_path / "out")
+    table = next((tmp_path / "out" / "cells").glob("*wsum*.csv"))
+    spoilt = table.with_suffix(f".{ending}")
+    spoilt.write_bytes(spoilt.read_bytes()[:-20])
+    with pytest.raises(InputError) as caught:
+        run(PLAN, tmp_path / "out")
+    assert str(spoilt) in str(caught.value)
+    assert f"delete {table}" in str(caught.value)
+    table.unlink()
+    assert figures_of(run(PLAN, tmp_path / "out")) == figures_of(first)
+
+
+def test_a_failing_cell_is_reported_and_does_not_stop_the_others(tmp_path, monkeypatch):
+    broken = {"now": True}
+    train = WeightedSum.train
+
+    def sometimes(self, federation):
+        if broken["now"]:
+            raise ZeroDivisionError("by hand")
+        return train(self, federation)
+
+    monkeypatch.setattr(WeightedSum, "train", sometimes)
+    many = replace(SETTING, name="too many", deal=Deal(parties=3, per_party=10_000))
+    plan = replace(PLAN, settings=(SETTING, many))
+    grid = run(plan, tmp_path / "out")
+    assert {t.method for t in grid.trials} == {"central"}
+    failures = json.loads((tmp_path / "out" / "failures.json").read_text())["failures"]
+    assert len(failures) == 2 + 4
+    by_hand = [f for f in failures if f["setting"]["name"] == "breast_cancer"]
+    assert {f["failure"] for f in by_hand} == {"ZeroDivisionError: by hand"}
+    assert sorted(f["repeat"] for f in by_hand) == [0, 1]
+    assert by_hand[0]["entry"]["label"] == "wsum"
+    assert all("10000 rows each" in f["failure"] for f in failures if f not in by_hand)
+    broken["now"] = False
+    assert len(run(plan, tmp_path / "out").failures) == 4  # what can be done is tried again
+
+
+def test_a_second_data_set_that_cannot_be_loaded_fails_cell_by_cell(tmp_path):
+    plan = replace(PLAN, settings=(SETTING, replace(SETTING, name="a9a", dataset="a9a")))
+    grid = run(plan, tmp_path / "out")
+    assert {t.dataset for t in grid.trials} == {"breast_cancer"}
+    assert {f["setting"]["name"] for f in grid.failures} == {"a9a"}
+
+
+@pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
+def test_other_backends_of_joblib_give_the_same_grid(backend, tmp_path):
+    """One that returns results as they come, as Dask's, and one that returns them at the end, as Ray's."""
+    expected = figures_of(run(PLAN, tmp_path / "expected"))
+    with joblib.parallel_config(backend, n_jobs=2):
+        assert figures_of(runner.run_grid(PLAN, tmp_path / "out", NOWHERE)) == expected
+
+
+@pytest.mark.slow
+def test_worker_processes_give_the_same_grid(tmp_path):
+    expected = figures_of(run(PLAN, tmp_path / "expected"))
+    assert figures_of(runner.run_grid(PLAN, tmp_path / "out", NOWHERE, jobs=2)) == expected
+
+
+def test_the_number_of_workers_is_bounded_by_memory(monkeypatch):
+    pool = load_pool("breast_cancer")
+    assert runner._workers(pool, 64) == 64
+    monkeypatch.setattr(runner, "MEMORY", 7 * pool.train.X.nbytes)
+    assert runner._workers(pool, 64) == 2
+    monkeypatch.setattr(runner, "MEMORY", 0)
+    assert runner._workers(pool, 64) == 1
+
+
+def test_local_classifiers_are_trained_once_for_all_methods_that_start_from_them(monkeypatch):
+    setting = GridSetting("digits", "digits", Deal(parties=20, per_party=10, auxiliary=50))
+    entries = [GridEntry(m, m, "proven", (None,)) for m in ("soft", "vote", "avg_clip")]
+    entries += [GridEntry("soft, paper", "soft", "paper", (None,)), GridEntry("indiv", "indiv", None, (None,))]
+    plan = GridPlan((setting,), tuple(entries), repeats=1)
+    trained = []
+    ensemble = task.ensemble
+    monkeypatch.setattr(task, "ensemble", lambda *args: trained.append(args) or ensemble(*args))
+    (cells,) = task.group(plan.cells())
+    outcomes = task.work(load_pool("digits"), cells, 1)
+    assert [o.failure for o in outcomes] == [None] * 5
+    assert len(trained) == 1
+    alone = task.work(load_pool("digits"), cells[2:3], 1)
+    assert alone[0].trials[0].accuracy == outcomes[2].trials[0].accuracy
+
+
+def test_models_measured_together_are_measured_as_each_on_its_own():
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 3, 40)
+    test = Rows(rng.normal(size=(40, 4)) / 10, y)
+    models = [LinearModel(rng.normal(size=(3, 4))) for _ in range(20)]
+
+    class Other(LinearModel):
+        def accuracy(self, test: Rows) -> float:
+            return 0.125
+
+    models[7] = Other(models[7].W)
+    found = metrics.qualities(models, test)
+    assert found[7] == (0.125, models[7].auc(test))
+    assert [a for a, _ in found] == [model.accuracy(test) for model in models]
+    assert [b for _, b in found] == pytest.approx([model.auc(test) for model in models], abs=1e-12)
+    assert metrics.qualities([], test) == []
+
+
+@pytest.mark.slow
+def test_a_killed_grid_goes_on_without_redoing_finished_cells(tmp_path):
+    many = ["--repeats", "25", "--epsilons", "1", "--parties", "3", "--trust", "aggregator"]
+    command = ["lab", "compare", "--methods", "wsum,local", *many, "--insecure-seed", "7", "--jobs", "1"]
+    out = tmp_path / "out"
+    process = subprocess.Popen([sys.executable, "-m", "smc_dp.cli", *command, "--out", str(out)], cwd=ROOT,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ)  # fmt: skip
+    deadline = time.monotonic() + 60
+    while len(stamps(out)) < 5 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = stamps(out)
+    assert 5 <= len(before) < 50
+    assert not (out / "results.csv").exists()
+    document = json.loads((out / "plan.json").read_text())
+    delta = Fraction(1, 10**5)
+    entries = tuple(GridEntry(m, m, "proven", (Fraction(1),), delta=delta) for m in ("wsum", "local"))
+    deal = Deal(parties=3, auxiliary=100, labelled=50)
+    plan = GridPlan((replace(SETTING, deal=deal),), entries, repeats=25, insecure_seed=7)
+    assert document["digest"] == plan.digest
+    grid = run(plan, out)
+    after = stamps(out)
+    assert len(after) == 50
+    assert {name: after[name] for name in before} == before
+    assert len(from_csv((out / "results.csv").read_bytes(), "results")) == 50
+    assert figures_of(grid) == figures_of(run(plan, tmp_path / "uninterrupted"))
+    assert not list(out.rglob("*.partial"))
+
+
+def descendants(pid: int) -> set[int]:
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,stat="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in listed.splitlines()]
+    return {int(child) for child, parent, state in rows if int(parent) == pid and not state.startswith("Z")}
+
+
+def alive(pid: int) -> bool:
+    found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+    return bool(found.strip()) and not found.strip().startswith("Z")
+
+
+@pytest.mark.slow
+def test_sigterm_ends_the_workers_too(tmp_path):
+    out = tmp_path / "out"
+    command = [
+        "lab",
+        "compare",
+        "--methods",
+        "wsum",
+        "--repeats",
+        "5000",
+        "--epsilons",
+        "1",
+        "--jobs",
+        "2",
+        "--out",
+        str(out),
+    ]
+    process = subprocess.Popen([sys.executable, "-m", "smc_dp.cli", *command], cwd=ROOT, env=os.environ,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    deadline = time.monotonic() + 60
+    while len(stamps(out)) < 5 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    workers = descendants(process.pid)
+    assert len(workers) >= 2
+    process.terminate()
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 143
+    assert f"the same command with --out {out} goes on" in err
+    deadline = time.monotonic() + 10
+    while any(map(alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(alive, workers))
+
+
+def trial(method: str, epsilon: float, accuracy: float, repeat: int = 0, setting: str = "s", **other) -> Trial:
+    calibration = other.get("calibration", "none" if method == "batch" else "proven")
+    given = other.get("given", None if calibration == "none" or epsilon == math.inf else epsilon)
+    guaranteed = (None, None) if given is None else (given, other.get("delta", 0.0))
+    seconds = other.get("seconds", 1.0)
+    trust = other.get("trust", "none" if calibration == "none" else "aggregator")
+    return Trial(setting, method, trust, calibration, epsilon, 0.0, repeat, accuracy, 0.5, seconds, *guaranteed)
+
+
+def some_study(**changes) -> Study:
+    plan = GridPlan(
+        (replace(SETTING, name="s"), replace(SETTING, name="t")),
+        (WSUM, replace(WSUM, label="local", method="local"), GridEntry("batch", "batch", None, (None,))),
+        repeats=1,
+    )
+    return Study("x", "A <title>", "Words", plan, **{"panels": (Panel("s", ("s",)),), **changes})
+
+
+TRIALS = [trial("wsum", e, a, r) for r in (0, 1, 2) for e, a in ((1.0, 0.8 + r / 100), (math.inf, 0.9))]
+TRIALS += [trial("local", 1.0, 0.6 + r / 100, r) for r in (0, 1, 2)]
+TRIALS += [trial("batch", math.inf, 0.95, r) for r in (0, 1)]
+
+
+def test_a_stated_number_is_compared_with_the_mean():
+    stated = PaperFigure(Point("s", "wsum", "proven", 1.0), 0.80, "accuracy", "“0.80”", within=0.02)
+    assert study.judge_number(stated, TRIALS).answer == "yes"
+    assert study.judge_number(replace(stated, value=0.84), TRIALS).answer == "no"
+    assert study.judge_number(replace(stated, value=0.20, measure="error"), TRIALS).answer == "yes"
+    assert study.judge_number(replace(stated, point=Point("s", "wsum", "proven", 5.0)), TRIALS).answer == "no data"
+    assert "0.810 (s.d. 0.010, n = 3)" in study.judge_number(stated, TRIALS).here
+
+
+def test_a_claim_is_judged_by_two_standard_errors():
+    wsum, local, batch = (
+        Point("s", "wsum", "proven", 1.0),
+        Point("s", "local", "proven", 1.0),
+        Point("s", "batch", "none"),
+    )
+    better = PaperClaim("better", "accuracy", ((wsum, local),))
+    assert study.judge_claim(better, TRIALS).answer == "yes"
+    assert study.judge_claim(replace(better, pairs=((local, wsum),)), TRIALS).answer == "no"
+    assert study.judge_claim(replace(better, measure="error"), TRIALS).answer == "yes"
+    noisy = [*TRIALS, trial("local", 1.0, 0.99, 3)]
+    assert study.judge_claim(better, noisy).answer == "open"
+    assert study.judge_claim(replace(better, pairs=((wsum, local), (local, wsum))), TRIALS).answer == "no"
+    assert study.judge_claim(replace(better, pairs=((wsum, batch),), as_well=0.2), TRIALS).answer == "yes"
+    assert study.judge_claim(replace(better, pairs=((wsum, batch),), as_well=0.1), TRIALS).answer == "no"
+    assert study.judge_claim(replace(better, pairs=((wsum, Point("s", "vote", "paper")),)), TRIALS).answer == "no data"
+
+
+def test_a_single_trial_decides_nothing():
+    wsum, local = Point("s", "wsum", "proven", 1.0), Point("s", "local", "proven", 1.0)
+    single = [t for t in TRIALS if t.repeat == 0]
+    better, stated = PaperClaim("better", "accuracy", ((wsum, local),)), PaperFigure(wsum, 0.8, "accuracy", "“0.80”")
+    for claim in (better, replace(better, as_well=0.5)):
+        assert study.judge_claim(claim, TRIALS).answer == "yes"
+        assert study.judge_claim(claim, single).answer == "open"
+        assert study.judge_claim(claim, [t for t in TRIALS if t.method == "wsum" or t.repeat == 0]).answer == "open"
+    assert study.judge_number(stated, single).answer == "open"
+    assert study.judge_number(stated, single).here == "s, guaranteed ε = 1: 0.800 (n = 1)"
+    assert {row["accuracy"] for row in page.means(single)} == {"0.800", "0.900", "0.600", "0.950"}
+
+
+def test_curves_have_the_means_of_their_own_trials():
+    lines = {line.label: line for line in charts.curves(Panel("s", ("s",)), some_study(), TRIALS)}
+    assert list(lines) == ["wsum", "local", "batch"]
+    assert [(x.asked, round(s.mean, 3)) for x, s in lines["wsum"].points] == [(1.0, 0.81), (math.inf, 0.9)]
+    assert lines["batch"].is_baseline
+    assert not lines["wsum"].is_baseline
+    over = Panel("m", ("s", "t"), "setting", places=(3.0, 2.0), methods=("wsum",), epsilons=(1.0,))
+    rows = [*TRIALS, trial("wsum", 1.0, 0.5, setting="t")]
+    (line,) = charts.curves(over, some_study(), rows)
+    assert [(x.asked, round(s.mean, 3)) for x, s in line.points] == [(2.0, 0.5), (3.0, 0.81)]
+
+
+@pytest.mark.parametrize("axis", ["epsilon", "inverse epsilon", "setting"])
+@pytest.mark.parametrize("measure", ["accuracy", "error", "seconds"])
+def test_pictures_are_drawn(axis, measure):
+    panel = Panel("p", ("s",), axis, measure, places=(1.0,))
+    stated = (
+        PaperFigure(Point("s", "wsum", "proven", 1.0), 0.8, measure, "x"),
+        PaperFigure(Point("s", "batch", "none"), 0.9, measure, "y"),
+    )
+    png = charts.draw(panel, some_study(panels=(panel,), stated=stated), TRIALS)
+    assert png is not None
+    assert png.startswith(b"\x89PNG")
+    assert len(png) > 10_000
+    assert charts.draw(replace(panel, settings=("u",), places=()), some_study(), TRIALS) is None
+
+
+def test_every_method_has_its_colour_and_shades_stay_apart():
+    assert all(charts.colour_of(name) == method.colour for name, method in METHODS.items())
+    assert charts.colour_of("no method") in charts._OTHERS
+    assert len({charts.shade("#1f77b4", step) for step in range(3)}) == 3
+
+
+_CONES = [[0.4122, 0.5363, 0.0514], [0.2119, 0.6807, 0.1074], [0.0883, 0.2817, 0.63]]
+_OPPONENTS = [[0.2105, 0.7936, -0.0041], [1.978, -2.4286, 0.4506], [0.0259, 0.7828, -0.8087]]
+
+
+def confused(colours: Mapping[str, str]) -> list[tuple[str, ...]]:
+    """Names of colours that an eye takes for one another, or that are too pale on white: in OKLab, Ottosson (2020)."""
+    rgb = np.array([to_rgb(colour) for colour in colours.values()])
+    light = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    seen = dict(zip(colours, np.cbrt(light @ np.transpose(_CONES)) @ np.transpose(_OPPONENTS), strict=True))
+    contrast = 1.05 / (light @ [0.2126, 0.7152, 0.0722] + 0.05)
+    pale = [(name,) for name, found in zip(colours, contrast, strict=True) if found < 2.5]
+    return pale + [(a, b) for a, b in combinations(seen, 2) if np.linalg.norm(seen[a] - seen[b]) < 0.12]
+
+
+def test_no_two_methods_have_colours_that_look_alike():
+    """The twins: one colour twice, one that is nearly another's, and one that white paper swallows."""
+    own = {name: kind.colour for name, kind in (*METHODS.items(), *PEERS.items())}
+    assert len(set(own.values())) == len(METHODS) + len(PEERS)
+    assert confused(own) == []
+    assert confused({**own, "soft_ss": own["wsum"]}) == [("wsum", "soft_ss")]
+    assert confused({**own, "central": "#1f70a8"}) == [("prr_mean", "central")]
+    assert confused({**own, "avg": "#bcf022"}) == [("avg",)]
+
+
+def statement(**changes) -> dict:
+    found = PrivacyStatement("pure", 0.5, 0.0, "record", "replace", "<b>everybody</b>", ("Sizes are known.",))
+    return plain(replace(found, **changes))
+
+
+def test_the_page_escapes_and_says_the_worst_guarantee():
+    rows = [
+        {
+            "dataset": "s",
+            "method": "wsum",
+            "trust": "aggregator",
+            "calibration": "proven",
+            "epsilon": "1",
+            "statement": s,
+            "repeats": [0],
+        }
+        for s in (statement(), statement(epsilon=0.75), statement(epsilon=0.25))
+    ]
+    failure = {"failure": "<script>alert(1)</script>", "setting": {"name": "s"}, "repeat": 3,
+               "entry": {"label": "wsum", "calibration": "proven", "trust": "aggregator"}}  # fmt: skip
+    text = page.render(some_study(differs=("A & B",)), ExperimentGrid(tuple(TRIALS), tuple(rows), (failure,)), [], 5.0)
+    assert "<script>" not in text
+    assert "<b>everybody" not in text
+    assert "A &lt;title&gt;" in text
+    assert "1 → epsilon = 0.75" in text
+    assert "0.25" not in text.partition("<h2>Means")[0]
+    assert "wsum, proven on s, data repeat 3" in text
+    assert "0.810 ± 0.010" in text
+    assert "A &amp; B" in text
+    assert "<h2>1 cell failed</h2>" in text
+    assert (
+        "λ multiplies |w|² in prr_mean, central, central_obj, local, wsum, wsum_ar, feat_agg, avg_agg, ofpa,"
+        " param_laplace," in text
+    )
+    assert "and |V|²/2 in vote," in text
+    assert "ofaa" not in text.partition("λ multiplies")[2].partition("</li>")[0]  # which has no lambda
+
+
+def test_the_page_says_when_an_area_is_not_defined():
+    without = ExperimentGrid((*TRIALS, replace(TRIALS[0], repeat=9, auc=math.nan)), (), ())
+    assert "not defined in some of the trials" in page.render(some_study(), without, [], 1.0)
+    assert "not defined" not in page.render(some_study(), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0)
+
+
+def test_claims_of_ours_do_not_stand_under_the_paper():
+    claim = PaperClaim("Ours, not the paper's: x", "accuracy", ((Point("s", "wsum", "proven", 1.0),) * 2,))
+    text = page.render(some_study(claims=(claim,)), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0)
+    assert "<th>claim</th>" in text
+    assert "<th>The paper</th>" not in text
+
+
+def test_the_spread_of_a_baseline_is_a_band():
+    def drawn(trials):
+        return charts.draw(Panel("p", ("s",), methods=("batch", "wsum")), some_study(), trials)
+
+    same = [t for t in TRIALS if t.method != "batch"]
+    wide = [*same, trial("batch", math.inf, 0.93), trial("batch", math.inf, 0.97, 1)]
+    assert drawn(wide) != drawn([*same, trial("batch", math.inf, 0.95), trial("batch", math.inf, 0.95, 1)])
+
+
+def test_a_release_without_any_guarantee_is_the_worst():
+    none = plain(PrivacyStatement("none", None, 0.0, "record", "replace", "nobody", ("Because.",)))
+    named = {"method": "m", "trust": "aggregator", "calibration": "paper", "epsilon": "1"}
+    rows = [{**named, "statement": s} for s in (none, statement())]
+    assert page.guarantees(rows)[0]["given"] == ["1 → nothing"]
+    assert page.guarantees(rows[1:])[0]["given"] == ["1 → epsilon = 0.5"]
+
+
+def test_the_written_page_holds_its_pictures(tmp_path):
+    shown = study.of_plan("x", "X", "Words", PLAN)
+    grid = run(PLAN, tmp_path / "out")
+    written = page.write(shown, grid, tmp_path / "out", 1.0).read_text()
+    assert (tmp_path / "out" / "figures" / "01.png").read_bytes().startswith(b"\x89PNG")
+    assert written.count("data:image/png;base64,") == 2  # a wide one, and for narrow screens another
+    assert "http" not in written.replace("http-equiv", "")

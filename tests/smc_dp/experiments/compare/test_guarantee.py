@@ -1,0 +1,213 @@
+"""The epsilon that is guaranteed, and not the one that was asked for, stands in tables, on axes and in sentences."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from smc_dp.data.partition import Deal
+from smc_dp.experiments.compare import charts, guarantee, page, places, runner, study
+from smc_dp.experiments.compare.guarantee import GridGuarantee
+from smc_dp.experiments.compare.places import AxisPlace, EpsilonAxis
+from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
+from smc_dp.experiments.compare.results import Trial
+from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
+
+BOTH = (Fraction(1, 2), None)
+PLAN = GridPlan(
+    (GridSetting("s", "breast_cancer", Deal(parties=3)),),
+    (
+        GridEntry("prr_mean", "prr_mean", "paper", BOTH),
+        GridEntry("wsum", "wsum", "proven", BOTH),
+        GridEntry("gauss", "wsum", "proven", BOTH, "gauss", Fraction(1, 1000)),
+        GridEntry("ofpa", "ofpa", "paper", BOTH, "laplace"),
+        GridEntry("batch", "batch", None, (None,)),
+    ),
+    repeats=1,
+)
+
+
+def run(folder: Path, **changes) -> runner.ExperimentGrid:
+    return runner.run_grid(replace(PLAN, **changes), folder, runner.Source(), jobs=1)
+
+
+def wrong(folder: Path) -> set[str]:
+    """The methods whose rows in the table have another guarantee than their statements, to the last digit."""
+    document = json.loads((folder / "statements.json").read_text())
+    stated = {
+        (s["method"], s["epsilon"]): (s["statement"]["epsilon"], s["statement"]["delta"])
+        for s in document["statements"]
+    }
+
+    def right(row: dict[str, str]) -> bool:
+        epsilon, delta = stated[row["method"], row["epsilon"]]
+        if epsilon is None:
+            return row["guaranteed_epsilon"] == row["guaranteed_delta"] == ""
+        return (float(row["guaranteed_epsilon"] or "nan"), float(row["guaranteed_delta"] or "nan")) == (epsilon, delta)
+
+    with (folder / "results.csv").open() as file:
+        return {row["method"] for row in csv.DictReader(file) if not right(row)}
+
+
+def test_the_table_has_what_the_statements_guarantee_beside_what_was_asked(tmp_path, monkeypatch):
+    grid = run(tmp_path / "out")
+    assert wrong(tmp_path / "out") == set()
+    asked = {(t.method, t.epsilon): (t.guaranteed_epsilon, t.guaranteed_delta) for t in grid.trials}
+    assert asked["prr_mean", 0.5][0] == pytest.approx(0.5 * 0.1547, rel=1e-3)  # G/(4 K), which is not 1
+    assert asked["wsum", 0.5] == (0.5, 0.0)
+    assert asked["gauss", 0.5] == (0.5, 0.001)
+    assert {asked[name, math.inf] for name in ("prr_mean", "wsum", "batch")} == {asked["ofpa", 0.5]} == {(None, None)}
+    shown = {(row["method"], row["epsilon"]): row for row in page.means(grid.trials)}
+    assert shown["prr_mean", "0.5"]["guaranteed_epsilon"].startswith("0.077")
+    assert shown["gauss", "0.5"]["guaranteed_delta"] == "0.001"
+    assert shown["ofpa", "0.5"]["guaranteed_epsilon"] == ""
+    insecure = run(tmp_path / "insecure", insecure_seed=1)
+    assert {t.guaranteed_epsilon for t in insecure.trials} == {None}
+    monkeypatch.setattr("smc_dp.experiments.compare.task._guaranteed", lambda release: (0.5, 0.0))  # the twin: as asked
+    run(tmp_path / "twin")
+    assert wrong(tmp_path / "twin") == {"prr_mean", "wsum", "gauss", "ofpa", "batch"}
+
+
+def trial(method: str, asked: float, given: float | None, accuracy: float = 0.8, **other) -> Trial:
+    calibration = other.get("calibration", "paper" if given != asked else "proven")
+    delta = None if given is None else other.get("delta", 0.0)
+    trust = "none" if calibration == "none" else "aggregator"
+    return Trial("s", method, trust, calibration, asked, 0.0, other.get("repeat", 0), accuracy, 0.5, 1.0, given, delta)
+
+
+def test_of_several_releases_the_worst_counts_and_no_figure_flatters():
+    some = [trial("wsum", 1.0, 0.25), trial("wsum", 1.0, 0.75, delta=1e-6)]
+    assert guarantee.worst(some) == GridGuarantee(0.75, 1e-6)
+    assert guarantee.worst([*some, trial("wsum", 1.0, None)]) is guarantee.worst([]) is None
+    for figure in (0.0464009213943891, 1.0, 10.000001647982954, 0.1, 2 / 3, 1e-9):
+        assert figure <= float(guarantee.short(figure)) <= figure * 1.00001
+    assert [guarantee.short(x) for x in (1.0, 0.05, 0.04640092139)] == ["1", "0.05", "0.046401"]
+
+
+PRINTED, PROVEN, NONE = (
+    AxisPlace(0.5, GridGuarantee(0.0464)),
+    AxisPlace(0.5, GridGuarantee(0.5)),
+    AxisPlace(0.5),
+)
+WITHOUT = AxisPlace(math.inf)
+
+
+def test_a_release_stands_at_its_guarantee_and_beside_the_axis_without_one():
+    some = [PRINTED, PROVEN, NONE, AxisPlace(0.1), WITHOUT]
+    scale = EpsilonAxis(Panel("p", ("s",)), some, charts.WIDE)
+    assert [scale.of(place) for place in (PRINTED, PROVEN)] == [math.log10(0.0464), math.log10(0.5)]
+    along = [scale.of(place) for place in (PRINTED, PROVEN, AxisPlace(0.1), NONE, WITHOUT)]
+    assert all(low < high for low, high in pairwise(along))
+    mirrored = EpsilonAxis(Panel("p", ("s",), "inverse epsilon"), some, charts.WIDE)
+    assert [mirrored.of(place) for place in some] == [-scale.of(place) for place in some]
+    as_asked = EpsilonAxis(
+        Panel("p", ("s",)), [NONE, AxisPlace(0.1), WITHOUT], charts.WIDE
+    )  # nothing is guaranteed: the axis says so
+    assert as_asked.of(NONE) == math.log10(0.5) < as_asked.of(WITHOUT)
+    assert named(scale) == "guaranteed ε (logarithmic)"
+    assert named(mirrored) == "guaranteed 1/ε (logarithmic)"
+    assert named(as_asked) == "ε as asked (nominal); nothing is guaranteed"
+
+
+def named(scale: EpsilonAxis) -> str:
+    axes = Figure().add_subplot()
+    scale.finish(axes)
+    return axes.get_xlabel()
+
+
+def test_a_sentence_quotes_the_guarantee():
+    ours, printed, none = [trial("wsum", 0.5, 0.5, 0.8 + r / 100, repeat=r) for r in (0, 1)], [], []
+    for r in (0, 1):
+        printed.append(trial("prr_mean", 0.5, 0.0464009213943891, 0.5 + r / 100, repeat=r))
+        none.append(trial("ofpa", 0.5, None, 0.5 + r / 100, repeat=r))
+    at = [study.point_of(some[0]) for some in (ours, printed, none)]
+
+    def here(*pairs: tuple[Point, Point], trials=(*ours, *printed, *none)) -> str:
+        return study.judge_claim(PaperClaim("x", "accuracy", pairs), trials).here
+
+    printed_there = "prr_mean (paper), guaranteed ε = 0.046401 (0.5 asked)"
+    assert here((at[0], at[1])) == f"s, wsum (proven), guaranteed ε = 0.5 and {printed_there}: 0.805 and 0.505"
+    assert here((at[0], at[2])).endswith("ofpa (paper), ε = 0.5 asked, nothing guaranteed: 0.805 and 0.505")
+    many = here(*[(at[0], at[1])] * 7)
+    assert many == "yes at 7 of 7 places: guaranteed ε = 0.5 against guaranteed ε = 0.046401"
+    assert here(*[(at[1], at[2])] * 7).endswith("guaranteed ε = 0.046401 against nothing guaranteed")
+    stated = PaperFigure(at[1], 0.5, "accuracy", "x")
+    assert study.judge_number(stated, printed).here.startswith("s, guaranteed ε = 0.046401 (0.5 asked): 0.505")
+    twin = [replace(t, guaranteed_epsilon=t.epsilon) for t in printed]  # as if what is asked were guaranteed
+    assert "asked" not in here((at[0], at[1]), trials=(*ours, *twin))
+
+
+def a_study(axis: study.Axis = "epsilon") -> tuple[Study, Panel, list[Trial]]:
+    """A picture of everything: printed noise with a guarantee and without, proven noise, no noise and a baseline."""
+    panel = Panel(
+        "A title that is as long as those of the papers' figures are: noise as printed", ("s",), axis, "error"
+    )
+    asked = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)
+    entries = tuple(
+        GridEntry(f"{m}, λ = 0.001", m, c, (None,))
+        for m, c in (("prr_mean", "paper"), ("ofpa", "paper"), ("wsum", "proven"))
+    )
+    trials = [
+        replace(trial(f"{method}, λ = 0.001", e, None if e == math.inf else given, 0.9 - 0.004 / e), calibration=c)
+        for e in asked
+        for method, c, given in (("prr_mean", "paper", 0.0928 * e), ("ofpa", "paper", None), ("wsum", "proven", e))
+    ]
+    trials.append(trial("batch", math.inf, None, 0.9, calibration="none"))
+    baseline = GridEntry("batch", "batch", None, (None,))
+    stated = (PaperFigure(Point("s", "prr_mean, λ = 0.001", "paper", 0.5), 0.2, "error", "x"),)
+    shown = Study("x", "X", "Words", replace(PLAN, entries=(*entries, baseline)), (panel,), stated)
+    return shown, panel, trials
+
+
+def covered(figure: Figure) -> list[str]:
+    """Texts of the axis that touch each other or leave the picture, and texts that a page shows under 14 pixels."""
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    ticks = [t for t in axes.get_xticklabels() if t.get_text()]
+    boxes = sorted(((t.get_window_extent(), t.get_text()) for t in ticks), key=lambda b: b[0].x0)
+    found = [f"{a[1]} and {b[1]}" for a, b in pairwise(boxes) if a[0].x1 > b[0].x0]
+    (legend,) = figure.legends
+    whole = [*ticks, axes.xaxis.label, axes.yaxis.label, axes.title, *axes.texts, *legend.get_texts()]
+    whole += [axes._left_title]
+    found += [t.get_text() for t in whole if t.get_fontsize() * 100 / 72 < 14]
+    for text in whole:
+        box = text.get_window_extent()
+        if text.get_text() and (min(box.x0, box.y0) < 0 or box.x1 > figure.bbox.x1 or box.y1 > figure.bbox.y1):
+            found.append(text.get_text())
+    return found
+
+
+@pytest.mark.parametrize("form", [charts.WIDE, charts.NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("axis", ["epsilon", "inverse epsilon"])
+def test_what_a_picture_says_can_be_read(axis, form, monkeypatch):
+    shown, panel, trials = a_study(axis)
+    figure = charts.picture(panel, shown, trials, form)
+    assert figure is not None
+    assert covered(figure) == []
+    texts = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert "ofpa, λ = 0.001 (paper)\nno guarantee" in texts
+    assert "batch (0.100)\nno guarantee" in texts
+    assert [t.get_text() for t in figure.axes[0].texts] == ["no guarantee"]
+    monkeypatch.setattr(places, "_ticks", lambda ran, most: list(ran))  # the twin: a tick at whatever ran
+    assert covered(charts.picture(panel, shown, trials, form) or Figure())
+    monkeypatch.undo()
+    small = replace(form, letters=8.5)
+    assert "guaranteed" in " ".join(covered(charts.picture(panel, shown, trials, small) or Figure()))
+
+
+def test_curves_over_settings_say_their_guarantee():
+    shown, panel, trials = a_study()
+    panel = replace(panel, axis="setting", places=(1.0,), epsilons=(0.5, math.inf))
+    notes = {line.label: line.note for line in charts.curves(panel, shown, trials)}
+    assert notes["prr_mean, λ = 0.001 (paper), ε = 0.5 asked"] == "guaranteed ε ≤ 0.0464"
+    assert (
+        notes["ofpa, λ = 0.001 (paper), ε = 0.5 asked"] == notes["wsum, λ = 0.001 (proven), no noise"] == "no guarantee"
+    )

@@ -1,0 +1,93 @@
+"""Tables of trials: the columns, the way there and back, means, and files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from smc_dp.core.errors import InputError
+from smc_dp.experiments.compare import results
+from smc_dp.experiments.compare.results import Trial, from_csv, summary, to_csv, write
+
+TRIALS = [
+    Trial("har", "soft", "aggregator", "proven", 10.0, 0.0, 1, 0.8125, 0.9, 1.5, 10.0, 0.0),
+    Trial("har", "soft", "aggregator", "proven", math.inf, 0.0, 0, 0.75, math.nan, 0.25),
+    Trial("har", "soft", "aggregator", "proven", 2.0, 1e-6, 0, 0.1, 0.5, 3.0, 2.0, 1e-6),
+    Trial("a9a", "prr_mean", "aggregator", "paper", 0.1, 0.0, 0, 1 / 3, 0.5, 0.125, 0.04640092139438914, 0.0),
+]
+
+
+def test_the_columns_are_these_and_rows_are_sorted():
+    table = list(csv.DictReader(io.StringIO(to_csv(TRIALS).decode())))
+    columns = "dataset,method,trust,calibration,epsilon,delta,repeat,accuracy,auc,seconds,guaranteed_epsilon"
+    assert to_csv([]).decode() == columns + ",guaranteed_delta\n"
+    assert [row["epsilon"] for row in table] == ["0.1", "2", "10", "inf"]
+    assert [row["dataset"] for row in table] == ["a9a", "har", "har", "har"]
+    assert table[1]["delta"] == "1e-06"
+    # To the last digit: a rounded guarantee could flatter.
+    guarantees = [(row["guaranteed_epsilon"], row["guaranteed_delta"]) for row in table]
+    assert guarantees == [("0.04640092139438914", "0"), ("2", "1e-06"), ("10", "0"), ("", "")]
+
+
+def test_a_table_comes_back_as_it_went():
+    back = from_csv(to_csv(TRIALS), "x")
+    expected = sorted(TRIALS, key=lambda t: (t.dataset, t.method, t.calibration, t.epsilon, t.repeat))
+    assert [repr(t) for t in back[1:]] == [repr(t) for t in expected[1:]]
+    assert back[0].accuracy == pytest.approx(1 / 3, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"a,b\n1,2\n", to_csv(TRIALS)[:-20], to_csv(TRIALS).replace(b"0.8125", b"high"), b"\xff\xfe"],
+    ids=["empty", "other columns", "cut", "no number", "not text"],
+)
+def test_another_table_is_refused_by_name(content):
+    with pytest.raises(InputError, match=r"cells/x\.csv"):
+        from_csv(content, "cells/x.csv")
+
+
+def test_summary_agrees_with_the_standard_library():
+    values = [t.accuracy for t in TRIALS]
+    found = summary(TRIALS, "accuracy")
+    assert (found.mean, found.deviation) == pytest.approx((statistics.mean(values), statistics.stdev(values)))
+    assert found.n == 4
+    assert found.deviation != pytest.approx(statistics.pstdev(values))
+    assert summary(TRIALS, "error").mean == pytest.approx(1 - statistics.mean(values))
+    assert summary(TRIALS[:1], "seconds") == results.Summary(1.5, 0.0, 1)
+    with pytest.raises(ValueError, match="no trials"):
+        summary([], "accuracy")
+
+
+def test_a_file_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "results.csv"
+    write(path, b"first")
+
+    def broken(self: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", broken)
+    with pytest.raises(InputError, match="No space left"):
+        write(path, b"second")
+    assert path.read_bytes() == b"first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_writer_left_is_cleared_and_what_a_running_one_writes_stays(tmp_path):
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    dead, alive = int(gone.stdout), os.getpid()
+    (tmp_path / "cells").mkdir()
+    for owner in (f"{dead}-0a", f"{alive}-0b", "0c"):
+        (tmp_path / "cells" / f".one.csv.{owner}.partial").write_bytes(b"half")
+    results.write(tmp_path / "cells" / "one.csv", b"whole")
+    results.clear(tmp_path)
+    left = sorted(path.name for path in (tmp_path / "cells").iterdir())
+    assert left == [f".one.csv.{alive}-0b.partial", "one.csv"]
+    results.clear(tmp_path / "nowhere")

@@ -1,0 +1,245 @@
+"""Entries in which nobody is trusted: the real parts and their sum, kept apart from those with a trusted aggregator."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from smc_dp.core.errors import InputError
+from smc_dp.data.dataset import load_pool
+from smc_dp.data.partition import Deal
+from smc_dp.experiments.compare import charts, defaults, page, runner, secure, study, task
+from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, plain
+from smc_dp.experiments.compare.results import Trial
+from smc_dp.experiments.compare.study import Panel, PaperClaim, Point
+from smc_dp.methods.functionality import SumWithShares
+from smc_dp.methods.sums import at_home, secure_sum
+from smc_dp.methods.sums.among import Among
+
+SETTING = GridSetting("s", "breast_cancer", Deal(parties=5))
+CLEAR = GridEntry("wsum", "wsum", "proven", (Fraction(1), Fraction(2), None), draws=2)
+SECURE = replace(CLEAR, noise="ddg", trust="secure", colluders=1, dropouts=1)
+PLAN = GridPlan((SETTING,), (CLEAR, SECURE, GridEntry("batch", "batch", None, (None,))), repeats=1)
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory: pytest.TempPathFactory) -> runner.ExperimentGrid:
+    return runner.run_grid(PLAN, tmp_path_factory.mktemp("grid") / "out", runner.Source(), jobs=1)
+
+
+def test_the_two_are_kept_apart_in_tables_statements_and_on_the_page(grid: runner.ExperimentGrid) -> None:
+    assert grid.failures == ()
+    found = {(t.method, t.trust, t.epsilon): (t.delta, t.guaranteed_epsilon, t.guaranteed_delta) for t in grid.trials}
+    assert found["wsum", "secure", 2.0] == (1e-5, 2.0, pytest.approx(1e-5))
+    assert found["wsum", "aggregator", 2.0] == (0.0, 2.0, 0.0)
+    assert found["wsum", "secure", math.inf] == found["batch", "none", math.inf] == (0.0, None, None)
+    rows = {(row["trust"], row["epsilon"]): row["n"] for row in page.means(grid.trials)}
+    assert rows["secure", "1"] == rows["aggregator", "1"] == 2
+    adversaries = {s["trust"]: s["statement"]["adversary"] for s in grid.statements if s["epsilon"] == "1"}
+    assert "H = K - D - t = 5 - 1 - 1 = 3 honest" in adversaries["secure"]
+    assert "trusted aggregator" in adversaries["aggregator"]
+    text = page.render(study.of_plan("x", "X", "Words", PLAN), grid, [], 1.0)
+    assert "Secure on s: K = 5 parties, of whom t = 1 may collude with Charlie and D = 1 may vanish; the noise of H = 3" in text  # fmt: skip  # noqa: E501
+    assert text.count(secure.CAP) == text.count(at_home.IN_ONE_PLACE) == 1
+    alone = replace(PLAN, entries=(CLEAR,))
+    assert list(secure.sentences(alone)) == []
+
+
+def test_a_secure_trial_is_the_sum_of_everybody_s_part_with_its_own_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no target has a say in what is trained: five models for three epsilons; the twin trains anew for each."""
+    pool, summed, trained = load_pool("breast_cancer"), list[Any](), list[Any]()
+    ideal, train_all = at_home.ideal, secure_sum.train_all
+    monkeypatch.setattr(at_home, "ideal", lambda f, parts, rng: summed.append((f, parts)) or ideal(f, parts, rng))
+    monkeypatch.setattr(secure_sum, "train_all", lambda *given: trained.append(given) or train_all(*given))
+    cells = {cell.entry.shown_trust: cell for cell in PLAN.cells()}
+    together = task.work(pool, [cells["secure"]], 7)[0]
+    assert (len(summed), len(trained)) == (2 + 2 + 1, 5)
+    for functionality, parts in summed:
+        assert isinstance(functionality, SumWithShares)
+        assert len(parts) == 5
+    shares = [part.noise for _, parts in summed[:4] for part in parts]
+    assert all(any(share) for share in shares)
+    assert len(set(shares)) == len(shares)
+    assert not any(any(part.noise) for part in summed[4][1])  # no noise was asked for
+    assert {sum(part.numbers[-1] for part in parts) for _, parts in summed} == {455}
+    alone = [
+        task.work(pool, [replace(cells["secure"], entry=replace(SECURE, epsilons=(e,)))], 7)[0] for e in SECURE.epsilons
+    ]
+    assert len(trained) == 5 + 3 * 5
+    assert [(t.epsilon, t.accuracy, t.auc) for t in together.trials] == [
+        (t.epsilon, t.accuracy, t.auc) for outcome in alone for t in outcome.trials
+    ]
+    assert {t.guaranteed_epsilon for t in together.trials} == {None}  # the noise of a seed
+    summed.clear()
+    task.work(pool, [cells["aggregator"]], 7)
+    assert summed == []  # the twin: in the clear the noise is drawn for the sum
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"colluders": 5}, "colluders: wanted at most 4 of 5 parties, got 5"),
+        ({"dropouts": 3}, "dropouts: for 5 parties of whom 1 may collude wanted at most 1"),
+        ({"method": "prr_mean"}, "trust: no secure sum computes prr_mean"),
+        ({"noise": "gauss"}, "noise: wsum by a secure sum has vg, ddg, self, got gauss; give noise ddg"),
+        ({"method": "batch", "calibration": None, "epsilons": (None,)}, "batch: has no noise"),
+    ],
+)
+def test_what_no_secure_sum_computes_is_no_plan(change: dict[str, Any], message: str) -> None:
+    entry = replace(SECURE, **{"label": str(change.get("method", "wsum")), **change})
+    with pytest.raises(InputError, match=message):
+        replace(PLAN, entries=(entry,))
+    many = GridSetting("many", "a9a", Deal(parties=2001, per_party=2))
+    with pytest.raises(InputError, match="number of parties: wanted at most 2000 with `dropouts` 1, got 2001"):
+        replace(PLAN, settings=(SETTING, many))
+    assert replace(PLAN, settings=(SETTING, many), entries=(CLEAR, replace(SECURE, settings=("s",))))
+
+
+def test_noise_that_needs_too_long_integers_is_refused_before_anything_is_written(tmp_path: Any) -> None:
+    entry = replace(SECURE, noise="vg", epsilons=(Fraction(10**5),))
+    with pytest.raises(InputError, match=r"wsum cannot run on s: noise: vg .* more than 1024 bits"):
+        runner.run_grid(replace(PLAN, entries=(CLEAR, entry)), tmp_path / "out", runner.Source(), jobs=1)
+    assert not (tmp_path / "out").exists()
+
+
+def chosen(methods: list[str], **asked: Any) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """Method, trust and noise of each entry, and what is skipped."""
+    settings: dict[str, Any] = {"noise": None, "delta": Fraction(1, 10**5), "draws": 1, "among": Among(5, 2, 0)}
+    calibrations = asked.pop("calibrations", ("proven",))
+    found, skipped = defaults.entries(methods, calibrations, (Fraction(1),), **settings | asked)
+    assert all((e.colluders, e.dropouts) == (2, 0) for e in found if e.shown_trust == "secure")
+    return [(e.method, e.shown_trust, e.noise) for e in found], skipped
+
+
+def test_both_are_compared_where_both_exist() -> None:
+    clear, summed = ("wsum", "aggregator", "knorm"), ("wsum", "secure", "ddg")
+    assert chosen(["wsum", "local", "batch"], calibrations=("proven", "paper")) == (
+        [clear, summed, ("local", "aggregator", "knorm"), ("batch", "none", "knorm")],
+        [f"{name} is skipped for calibration paper: it has proven" for name in ("wsum", "local")],
+    )
+    assert chosen(["wsum"], trusts=("secure",))[0] == [summed]
+    assert chosen(["wsum"], trusts=("aggregator",))[0] == [clear]
+    assert chosen(["wsum"], noise="vg")[0] == [("wsum", "secure", "vg")]
+    skipped = "wsum is skipped for calibration proven, trust secure: number of parties: wanted at most "
+    assert chosen(["wsum"], among=Among(1000, 2, 0)) == ([clear, summed], [])
+    found = [chosen(["wsum"], among=among) for among in (Among(1001, 2, 0), Among(2001, 2, 1))]
+    said = ["1000 with `dropouts` 0, got 1001", "2000 with `dropouts` 1, got 2001"]
+    assert found == [([clear], [skipped + most]) for most in said]
+    assert chosen(["local"], trusts=("secure",))[1][0].endswith("trust secure: no secure sum computes it")
+
+
+def test_sums_of_gradients_are_secure_entries_like_others() -> None:
+    """Of several sums each, in four columns, and by no more than the number of all rows for `gd`."""
+    entries = [GridEntry(m, m, "proven", (Fraction(3), None), "ddg", trust="secure") for m in ("newton", "gd")]
+    plan = GridPlan((replace(SETTING, deal=Deal(parties=4, features=4)),), tuple(entries), repeats=1)
+    outcomes = [task.work(load_pool("breast_cancer"), [cell], None)[0] for cell in plan.cells()]
+    assert [o.failure for o in outcomes] == [None, None]
+    for outcome in outcomes:
+        stated = dict(outcome.statements)["3"]
+        assert (stated.kind, stated.epsilon, stated.unit) == ("zcdp", 3.0, "record")
+        assert "4 - 0 - 1 = 3 honest" in stated.adversary
+        assert min(t.accuracy for t in outcome.trials) > 0.7
+    assert "taken to be 455, a public figure" in dict(outcomes[1].statements)["3"].plain_words()
+
+
+def test_the_page_names_every_adversary_of_a_curve() -> None:
+    """The twin has one setting, and so one adversary."""
+    other = replace(SETTING, name="t", deal=Deal(parties=3))
+    plan = replace(PLAN, settings=(SETTING, other), entries=(replace(SECURE, dropouts=0, epsilons=(Fraction(1),)),))
+    pool, rows = load_pool("breast_cancer"), list[dict[str, Any]]()
+    for cell in plan.cells():
+        (stated,) = [s for _, s in task.work(pool, [cell], None)[0].statements]
+        rows.append({"method": "wsum", "trust": "secure", "calibration": "proven", "epsilon": "1",
+                     "statement": plain(stated)})  # fmt: skip
+    words = page.guarantees(rows)[0]["words"]
+    assert "Against Charlie and any 1 of 5 parties" in words
+    assert "Against Charlie and any 1 of 3 parties" in words
+    assert "of 3 parties" not in page.guarantees(rows[:1])[0]["words"]
+    said = list(secure.sentences(plan))
+    assert [line.partition(":")[0] for line in said[1:3]] == ["Secure on s", "Secure on t"]
+
+
+def trial(trust: str, epsilon: float, accuracy: float, repeat: int) -> Trial:
+    return Trial("s", "wsum", trust, "proven", epsilon, 0.0, repeat, accuracy, 0.5, 1.0, epsilon, 0.0)
+
+
+TRIALS = [
+    trial(trust, e, a + r / 100, r) for trust, a in (("aggregator", 0.8), ("secure", 0.6)) for e in (1.0, 2.0)
+    for r in (0, 1, 2)
+]  # fmt: skip
+
+
+def drawn_alike(trials: list[Trial]) -> bool:
+    """Whether a reader of the picture could take one curve for another."""
+    lines = charts.curves(Panel("s", ("s",)), study.of_plan("x", "X", "Words", PLAN), trials)
+    looks = [(charts.shade(charts.colour_of(line.method), line.shade), charts._dash(line)) for line in lines]
+    return len({line.label for line in lines}) < 2 or len(set(looks)) < 2
+
+
+def test_curves_and_claims_tell_them_apart() -> None:
+    lines = charts.curves(Panel("s", ("s",)), study.of_plan("x", "X", "Words", PLAN), TRIALS)
+    assert {line.label: round(line.points[0][1].mean, 3) for line in lines} == {"wsum": 0.81, "wsum (secure)": 0.61}
+    assert not drawn_alike(TRIALS)
+    assert drawn_alike([replace(t, trust="aggregator") for t in TRIALS])  # the twin: as if the column were not there
+    clear, summed = Point("s", "wsum", "proven", 1.0), Point("s", "wsum", "proven", 1.0, "secure")
+    better = PaperClaim("better", "accuracy", ((clear, summed),))
+    judged = study.judge_claim(better, TRIALS)
+    assert judged.answer == "yes"
+    assert "wsum (proven) and wsum (proven, secure): 0.810 and 0.610" in judged.here
+    assert study.judge_claim(replace(better, pairs=((summed, clear),)), TRIALS).answer == "no"
+    assert (clear.trust, Point("s", "batch", "none").trust) == ("aggregator", "none")
+
+
+@pytest.mark.parametrize("form", [charts.WIDE, charts.NARROW], ids=["wide", "narrow"])
+def test_a_legend_of_many_curves_is_whole_and_shows_who_is_trusted(form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hollow markers stand for nobody. The twins: a picture that is too low, and markers that are all filled."""
+    plan = replace(PLAN, entries=tuple(replace(e, label=f"wsum {i}") for i in range(9) for e in (CLEAR, SECURE)))
+    trials = [replace(t, method=e.label) for e in plan.entries for t in TRIALS if t.trust == e.trust]
+
+    def cut_off() -> tuple[list[str], set[tuple[bool, bool]]]:
+        figure = charts.picture(Panel("s", ("s",)), study.of_plan("x", "X", "Words", plan), trials, form)
+        assert figure is not None
+        figure.draw_without_rendering()
+        (legend,) = figure.legends
+        texts, shown = legend.get_texts(), legend.get_lines()
+        assert len(texts) == 18
+        axes = figure.axes[0].get_window_extent()
+        crushed = axes.height < 2 * figure.dpi or axes.overlaps(legend.get_window_extent())
+        hollow = {
+            ("secure" in t.get_text(), h.get_markerfacecolor() == (1, 1, 1)) for t, h in zip(texts, shown, strict=True)
+        }
+        return (["the axes"] if crushed else []) + [t.get_text() for t in texts if t.get_window_extent().y0 < 0], hollow
+
+    assert cut_off() == ([], {(True, True), (False, False)})
+    with monkeypatch.context() as twin, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of matplotlib, that the axes have no room
+        twin.setattr(charts, "_height", lambda form, legend: legend * 0.9)
+        assert cut_off()[0]
+    monkeypatch.setattr(charts, "_filling", lambda line, colour: colour)
+    assert cut_off()[1] == {(True, False), (False, False)}
+
+
+def test_the_page_says_where_the_protocol_is_not_all_that_differs(grid: runner.ExperimentGrid) -> None:
+    """The twins: pure noise on both sides, a delta on both, and one curve alone."""
+    said = secure.unlike(PLAN, grid.trials)
+    assert said == f"wsum: {secure.UNLIKE}"
+    assert said in page.render(study.of_plan("x", "X", "Words", PLAN), grid, [], 1.0)
+    given = [replace(t, delta=0.0, guaranteed_epsilon=None, guaranteed_delta=None) for t in grid.trials]
+    for deltas, wanted in (((0.0, 1e-5), said), ((0.0, 0.0), ""), ((1e-5, 1e-5), "")):
+        by = dict(zip(("aggregator", "secure", "none"), (*deltas, 0.0), strict=True))
+        assert secure.unlike(PLAN, [replace(t, delta=by[t.trust]) for t in given]) == wanted
+    assert secure.unlike(PLAN, [t for t in grid.trials if t.trust == "secure"]) == ""
+    pure = replace(grid, trials=tuple(given))
+    assert secure.UNLIKE not in page.render(study.of_plan("x", "X", "Words", PLAN), pure, [], 1.0)
+
+
+def test_a_public_cap_is_never_below_the_largest_party() -> None:
+    for n in (1, 9, 10, 99, 100, 101, 999, 1000, 9768, 123_456):
+        cap = secure.rounded_up(n)
+        assert n <= cap < n * 1.1 + 1
+        assert str(cap).rstrip("0") == str(cap)[:2].rstrip("0")

@@ -1,0 +1,97 @@
+"""The checks of the code on the secure sum: laws where one party vanishes, and the coalitions that are not claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from protocols import secure_sum
+from protocols.arithmetic.rng import Stream
+from protocols.programs import PROTOCOLS
+from protocols.runtime.claims import Leaving, Readings, Trials
+from protocols.secure_sum import ideal
+from protocols.secure_sum.parameters import SHARES, Block, Parameters
+from smc_dp.audit.run import code_checks
+from smc_dp.leakage.law import Samples, coalitions, law, real, simulated
+from smc_dp.leakage.limitations import boundary
+from smc_dp.leakage.two_samples import compare_samples
+
+SUMS = PROTOCOLS[secure_sum.PROGRAM.name]
+ONE = Parameters(("a", "b", "c", "d", "e"), 1, 1, ((Block(3, "none"),),))
+SESSIONS = {
+    "one may vanish": ONE,
+    "verifiable": replace(ONE, verifiable=True),
+    "nobody may vanish": replace(ONE, dropouts=0),
+    "shares": replace(ONE, dropouts=0, output=SHARES),
+}
+
+
+def trials() -> Trials:
+    assert SUMS.claim is not None
+    assert SUMS.claim.trials is not None
+    return SUMS.claim.trials
+
+
+def samples(p: Parameters, by: Trials, runs: int) -> tuple[Samples, Samples]:
+    who = coalitions(by, p, tuple(by.worlds(p)[0]))
+    rng = Stream.insecure_from_seed("law of sums")
+    return real(SUMS.program, by, p, 0, rng.fork("real"), who, runs), simulated(by, p, rng.fork("made"), who, runs)
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_simulators_make_what_is_read_without_the_one_who_vanished(name: str) -> None:
+    p = trials().small(SESSIONS[name])
+    read, made = samples(p, trials(), 2)
+    assert len(read) >= 10
+    for coalition, found in read.items():
+        assert compare_samples(found, made[coalition]).smallest > 0, coalition
+    shares = read["P1", "charlie"][0].get("Unmask.shares", []) if p.output != SHARES else []
+    assert len(shares) == (4 * 3 if p.D else 0)  # of each of four parties, by three
+
+
+def test_simulators_of_whole_conversations_do_not() -> None:
+    p = trials().small(ONE)
+    read, made = samples(p, replace(trials(), leaving=Leaving(ideal.leaving, ideal.simulation)), 2)
+    assert compare_samples(read["charlie",], made["charlie",]).place == "the structure"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["one may vanish", "nobody may vanish", "shares"])
+def test_law_passes_and_every_shortened_field_is_noticed(name: str) -> None:
+    p = trials().small(SESSIONS[name])
+    found = law(SUMS.program, trials(), p, Stream.insecure_from_seed(name))
+    assert code_checks.judge(found).status == "passed"
+    assert found.missed == ()
+    assert found.vanished == (("P4",) if p.D else ())
+    assert (found.tests > 1000) == (p.output != SHARES)
+
+
+def pairs_left_out(p: Parameters, rng: Stream) -> Callable[[tuple[str, ...]], Readings]:
+    """A simulator whose masked inputs stay small: nothing hides them."""
+
+    def made(names: tuple[str, ...]) -> Readings:
+        found = ideal.simulation_of_the_rest(p, rng)(names)
+        return {place: [v % 256 for v in values] if place == "Masked.y" else values for place, values in found.items()}
+
+    return made
+
+
+@pytest.mark.slow
+def test_law_tells_a_simulator_that_does_not_mask() -> None:
+    p = trials().small(ONE)
+    twin = replace(trials(), leaving=Leaving(ideal.leaving, pairs_left_out))
+    found = law(SUMS.program, twin, p, Stream.insecure_from_seed("no masks"))
+    assert code_checks.judge(found).status == "failed"
+    assert found.worst.comparison.place == "Masked.y"
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_every_coalition_outside_of_the_claim_succeeds(name: str) -> None:
+    p = trials().small(SESSIONS[name])
+    shown = boundary(SUMS, p, Stream.insecure_from_seed(name), runs=2)
+    expected: dict[str, Any] = {"one may vanish": [2, 2], "verifiable": [4, 2], "nobody may vanish": [2], "shares": []}
+    assert [one.tries for one in shown] == expected[name]
+    assert all((one.found, one.mistaken) == (one.tries, 0) for one in shown)

@@ -1,0 +1,280 @@
+"""The coalition matrix against a table made by hand, and mutants that must change it in the right cell."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from broken import matrix_mutants as mutants
+
+from protocols.errors import LocalError
+from protocols.pathak2010 import PROGRAM, as_printed, ideal
+from protocols.pathak2010.limits import LIMITS
+from protocols.programs import PROTOCOLS, Protocol
+from protocols.runtime.session import Program
+from smc_dp.cli.main import main
+from smc_dp.leakage import words
+from smc_dp.leakage.matrix import SUM, Matrix, Row, coalitions, matrix
+from smc_dp.leakage.matrix_groups import grouped, lines
+from smc_dp.leakage.symbolic.world_runs import SMALLEST
+from smc_dp.leakage.symbolic.worlds import World, moves, nearby, turned
+
+HARDENED, PRINTED = PROGRAM.name, as_printed.PROGRAM.name
+FOLDER = Path(as_printed.__file__).parent
+FILES = {HARDENED: FOLDER / "matrix-hardened.txt", PRINTED: FOLDER / "matrix-as-printed.txt"}
+MOST = {HARDENED: 5, PRINTED: 5}  # parties in the files
+# What a mutant tells, it tells in every setting.
+ONE_SETTING = replace(ideal.MODEL, variants=lambda p: ())
+# One of each kind among three parties.
+SOME = (("P2",), ("P1", "P3"), ("P2", "charlie"))
+
+
+@cache
+def found(name: str, K: int, chosen: tuple[tuple[str, ...], ...] | None = None) -> Matrix:
+    return matrix(PROTOCOLS[name], K, chosen=chosen)
+
+
+def levels(row: Row) -> dict[str, str]:
+    return {secret: cell.level for secret, cell in row.cells.items()}
+
+
+# By hand: what the theorem in `ideal.py` and its list of what is not claimed say, cell by cell.
+
+
+def hardened(row: Row, K: int) -> dict[str, str]:
+    charlie, inside = "charlie" in row.members, row.smallest in row.members
+    parties = {m for m in row.members if m != "charlie"}
+    outside = {f"P{j}" for j in range(1, K + 1)} - parties
+    opened = charlie and bool(parties)  # the parties' key and Charlie's
+    noise = opened and (inside or "P1" in parties)
+    weights = "all" if noise else "listed" if inside else "nothing"
+    vectors = {f"w_{j[1:]}": weights if len(outside) == 1 else "nothing" for j in outside}
+    vectors |= {f"eta_{j[1:]}": "nothing" for j in outside if j != row.smallest}
+    for name in parties:
+        vectors |= {f"w_{name[1:]}": "own"} | ({f"eta_{name[1:]}": "own"} if name != row.smallest else {})
+    vectors["selected noise"] = "own" if inside else "all" if noise else "nothing"
+    vectors["exact sum"] = weights if outside else "own"
+    # Each coordinate by itself, and their difference.
+    places = ("{0}(1)", "{0}(2)", "{0}(1) - {0}(2)")
+    table = {place.format(vector): level for vector, level in vectors.items() for place in places}
+    table |= {f"n_{j[1:]}": "all" if opened else "nothing" for j in outside}
+    table |= {f"n_{name[1:]}": "own" for name in parties}
+    table[SUM] = "nothing"
+    table[SMALLEST] = "all" if opened or not outside else "nothing"
+    table["pi_1"] = "own" if parties else "nothing"
+    # P_1 sees which blinded place won, and members know the order of their own sizes: some pi_2 become more likely.
+    table["pi_2"] = "own" if charlie else "partly" if "P1" in parties and len(parties) > 1 and K > 2 else "nothing"
+    return table
+
+
+def test_hardened_matrix_of_two_parties_is_the_table() -> None:
+    rows = found(HARDENED, 2).rows
+    assert len(rows) == 14
+    for row in rows:
+        assert levels(row) == hardened(row, 2), row
+
+
+def is_the_table(K: int) -> None:
+    rows = found(HARDENED, K).rows
+    assert {row.members for row in rows} == set(coalitions((*(f"P{j}" for j in range(1, K + 1)), "charlie")))
+    for row in rows:
+        wanted, got = hardened(row, K), levels(row)
+        if K > 3:  # worlds nearby show that something is not determined, not how likely it is
+            discrete = (SMALLEST, "pi_1", "pi_2")
+            wanted |= {s: "not all" for s in discrete if wanted[s] in ("nothing", "partly")}
+        assert got == wanted, row
+
+
+@pytest.mark.slow
+def test_sampled_worlds_show_what_a_relay_tells_as_printed() -> None:
+    """P_2 reads the a_j of another party, which does not exceed n_j: not in a world in which pi_1 moves nobody."""
+    rows = found(PRINTED, 4, (("P2",),)).rows
+    assert all("partly" in {c.level for s, c in row.cells.items() if s.startswith("n_")} for row in rows)
+
+
+@pytest.mark.parametrize("K", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_inside_the_claim_nothing_but_the_result_tells_of_an_input(K: int) -> None:
+    """The theorem: Charlie alone, or any parties without him, could make their view from the result."""
+    claimed = [r for r in found(HARDENED, K, None if K == 2 else SOME).rows if r.members in coalitions_claimed(K)]
+    assert claimed
+    for row in claimed:
+        assert [s for s, cell in row.cells.items() if cell.beyond and s != "pi_2"] == []
+
+
+def coalitions_claimed(K: int) -> list[tuple[str, ...]]:
+    return [("charlie",), *coalitions([f"P{j}" for j in range(1, K + 1)])]
+
+
+def printed(members: tuple[str, ...], smallest: str) -> dict[str, str]:
+    """By hand for K = 2: step 1.2 shows pi_1 to Charlie, and with it who is smallest; a_j, r and s are short; psi_j is
+    stale, so every party finds every eta_j, one of which it can take off the sum.
+    """
+    if members == ("charlie",):
+        hints = dict.fromkeys(["n_1", "n_2", "selected noise(1)", "selected noise(2)", "exact sum(2)"], "partly")
+        return hints | {SMALLEST: "all", "pi_1": "all", "pi_2": "own"}
+    mine = "12".index(members[0][1]) + 1
+    other = 3 - mine
+    lone = "charlie" not in members
+    table = {f"n_{other}": "partly" if lone else "all"}
+    for i in (1, 2):
+        table |= dict.fromkeys([f"w_{other}({i})", f"exact sum({i})"], "listed" if lone else "all")
+        if smallest == f"P{mine}":
+            table[f"eta_{other}({i})"] = "all"
+        else:
+            table[f"selected noise({i})"] = "listed" if lone else "all"
+    return table
+
+
+@pytest.mark.parametrize("members", [("P1",), ("P2",), ("charlie",), ("P1", "charlie"), ("P2", "charlie")])
+def test_printed_matrix_of_two_parties_is_the_table(members: tuple[str, ...]) -> None:
+    rows = [row for row in found(PRINTED, 2).rows if row.members == members]
+    assert len(rows) == 2
+    for row in rows:
+        wanted = printed(members, row.smallest)
+        assert {s: row.cells[s].level for s in wanted} == wanted, row
+        assert all(row.cells[s].beyond for s in wanted if wanted[s] in ("all", "partly")), row
+
+
+# Broken on purpose: mutant, number of parties, coalition, smallest party, secret, level.
+BROKEN: dict[str, tuple[Program, int, tuple[str, ...], str, str, str]] = {
+    "pi_2 is not applied": (mutants.IN_PLACE, 3, ("P1",), "P2", SMALLEST, "partly"),
+    "r is missing": (mutants.UNBLINDED, 2, ("P1",), "P2", "pi_2", "all"),
+    "r is too short": (mutants.HARDLY_BLINDED, 2, ("P1",), "P2", "pi_2", "partly"),
+    "r comes without randomness": (mutants.PLAINLY_BLINDED, 2, ("P1", "P2"), "P1", "pi_2", "all"),
+    "no covers": (mutants.WITHOUT_COVERS, 2, ("charlie",), "P2", SMALLEST, "all"),
+    "no covers, pi_1": (mutants.WITHOUT_COVERS, 2, ("charlie",), "P2", "pi_1", "all"),
+    "psi_j is stale": (mutants.STALE, 2, ("P1",), "P1", "eta_2(2)", "all"),
+    "psi_j is stale, selected": (mutants.STALE, 2, ("P1",), "P2", "selected noise(2)", "listed"),
+    "s is missing": (mutants.UNMASKED, 2, ("charlie",), "P2", "exact sum(2)", "all"),
+    "s is too short": (mutants.HARDLY_MASKED, 2, ("charlie",), "P2", "selected noise(2)", "partly"),
+    "summands are not shared": (mutants.UNSHARED, 2, ("charlie",), "P2", "w_2(2)", "all"),
+    "weights are announced": (mutants.TELLING, 2, ("charlie",), "P2", "w_2(2)", "all"),
+    "coins are shown to Charlie": (mutants.LOUD, 2, ("charlie",), "P2", SMALLEST, "all"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_mutant_changes_its_cell(name: str) -> None:
+    program, K, members, smallest, secret, level = BROKEN[name]
+    rows = matrix(Protocol(program, ONE_SETTING, None, LIMITS), K, chosen=(members,)).rows
+    row = next(r for r in rows if r.smallest == smallest)
+    assert (hardened(row, K)[secret], row.cells[secret].level) == ("nothing", level)
+    assert row.cells[secret].beyond
+
+
+def test_a_relay_passed_on_as_it_came_shows_nothing_more() -> None:
+    """Charlie reads a randomiser that only its sender knows, and with that sender he can open everything anyway."""
+    for row in matrix(Protocol(mutants.PASSING_ON, ONE_SETTING, None, LIMITS), 2).rows:
+        assert levels(row) == hardened(row, 2)
+
+
+def test_printed_with_plain_blinding_shows_pi_2_to_all_parties() -> None:
+    protocol = Protocol(as_printed.PLAIN_BLINDING, replace(as_printed.MODEL, variants=lambda p: ()), None, LIMITS)
+    everybody = ("P1", "P2")
+    assert {r.cells["pi_2"].level for r in matrix(protocol, 2, chosen=(everybody,)).rows} == {"all"}
+    assert {r.cells["pi_2"].level for r in found(PRINTED, 2).rows if r.members == everybody} == {"partly"}
+
+
+def test_a_protocol_whose_model_names_too_few_permutations_is_refused() -> None:
+    model = replace(ideal.MODEL, permutations=("pi_1",))
+    with pytest.raises(LocalError, match="a permutation that the model does not name"):
+        matrix(Protocol(PROGRAM, model, None, LIMITS), 2)
+
+
+# Worlds.
+
+
+def test_moves_take_one_place_elsewhere() -> None:
+    assert sorted(moves(3)) == [(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1)]
+    assert len(moves(4)) == 9
+    assert all(sorted(m) == [0, 1, 2, 3] for m in moves(4))
+
+
+def test_turned_world_moves_every_place_and_keeps_the_order() -> None:
+    assert turned(World(((0, 1, 2, 3), (0, 1, 2, 3)), (1, 2, 3, 0))) == World(
+        ((1, 2, 3, 0), (2, 3, 0, 1)), (1, 2, 3, 0)
+    )
+
+
+def test_worlds_nearby_are_others_and_keep_their_shape() -> None:
+    world = World(((0, 1, 2, 3), (0, 1, 2, 3)), (1, 2, 3, 0))
+    around = nearby(world)
+    assert world not in around
+    assert len(set(around)) == len(around)
+    assert all(sorted(x) == [0, 1, 2, 3] for w in around for x in (*w.permutations, w.ranks))
+
+
+# What a person gets.
+
+
+def table(name: str, K: int) -> str:
+    return words.text(found(name, K))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_checked_in_matrix_of_two_parties_is_the_computed_one(name: str) -> None:
+    assert table(name, 2) in FILES[name].read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_a_coalition_learns_stands_before_the_wide_table(name: str) -> None:
+    _, said, wide, key = words.text(found(name, 2), 120).split("\n\n")
+    assert max(map(len, said.splitlines())) <= 120 < max(map(len, wide.splitlines()))
+    unfolded = table(name, 2).split("\n\n")
+    assert len(unfolded[1].splitlines()) == len(wide.splitlines()) - 1, "a line for each coalition"
+    assert unfolded[2] == wide
+    assert len(unfolded[3].splitlines()) == 3 < len(key.splitlines())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "K"), [(name, K) for name, most in MOST.items() for K in range(2, most + 1)])
+def test_checked_in_matrices_are_the_computed_ones_and_those_by_hand(name: str, K: int) -> None:
+    text = FILES[name].read_text(encoding="utf-8")
+    begins = [text.index(f"{name}, {k} parties:") for k in range(2, MOST[name] + 1)]
+    mine = text[begins[K - 2] :] if MOST[name] == K else text[begins[K - 2] : begins[K - 1] - len("\n\n")]
+    assert (begins[0], mine) == (0, table(name, K))
+    if name == HARDENED:
+        is_the_table(K)
+
+
+@pytest.mark.slow
+def test_kinds_of_coalition_cover_every_row_once_and_agree_with_it() -> None:
+    m = found(HARDENED, 3, SOME)
+    told = lines(m)
+    assert len({line.who for line in told}) == len(told)
+    cells = [line.cells for line in told]
+    for row in m.rows:
+        shown = grouped(row)
+        assert any(all(v in ("own", line[k]) for k, v in shown.items()) for line in cells), row
+
+
+@pytest.mark.slow
+def test_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "matrix", HARDENED, "--parties", "2"]) == 0
+    assert capsys.readouterr().out == table(HARDENED, 2)
+
+
+@pytest.mark.slow
+def test_command_prints_every_cell_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "matrix", HARDENED, "--parties", "2", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads(json.dumps(found(HARDENED, 2).as_dict()))
+    assert printed["rows"][0]["cells"]["exact sum(2)"]["how"]
+    assert printed["settings"][0] == "dimension 2, key_bits 256, ring_bits 64"
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((), "PROTOCOL: wanted one of"),
+        (("other",), "PROTOCOL: wanted one of"),
+        ((HARDENED, "--parties", "6"), "--parties: wanted at most 5, got 6"),
+        ((HARDENED, "--parties", "1"), "--parties: wanted at least 2, got 1"),
+    ],
+)
+def test_command_refuses(args: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "matrix", *args]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,287 @@
+"""The coalition matrix of the secure sum against a table made by hand, pattern by pattern, and twins that change it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from broken import sum_matrix_twins as twins
+
+from protocols import secure_sum
+from protocols.programs import PROTOCOLS, Protocol
+from protocols.secure_sum import asked, dealing, ideal
+from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.values import Held
+from smc_dp.cli.main import main
+from smc_dp.leakage import words
+from smc_dp.leakage.matrix import SUM, Cell, Matrix, Row, matrix
+from smc_dp.leakage.matrix_groups import grouped, lines
+from smc_dp.leakage.symbolic.patterns import Pattern
+
+SUMS = PROTOCOLS[secure_sum.PROGRAM.name]
+FILE = Path(secure_sum.__file__).parent / "matrix.txt"
+SOME = (("charlie",), ("P2", "P3"), ("P1", "charlie"), ("P1", "P2", "charlie"))
+CONVERSATION = ("Masked", "Signed", "Unmask")  # of a party in each sum, in its order
+
+
+LAST = ("P3",)  # who may vanish, where it makes no difference who it is
+
+
+@cache
+def found(K: int, chosen: tuple[tuple[str, ...], ...] | None = SOME, leaving: tuple[str, ...] | None = LAST) -> Matrix:
+    model = SUMS.model if leaving is None else replace(SUMS.model, vanishing=lambda p: leaving)
+    return matrix(replace(SUMS, model=model), K, chosen=chosen)
+
+
+def with_dropouts(m: Matrix) -> list[Row]:
+    return [row for row in m.rows if not row.session or "dropouts 1" in row.session]
+
+
+def sent_in_time(pattern: Pattern, kind: str, r: int) -> bool:
+    """Whether the letter of this kind in sum r comes in time, of the party that the pattern is about."""
+    if not pattern.name:
+        return True
+    missed, _, stage = pattern.place.partition(" in ")
+    if stage == "setup":
+        return False  # nobody starts
+    when, this = (int(stage.removeprefix("sum")), CONVERSATION.index(missed)), (r, CONVERSATION.index(kind))
+    return this != when if pattern.late else this < when
+
+
+def left(pattern: Pattern, r: int) -> bool:
+    """Whether the masked input has left, in time or not."""
+    return sent_in_time(pattern, "Masked", r) or (pattern.late and not pattern.place.endswith("setup"))
+
+
+def table(p: Parameters, row: Row) -> dict[str, tuple[str, str]]:
+    """What a row has to show: of each secret the level, and what the result alone gives."""
+    parties = [j for j, name in enumerate(p.parties, start=1) if name in row.members]
+    place = {i: r for i, r in enumerate((r for r in range(p.R) for _ in range(p.length(r))), start=1)}
+    opens = "charlie" in row.members and len(parties) >= p.T
+    started = not row.pattern.place.endswith("setup")
+    cells: dict[str, tuple[str, str]] = {}
+    for j, name in enumerate(p.parties, start=1):
+        for letter in "xEz":
+            for i, r in place.items():
+                late = row.pattern if name == row.pattern.name else Pattern()
+                others = [k for k in taking_part(p, row.pattern, r) if k not in parties]
+                by_sum = "all" if started and others == [j] else "nothing"
+                seen = "all" if opens and started and left(late, r) else by_sum
+                both = (seen, by_sum) if letter == "z" else ("nothing", "nothing")
+                cells[f"{letter}_{j}({i})"] = ("own", "own") if j in parties else both
+    return cells
+
+
+def taking_part(p: Parameters, pattern: Pattern, r: int) -> list[int]:
+    """Who is in sum r."""
+    return [
+        j for j, name in enumerate(p.parties, start=1) if name != pattern.name or sent_in_time(pattern, "Masked", r)
+    ]
+
+
+def check(m: Matrix, p: Parameters) -> int:
+    """Compare all rows with dropouts with the table; how many there were."""
+    rows = with_dropouts(m)
+    for row in rows:
+        for secret, wanted in table(p, row).items():
+            got = row.cells[secret]
+            assert (got.level, got.release) == wanted, (row.members, str(row.pattern), secret, got)
+        sums = [cell.level for secret, cell in row.cells.items() if secret.startswith("S(")]
+        assert row.cells[SUM].level == "nothing"
+        assert "charlie" not in row.members or set(sums) <= {"all", "own"}, (row.members, str(row.pattern))
+    return len(rows)
+
+
+@pytest.mark.parametrize("all_of_it", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_matrix_of_three_parties_is_the_table(all_of_it: bool) -> None:
+    m, coalitions, leaving = (found(3, None, None), 15, 3) if all_of_it else (found(3), len(SOME), 1)
+    patterns = 1 + leaving * 2 * (3 + 2 * 3)  # each vanished or late, three letters in setup and three in each sum
+    for verifiable in (False, True):
+        part = replace(m, rows=tuple(row for row in m.rows if f"verifiable {verifiable}" in row.session))
+        assert check(part, replace(asked.sample(3), verifiable=verifiable)) == coalitions * patterns
+
+
+def test_without_dropouts_no_coalition_learns_more_than_the_sum() -> None:
+    rows = [row for row in found(3).rows if "dropouts 0" in row.session]
+    assert {row.pattern.place for row in rows} == {"", "Ready in setup", "Masked in sum0", "Masked in sum1"}
+    assert [row for row in rows if row.beyond] == []
+
+
+def test_margin_and_claim_stand_side_by_side() -> None:
+    """Of three T - 1 = 1 who follow the protocol, t = 0 who do not; of two, of whom none may vanish, any and 0."""
+    for m, computed, claimed in (
+        (found(3), "up to 1 of 3", "up to 0 of 3"),
+        (found(2, None, ("P2",)), "up to 2 of 2", "up to 0 of 2"),
+    ):
+        said = next(line for line in words.text(m).splitlines() if line.startswith("Nothing more than the sum"))
+        assert f"to charlie and {computed} parties" in said
+        assert f"is about charlie and {claimed} parties" in said
+
+
+def test_lines_cover_every_row_and_no_row_has_a_smallest_party() -> None:
+    m = found(3)
+    sessions = {row.session for row in m.rows}
+    assert len(sessions) == 4
+    assert {row.smallest for row in m.rows} == {""}
+    for session in sessions:
+        part = replace(m, rows=tuple(row for row in m.rows if row.session == session))
+        told = [line.cells for line in lines(part)]
+        for row in part.rows:
+            assert any(all(v in ("own", line.get(k)) for k, v in grouped(row).items()) for line in told), row
+
+
+def test_json_names_the_patterns_of_a_row() -> None:
+    entries = [e for e in found(3).as_dict()["rows"] if e["members"] == ["P1", "P2", "charlie"]]
+    beyond = {p for e in entries if any(c["beyond"] for c in e["cells"].values()) for p in e["patterns"]}
+    assert beyond == {"P3 late with Masked in sum0", "P3 late with Masked in sum1"}
+    assert {p for e in entries for p in e["patterns"]} > {"nobody missing", "P3 vanished before Ready in setup"}
+
+
+def test_two_parties_share_masks_and_nothing_else() -> None:
+    assert [row for row in found(2, None, ("P2",)).rows if row.beyond] == []
+
+
+# In a circle of six with four neighbours each, of whom two open a seed: all but the one on the other side.
+
+CIRCLE = asked.profiles(asked.sample(6))[-1]
+IN_ORDER = tuple(f"P{j}" for j in range(1, 7))
+
+
+def around(chosen: tuple[tuple[str, ...], ...] | None, leaving: tuple[str, ...]) -> Matrix:
+    model = replace(SUMS.model, sample=lambda K: CIRCLE, profiles=lambda p: (), vanishing=lambda p: leaving)
+    return matrix(replace(SUMS, model=model), 6, chosen=chosen)
+
+
+def neighbours_of(j: int, members: Sequence[str]) -> int:
+    return sum((i - j) % 6 in (1, 2, 4, 5) for i in range(1, 7) if f"P{i}" in members)
+
+
+def read_alone(row: Row) -> set[int]:
+    """Of whom the coalition has what it added, noise included, though others were in the sum as well."""
+    told = [secret for secret, cell in row.cells.items() if secret.startswith("z_") and cell.beyond]
+    return {int(secret[2:].partition("(")[0]) for secret in told}
+
+
+@pytest.mark.parametrize("all_of_it", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_in_a_circle_charlie_reads_whom_enough_of_his_stand_beside(all_of_it: bool) -> None:
+    some = (("charlie",), ("P2", "charlie"), ("P1", "P2", "charlie"), ("P1", "P4", "charlie"), IN_ORDER)
+    m = around(None, ("P6",)) if all_of_it else around(some, ())
+    assert CIRCLE.T == 2
+    for row in m.rows:
+        read, others = read_alone(row), {j for j in range(1, 7) if f"P{j}" not in row.members}
+        wanted = {j for j in others if "charlie" in row.members and neighbours_of(j, row.members) >= 2}
+        if wanted and len(others - wanted - {6 if row.pattern.name else 0}) <= 1:
+            wanted = others  # the last of them follows from the sum
+        assert read <= wanted, (row.members, str(row.pattern))
+        assert row.pattern.name or read == wanted or len(others) == 1, (row.members, read)
+        assert not (row.claimed and row.beyond), (row.members, str(row.pattern))
+        assert not row.deviating
+    said = words.text(m)
+    assert "some of whom may deviate" not in said
+
+
+def test_shares_that_are_not_covered_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin: what neighbours send each other through Charlie lies open to him."""
+    monkeypatch.setattr(dealing, "covered", lambda context, dealer, agreed, dealt: bare(dealt))
+    monkeypatch.setattr(dealing, "uncovered", lambda context, dealer, holder, agreed, shares: unbare(shares))
+    (row,) = around((("charlie",),), ()).rows
+    assert read_alone(row) == set(range(1, 7))
+
+
+def bare(dealt: dealing.Seeds) -> tuple[bytes, ...]:
+    return tuple(share for held in dealt.shares for of_sum in held for share in (of_sum.b, of_sum.s))
+
+
+def unbare(shares: Sequence[bytes]) -> tuple[Held, ...]:
+    return tuple(Held(b, s) for b, s in zip(shares[::2], shares[1::2], strict=True))
+
+
+@pytest.mark.slow
+def test_checked_in_matrix_is_the_printed_one(capsys: pytest.CaptureFixture[str]) -> None:
+    for K in ("2", "3"):
+        assert main(["lab", "matrix", secure_sum.PROGRAM.name, "--parties", K]) == 0
+    assert FILE.read_text(encoding="utf-8") == capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_matrix_of_four_parties_is_the_table() -> None:
+    """T is 3 and t is 1: with two parties Charlie learns no more than with none."""
+    chosen = (("P1",), ("P2", "P3", "P4"), ("P3", "charlie"), ("P1", "P4", "charlie"), ("P1", "P2", "P3", "charlie"))
+    m = matrix(only(ideal.MODEL.sample(4)), 4, chosen=chosen)
+    assert check(m, asked.sample(4)) == len(chosen) * (1 + 4 * 2 * (4 + 2 * 3))
+
+
+# Twins: what is left out shows in the named cell.
+
+
+def only(p: Parameters, leaving: tuple[str, ...] | None = None) -> Protocol:
+    """The protocol in this session alone."""
+    may = p.parties if leaving is None else leaving
+    model = replace(ideal.MODEL, sample=lambda K: p, profiles=lambda p: (), vanishing=lambda p: may)
+    return replace(SUMS, model=model)
+
+
+ONE_AND_ALL = asked.sample(3)
+OF_FIVE = replace(asked.sample(5), colluders=0)
+LATE, GONE = "P3 late with Masked in sum0", "P3 vanished before Masked in sum1"
+# Patches, session, coalition, pattern, secret; and how much of it shows.
+TWINS: dict[str, tuple[Sequence[twins.Patch], Parameters, tuple[str, ...], str, str, str]] = {
+    "T := t": (twins.T_OF_t, asked.sample(4), ("P1", "charlie"), LATE, "z_3(1)", "all"),
+    "no self mask": (twins.NO_SELF_MASK, ONE_AND_ALL, ("charlie",), LATE, "z_3(1)", "all"),
+    "both kinds of shares": (twins.BOTH_KINDS, ONE_AND_ALL, ("charlie",), "nobody missing", "z_1(1)", "all"),
+    "one mask key for all sums": (twins.ONE_MASK_KEY, ONE_AND_ALL, ("charlie",), GONE, "z_3(1)", "all"),
+    "one seed for all sums": (twins.ONE_SEED, ONE_AND_ALL, ("charlie",), LATE, "z_3(1)", "all"),
+    "no noise": (twins.NO_NOISE, ONE_AND_ALL, ("P1", "P2", "charlie"), "nobody missing", "x_3(1)", "all"),
+    "no noise in what is asked for": (
+        *(twins.ASKED_WITHOUT_NOISE, ONE_AND_ALL, ("P1", "P2", "charlie"), "nobody missing", "x_3(3)", "all"),
+    ),
+    "digests that can be tried": (
+        *(twins.DIGESTS_ALONE, OF_FIVE, ("P1", "P2", "P3"), "nobody missing", "z_4(1)", "partly"),
+    ),
+    "one context for all sums": (
+        *(twins.ONE_CONTEXT, asked.profiles(ONE_AND_ALL)[0], ("charlie",), "nobody missing", SUM, "all"),
+    ),
+}
+
+
+def cell(m: Matrix, session: str, members: tuple[str, ...], pattern: str, secret: str) -> Cell:
+    which = (session, members, pattern)
+    return next(row.cells[secret] for row in m.rows if (row.session or session, row.members, str(row.pattern)) == which)
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_twin_shows_in_its_cell(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    patches, p, members, pattern, secret, level = TWINS[name]
+    for place, attribute, instead in patches:
+        monkeypatch.setattr(place, attribute, instead)
+    leaving = () if pattern == "nobody missing" else LAST
+    twin = replace(only(p, leaving), program=twins.PROGRAM)
+    got = cell(matrix(twin, p.K, chosen=(members,)), "", members, pattern, secret)
+    assert got.level == level
+    assert got.beyond
+
+
+@pytest.mark.parametrize("name", [name for name, (_, p, *_) in TWINS.items() if p.K == 3])
+def test_that_cell_shows_nothing_without_the_twin(name: str) -> None:
+    _, p, members, pattern, secret, _ = TWINS[name]
+    sessions = dict.fromkeys(row.session for row in found(3).rows)
+    session = next(s for s in sessions if f"dropouts {p.D}," in s and "verifiable False" in s)
+    assert cell(found(3), session, members, pattern, secret).level == "nothing"
+
+
+def test_enough_shares_open_what_single_parties_add() -> None:
+    """Of five parties without colluders T is 3, which leaves two: their sum hides neither from Charlie and three."""
+    p = OF_FIVE
+    three, two = ("P1", "P2", "P3"), ("P1", "P2")
+    chosen = (three, (*two, "charlie"), (*three, "charlie"))
+    for verifiable in (False, True):
+        rows = matrix(only(replace(p, verifiable=verifiable), ()), 5, chosen=chosen).rows
+        opened = {row.members: row.cells["z_4(1)"].level for row in rows}
+        alone = "all" if verifiable else "nothing"
+        assert opened == {three: alone, (*two, "charlie"): "nothing", (*three, "charlie"): "all"}
+        assert {cell.level for row in rows for secret, cell in row.cells.items() if secret[:4] in ("x_4(", "E_4(")} == {
+            "nothing"
+        }

@@ -1,0 +1,165 @@
+"""Twins of role code that leak: the matrix has to catch each, and `law` some of them as well.
+
+To catch is to show that a coalition learns more than of the honest protocol, or to refuse the run, for what forms
+cannot follow is not passed over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+import pytest
+from broken import curator_coin_twins as coins
+from broken import curator_tell_twins as tell
+from support.pathak import trial
+
+from protocols.arithmetic.rng import Stream
+from protocols.errors import LocalError
+from protocols.pathak2010 import PROGRAM, ideal
+from protocols.pathak2010.limits import LIMITS
+from protocols.programs import Protocol
+from protocols.runtime.claims import Model
+from protocols.runtime.session import Program
+from smc_dp.leakage.law import REJECT, compared, real
+from smc_dp.leakage.matrix import LEVELS, Cell, Row, matrix
+
+
+class Twin(NamedTuple):
+    """A program, how many parties it takes, the coalition that gains, and of what: `refused` says instead why the run
+    over symbols stops. `law`: whether `law` has to reject it too.
+    """
+
+    program: Program
+    parties: int
+    members: tuple[str, ...]
+    gains: str = ""
+    refused: str = ""
+    law: bool = False
+
+
+CHARLIE, P2, BOTH = ("charlie",), ("P2",), ("P1", "P2")
+TWINS: dict[str, Twin] = {
+    # Coins again.
+    "one share for all coordinates": Twin(coins.SHARES_FOR_ALL, 2, CHARLIE, "w_2", law=True),
+    "one mask for all coordinates": Twin(coins.MASK_FOR_ALL, 2, CHARLIE, "selected noise", law=True),
+    "the last two coordinates alike": Twin(coins.LAST_SHARES_ALIKE, 2, CHARLIE, "w_2"),
+    "one mask for all packs": Twin(coins.MASK_AGAIN, 2, CHARLIE, "selected noise"),
+    "a mask for one pack only": Twin(coins.MASK_OF_ONE_PACK, 2, CHARLIE, "selected noise", law=True),
+    "a mask is a share": Twin(coins.MASK_IS_A_SHARE, 2, CHARLIE, "selected noise"),
+    "shares alike": Twin(coins.SHARES_ALIKE, 3, ("P3", "charlie"), "w_2"),
+    "the share of the size again": Twin(coins.SIZE_AGAIN, 3, ("P3", "charlie"), "w_2"),
+    "all parties with one coin": Twin(coins.COMMON_COINS, 3, CHARLIE, "w_2"),
+    "coins from the session's name": Twin(coins.SESSION_COINS, 2, CHARLIE, "w_2"),
+    "coins that are published later": Twin(coins.PUBLISHED_COINS, 2, CHARLIE, "w_2"),
+    "one blinding for all slots": Twin(coins.BLINDED_ALIKE, 2, BOTH, "pi_2"),
+    "one randomiser for all of u": Twin(coins.SELECTED_ALIKE, 2, P2, "who is smallest"),
+    # Told in covers.
+    "the second weight": Twin(tell.IN_COVERS["second_weight"], 2, P2, "w_1"),
+    "a difference": Twin(tell.IN_COVERS["difference"], 2, P2, "w_1"),
+    "noise under few coins": Twin(tell.IN_COVERS["other_noise"], 2, P2, "eta_1"),
+    "a length": Twin(tell.IN_COVERS["length"], 2, P2, refused="how long"),
+    "the length of a text": Twin(tell.IN_COVERS["length_of_its_text"], 2, P2, refused="into words"),
+    "the length in memory": Twin(tell.IN_COVERS["length_in_memory"], 2, P2, refused="as an object"),
+    "whether it is long": Twin(tell.IN_COVERS["is_long"], 2, P2, refused="how long"),
+    "a length as a place": Twin(tell.IN_COVERS["length_as_a_place"], 2, P2, refused="how long"),
+    "shifted by a length": Twin(tell.IN_COVERS["shifted_by_its_length"], 2, P2, refused="what no form can follow"),
+    "the lowest bit": Twin(tell.IN_COVERS["lowest_bit"], 2, P2, refused="digits beyond bit 1"),
+    "under even coins": Twin(tell.IN_COVERS["under_even_coins"], 2, P2, "w_1"),
+    "a remainder": Twin(tell.IN_COVERS["remainder"], 2, P2, "w_1"),
+    "a product": Twin(tell.IN_COVERS["product"], 2, P2, refused="multiplies two unknowns"),
+    "a refusal that is caught": Twin(tell.IN_COVERS["caught"], 2, P2, refused="other bits than the lowest"),
+    "a refusal that is caught by name": Twin(tell.IN_COVERS["caught_by_name"], 2, P2, refused="and goes on"),
+    "with long keys": Twin(tell.IN_COVERS["with_long_keys"], 2, P2, "w_1"),
+    "with the longest keys": Twin(tell.IN_COVERS["with_the_longest_keys"], 2, P2, "n_1"),
+    # Told elsewhere.
+    "the last weight in the clear": Twin(tell.LAST_IN_THE_CLEAR, 2, CHARLIE, "w_2", law=True),
+    "an even mask": Twin(tell.EVEN_MASK, 2, CHARLIE, "selected noise"),
+    "later packs are stale": Twin(tell.LATER_PACKS_STALE, 2, ("P1",), "eta_2"),
+    "in the order of pi_1": Twin(tell.ORDER_OF_PI_1, 3, CHARLIE, "pi_1"),
+    "in the order of lengths": Twin(tell.ORDER_OF_LENGTHS, 2, P2, refused="how long"),
+    "doubts in words": Twin(tell.DOUBTING, 2, P2, refused="into words"),
+    "a coin from a text": Twin(tell.COIN_FROM_A_TEXT, 2, P2, refused="into words"),
+    "a coin as a number": Twin(tell.COIN_AS_A_NUMBER, 2, CHARLIE, refused="a number made of random bytes"),
+    "named after the winner": Twin(tell.NAMED_AFTER_THE_WINNER, 2, P2, "who is smallest"),
+    # Told by comparisons.
+    "compared without a mask": Twin(tell.COMPARED_WITHOUT_MASK, 2, CHARLIE, "n_1"),
+    "compared with one coin": Twin(tell.COMPARED_WITH_ONE_COIN, 3, CHARLIE, "n_1"),
+    "a top bit in the order": Twin(tell.TOP_BIT_IN_THE_ORDER, 2, P2, refused="asks whether an unknown number is zero"),
+}
+WRONG = {"doubts in words"}  # whom a party doubts, the others wait for in vain
+NOT_ENCODED = {"later packs are stale": "a stale ciphertext cannot be sent"}
+VARIED = {"with long keys": slice(1, 2), "with the longest keys": slice(3, 4)}  # told in these variants
+ONE_SETTING = replace(ideal.MODEL, variants=lambda p: ())
+
+
+def found(program: Program, twin: Twin, model: Model) -> tuple[Row, ...]:
+    return matrix(Protocol(program, model, None, LIMITS), twin.parties, chosen=(twin.members,)).rows
+
+
+@cache
+def honest(parties: int, members: tuple[str, ...]) -> tuple[Row, ...]:
+    """What the coalition gets of the protocol itself."""
+    return found(PROGRAM, Twin(PROGRAM, parties, members), ONE_SETTING)
+
+
+def caught(twin: Twin, model: Model = ONE_SETTING) -> None:
+    """The matrix shows that the coalition learns more than of the protocol, or the run is refused."""
+    if twin.refused:
+        with pytest.raises(LocalError, match=twin.refused):
+            found(twin.program, twin, model)
+        return
+    pairs = list(zip(found(twin.program, twin, model), honest(twin.parties, twin.members), strict=True))
+    more = [(s, c) for row, other in pairs for s, c in row.cells.items() if worse(c, other.cells.get(s))]
+    assert any(secret.startswith(twin.gains) and cell.beyond for secret, cell in more), more
+
+
+def worse(cell: Cell, honest: Cell | None) -> bool:
+    return honest is None or LEVELS.index(cell.level) > LEVELS.index(honest.level)
+
+
+@pytest.mark.parametrize("name", [n for n, twin in TWINS.items() if twin.parties == 2 and n not in VARIED])
+def test_the_matrix_catches(name: str) -> None:
+    caught(TWINS[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n, twin in TWINS.items() if twin.parties == 3])
+def test_the_matrix_catches_among_three(name: str) -> None:
+    caught(TWINS[name])
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_what_is_told_with_long_keys_shows_with_long_keys_only(name: str) -> None:
+    twin = TWINS[name]
+    with pytest.raises(AssertionError):
+        caught(twin)
+    caught(twin, replace(ideal.MODEL, variants=lambda p: ideal.variants(p)[VARIED[name]]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n, twin in TWINS.items() if twin.law])
+def test_law_rejects(name: str) -> None:
+    """With fewer executions than at an audit; so the honest protocol passes, as `test_leakage` shows."""
+    small, trials = ideal.small(ideal.sample(3)), ideal.CLAIM.trials
+    assert trials is not None
+    who = [(p,) for p in ("P1", "P2", "P3", "charlie")]
+    one, other = (
+        real(TWINS[name].program, trials, small, world, Stream.insecure_from_seed(f"{name} {world}"), who, 25)
+        for world in (0, 1)
+    )
+    assert compared(one, other, other).p_value < REJECT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TWINS)
+def test_a_twin_computes_what_the_protocol_does(name: str) -> None:
+    """So it is a leak and no breakdown: but for what it tells, nobody would notice."""
+    t = replace(trial([10, 20, 30], 4), program=TWINS[name].program)
+    if name in NOT_ENCODED:
+        with pytest.raises(LocalError, match=NOT_ENCODED[name]):
+            t.run()
+        return
+    given = {party: (t.parameters, mine) for party, mine in zip(t.parameters.parties, t.inputs, strict=True)}
+    assert ideal.agrees(t.parameters, given, t.run().published) == (name not in WRONG)

@@ -1,0 +1,222 @@
+"""Local classifiers of any kind: fitted, asked, and named when they misbehave."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from smc_dp.core.arrays import Array, IntArray
+from smc_dp.core.errors import InputError
+from smc_dp.methods.training.black_box import Predictor, answers_of, fit_all, votes_of
+
+NAMES = ["party 1", "party 2", "party 3", "party 4"]
+
+
+def parties(classes: int = 3) -> list[tuple[Array, IntArray]]:
+    rng = np.random.default_rng(0)
+    return [(rng.normal(size=(12, 2)), np.arange(12) % classes) for _ in NAMES]
+
+
+def rows(n: int = 25) -> Array:
+    return np.random.default_rng(1).normal(size=(n, 2))
+
+
+def majority(X: Array, y: IntArray) -> Predictor:
+    """A learner that is a plain function."""
+    most = np.bincount(y).argmax()
+    return lambda X: np.full(len(X), float(most))
+
+
+def failing(X: Array, y: IntArray) -> Predictor:
+    raise ZeroDivisionError("no luck with\nthese " + "x" * 200)
+
+
+def test_votes_are_what_the_classifiers_predict() -> None:
+    data, X = parties(), rows()
+    predictors = fit_all(DecisionTreeClassifier(random_state=0), data, NAMES)
+    counts = votes_of(predictors, X, 3, NAMES)
+    alone = [DecisionTreeClassifier(random_state=0).fit(*party).predict(X) for party in data]
+    expected = np.stack([sum((a == k).astype(int) for a in alone) for k in range(3)], axis=1)
+    assert np.array_equal(counts, expected)
+    assert (counts.sum(axis=1) == 4).all()
+    assert not np.array_equal(votes_of(predictors[:3] + predictors[:1], X, 3, NAMES), expected)  # twin: one twice
+
+
+def test_learners_of_mixed_kinds_are_taken_in_turn() -> None:
+    data, X = parties(), rows()
+    data[1] = (data[1][0], np.full(12, 2))
+    network = make_pipeline(StandardScaler(), LogisticRegression())
+    predictors = fit_all([GaussianNB(), majority, network], data, NAMES)
+    assert np.array_equal(answers_of(predictors[0], X, 3, "party 1"), GaussianNB().fit(*data[0]).predict(X))
+    assert answers_of(predictors[1], X, 3, "party 2").tolist() == [2] * 25
+    assert np.array_equal(answers_of(predictors[2], X, 3, "party 3"), network.fit(*data[2]).predict(X))
+    assert np.array_equal(answers_of(predictors[3], X, 3, "party 4"), GaussianNB().fit(*data[3]).predict(X))
+    for wrong in ([], [majority] * 5):
+        with pytest.raises(InputError, match=rf"^learner: wanted from 1 to 4, .* got {len(wrong)}"):
+            fit_all(wrong, data, NAMES)
+
+
+def test_the_learner_given_is_left_alone_and_its_seed_kept() -> None:
+    learner = DecisionTreeClassifier(random_state=7, splitter="random")
+    first, second = (fit_all(learner, parties(), NAMES) for _ in range(2))
+    assert not hasattr(learner, "tree_")
+    X = rows(200)
+    assert np.array_equal(votes_of(first, X, 3, NAMES), votes_of(second, X, 3, NAMES))
+    other = fit_all(DecisionTreeClassifier(random_state=8, splitter="random"), parties(), NAMES)
+    assert not np.array_equal(votes_of(first, X, 3, NAMES), votes_of(other, X, 3, NAMES))
+
+
+def test_nobody_changes_the_rows_of_others() -> None:
+    data, X = parties(), rows()
+    before, seen = [(x.copy(), y.copy()) for x, y in data], X.copy()
+
+    def vandal(X: Array, y: IntArray) -> Predictor:
+        X[:], y[:] = 0, 0
+
+        def predict(X: Array) -> IntArray:
+            X[:] = 0
+            return np.zeros(len(X), dtype=np.int64)
+
+        return predict
+
+    assert votes_of(fit_all(vandal, data, NAMES), X, 3, NAMES).tolist() == [[4, 0, 0]] * 25
+    assert np.array_equal(X, seen)
+    assert all(
+        np.array_equal(a, b) for party, old in zip(data, before, strict=True) for a, b in zip(party, old, strict=True)
+    )
+
+
+def test_a_learner_that_raises_is_named_with_its_party() -> None:
+    with pytest.raises(InputError) as caught:
+        fit_all([majority, failing], parties(), NAMES)
+    told = "no luck with these " + "x" * 98 + "..."
+    assert len(told) == 120
+    assert str(caught.value) == f"party 2: learner: its training failed with ZeroDivisionError: {told}"
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    endless = [(x + np.inf, y) for x, y in parties()]
+    with pytest.raises(InputError, match=r"^party 1: learner: its training failed with ValueError: .* infinity"):
+        fit_all(LogisticRegression(), endless, NAMES)
+
+
+def test_what_is_no_learner_is_refused() -> None:
+    for learner, message in (
+        ("forest", "party 1: learner: wanted a scikit-learn classifier or a function of .* got 'forest'"),
+        (["forest"], "party 1: learner: wanted a scikit-learn classifier or a function of .* got 'forest'"),
+        (7, "party 1: learner: wanted a scikit-learn classifier or a function of .* got 7"),
+        (lambda X, y: None, "party 1: learner: wanted a function that predicts, got None"),
+        (LogisticRegression, "party 1: learner: its training failed with TypeError"),
+        (StandardScaler(), "party 1: learner: its training failed with AttributeError"),
+    ):
+        with pytest.raises(InputError, match=message):
+            fit_all(learner, parties() * 2, [*NAMES, *NAMES])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (np.zeros(24), r"wanted 25 class numbers, got shape \(24,\) of float64"),
+        (np.zeros((25, 1)), r"wanted 25 class numbers, got shape \(25, 1\) of float64"),
+        (1, r"wanted 25 class numbers, got shape \(\) of int64"),
+        (["a"] * 25, r"wanted 25 class numbers, got shape \(25,\) of <U1"),
+        ([None] * 25, r"wanted 25 class numbers, got shape \(25,\) of object"),
+        ([0] * 24 + [3], "wanted a class from 0 to 2, got 3"),
+        ([0] * 24 + [-1], "wanted a class from 0 to 2, got -1"),
+        ([0] * 24 + [0.5], "wanted a class from 0 to 2, got 0.5"),
+        ([0] * 24 + [np.nan], "wanted a class from 0 to 2, got nan"),
+        ([[0], [0, 1]], "failed with ValueError"),
+    ],
+)
+def test_answers_that_are_no_classes_are_refused(answer: object, message: str) -> None:
+    predictors = fit_all([majority, lambda X, y: lambda X: answer], parties(), NAMES)  # type: ignore[list-item, return-value]
+    with pytest.raises(InputError, match=f"^party 2: learner: its predictions:? {message}"):
+        votes_of(predictors, rows(), 3, NAMES)
+
+
+def test_whole_numbers_of_any_type_are_classes() -> None:
+    for dtype in (np.float32, np.float64, np.int8, np.uint64, np.bool_):
+        answer = np.array([0, 1] * 5, dtype=dtype)
+        chosen = answers_of(lambda X, answer=answer: answer, rows(10), 2, "party 1")  # type: ignore[misc]
+        assert chosen.dtype == np.int64
+        assert chosen.tolist() == [0, 1] * 5
+
+
+def test_a_predictor_that_raises_is_named_with_its_party() -> None:
+    def refuses(X: Array, y: IntArray) -> Predictor:
+        def predict(X: Array) -> Array:
+            raise RuntimeError("out of order")
+
+        return predict
+
+    predictors = fit_all([majority, majority, refuses], parties(), NAMES)
+    with pytest.raises(InputError, match="party 3: learner: its predictions failed with RuntimeError: out of order"):
+        votes_of(predictors, rows(), 3, NAMES)
+
+
+class Picky:
+    """A learner that refuses rows of one class, as most do; it has no parameters."""
+
+    def get_params(self, deep: bool = True) -> dict[str, object]:
+        return {}
+
+    def set_params(self) -> Picky:
+        return self
+
+    def fit(self, X: Array, y: IntArray) -> Picky:
+        if len(set(y.tolist())) == 1:
+            raise ValueError("needs samples of at least 2 classes")
+        return self
+
+    def predict(self, X: Array) -> Array:
+        return np.zeros(len(X))
+
+
+def refusing(X: Array, y: IntArray) -> Predictor:
+    return Picky().fit(X, y).predict
+
+
+@pytest.mark.parametrize("learner", [Picky(), refusing, LogisticRegression()], ids=["class", "function", "sklearn"])
+def test_a_party_with_one_class_votes_for_it_whatever_its_learner_does(learner: object) -> None:
+    data = parties()
+    for only in range(3):
+        data[2] = (data[2][0], np.full(12, only))
+        predictors = fit_all(learner, data, NAMES)  # type: ignore[arg-type]
+        assert answers_of(predictors[2], rows(), 3, "party 3").tolist() == [only] * 25
+    with pytest.raises(ValueError, match="2 classes"):  # twin: the learner by itself
+        learner.fit(*data[2]) if hasattr(learner, "fit") else refusing(*data[2])
+
+
+def drawn(learner: object) -> list[object]:
+    """The random states with which a learner was trained, by party."""
+    states: list[object] = []
+
+    class Noted(DecisionTreeClassifier):
+        def fit(self, X: Array, y: IntArray) -> Noted:
+            states.append(self.random_state)
+            return self
+
+        def predict(self, X: Array) -> Array:
+            return np.zeros(len(X))
+
+    fit_all(make_pipeline(StandardScaler(), Noted(random_state=learner)), parties(), NAMES)
+    return states
+
+
+def test_no_two_parties_share_a_generator() -> None:
+    """Trees that split at random, on the same rows, with numpy's global generator at the same place each time."""
+    states = drawn(None)
+    assert len({*states}) == 4
+    assert drawn(7) == [7] * 4  # what was given is kept
+    alike = [parties()[0]] * 4
+    votes = []
+    for _ in range(2):
+        np.random.seed(5)
+        before = np.random.get_state()[1].tolist()
+        fitted = fit_all(DecisionTreeClassifier(splitter="random"), alike, NAMES)
+        votes.append([answers_of(f, rows(200), 3, "party").tolist() for f in fitted])
+        assert np.random.get_state()[1].tolist() == before
+    assert votes[0] != votes[1]

@@ -1,0 +1,312 @@
+"""Softmax regression with soft labels: against difference quotients, scikit-learn, and sixty-digit arithmetic."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.special
+from sklearn.linear_model import LogisticRegression
+
+from smc_dp.core.arrays import Array, IntArray
+from smc_dp.methods.training import softmax
+from smc_dp.methods.training.balls import softmax_gradient_in_balls
+from smc_dp.methods.training.classes import code, coordinates, diameter
+from smc_dp.methods.training.newton import newton
+from smc_dp.methods.training.objective import RegularisedLogistic
+from smc_dp.methods.training.softmax import SoftLabels, certified, minimise, one_hot, rounding_charge, statistic
+from smc_dp.methods.training.solver import PUBLIC_TAU
+
+
+def records(n: int, d: int, classes: int, seed: int = 0, radius: float = 1.0) -> tuple[Array, IntArray]:
+    """Rows of norm just below the radius; every class occurs when n allows it."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    X *= radius / ((1 + 2.0**-40) * np.linalg.norm(X, axis=1, keepdims=True))
+    y = np.argmax(X @ rng.normal(size=(d, classes)) + 0.3 * radius * rng.normal(size=(n, classes)), axis=1)
+    y[:classes] = np.arange(classes)[:n]
+    return X, y
+
+
+def soft(n: int, classes: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).dirichlet(np.ones(classes), size=n)
+
+
+def objective_of(X: Array, alpha: Array, mu: float) -> SoftLabels:
+    return SoftLabels(X, statistic(X, alpha), alpha.shape[1], mu)
+
+
+def quotient(function, v: Array, h: float = 1e-5) -> Array:  # type: ignore[no-untyped-def]
+    return np.array([(function(v + h * e) - function(v - h * e)) / (2 * h) for e in np.eye(len(v))])
+
+
+def exact_gradient_norm(mu: float, V: Array, X: Array, alpha: Array, B: Array) -> Decimal:
+    """The norm of the gradient at the very floats given, in sixty digits."""
+    with localcontext() as context:
+        context.prec = 60
+        W, S = ([[Decimal(float(v)) for v in row] for row in array] for array in (V, B))
+        total = [[Decimal(0)] * V.shape[1] for _ in W]
+        for row, labels in zip(X.tolist(), alpha.tolist(), strict=True):
+            x = [Decimal(v) for v in row]
+            u = [sum((a * b for a, b in zip(w, x, strict=True)), Decimal(0)) for w in W]
+            powers = [sum((a * b for a, b in zip(s, u, strict=True)), Decimal(0)).exp() for s in S]
+            residuals = [q / sum(powers) - Decimal(a) for q, a in zip(powers, labels, strict=True)]
+            for k, line in enumerate(total):
+                r = sum((e * s[k] for e, s in zip(residuals, S, strict=True)), Decimal(0))
+                total[k] = [t + r * v for t, v in zip(line, x, strict=True)]
+        entries = [
+            t / len(X) + Decimal(mu) * w
+            for line, ws in zip(total, W, strict=True)
+            for t, w in zip(line, ws, strict=True)
+        ]
+        return sum((e * e for e in entries), Decimal(0)).sqrt()
+
+
+# --- the code
+
+
+@pytest.mark.parametrize("classes", [3, 4, 6, 10, 33])
+def test_the_code_is_an_isometry_onto_scores_that_sum_to_zero(classes: int) -> None:
+    B = code(classes)
+    assert B.shape == (classes, coordinates(classes))
+    assert np.abs(B.T @ B - np.eye(classes - 1)).max() < 1e-14
+    assert np.abs(B.sum(axis=0)).max() < 1e-15
+    # Broken twin: one class as the reference, a code in common use.
+    reference = np.eye(classes)[:, 1:]
+    assert np.abs(reference.sum(axis=0)).max() > 0.5
+
+
+def test_two_classes_have_one_weight_vector_whose_score_is_the_difference() -> None:
+    assert coordinates(2) == 1
+    assert code(2).tolist() == [[-0.5], [0.5]]
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        code(1)
+    with pytest.raises(ValueError, match="read-only"):
+        code(2)[0, 0] = 1
+
+
+@pytest.mark.parametrize("classes", [2, 3, 6, 10, 33])
+def test_the_diameter_bounds_the_stored_code_exactly(classes: int) -> None:
+    rows = [[Fraction(float(v)) for v in row] for row in code(classes)]
+    # Convex in (a, b), so largest at two corners of the simplex.
+    largest = max(
+        sum((a - b) ** 2 for a, b in zip(rows[i], rows[j], strict=True)) for i in range(classes) for j in range(i)
+    )
+    assert largest <= Fraction(diameter(classes)) ** 2
+    if classes > 2:  # broken twin: sqrt 2 to the nearest float, though that is larger than sqrt 2
+        assert largest > Fraction(math.sqrt(2)) ** 2
+
+
+# --- the objective
+
+
+@pytest.mark.parametrize(("classes", "n"), [(2, 30), (3, 30), (6, 2500)])
+def test_gradient_and_hessian_are_difference_quotients(classes: int, n: int) -> None:
+    X, _ = records(n, 4, classes)
+    objective = objective_of(X, soft(n, classes), 0.05)
+    v = np.linspace(-2, 1, coordinates(classes) * 4)
+    slopes = quotient(lambda u: objective.value(u.reshape(-1, 4)), v)
+    assert objective.gradient(v) == pytest.approx(slopes, abs=1e-9)
+    hessian = objective.hessian(v)
+    assert hessian == pytest.approx(quotient(objective.gradient, v), abs=1e-9)
+    assert hessian == pytest.approx(hessian.T, abs=1e-15)
+    assert np.linalg.eigvalsh(hessian).min() >= 0.05 * (1 - 1e-12)
+    # Broken twin: another mu.
+    assert objective_of(X, soft(n, classes), 0.06).gradient(v) != pytest.approx(slopes, abs=1e-9)
+
+
+def test_the_value_is_the_cross_entropy_and_the_penalty() -> None:
+    X, _ = records(50, 3, 4)
+    alpha, V = soft(50, 4), np.linspace(-1, 2, 9).reshape(3, 3)
+    chances = scipy.special.log_softmax(X @ (code(4) @ V).T, axis=1)
+    expected = -np.mean((alpha * chances).sum(axis=1)) + 0.1 / 2 * np.vdot(V, V)
+    assert objective_of(X, alpha, 0.1).value(V) == pytest.approx(expected, rel=1e-13)
+    assert objective_of(X, alpha[::-1], 0.1).value(V) != pytest.approx(expected, rel=1e-6)  # twin: others' labels
+
+
+def test_two_classes_are_the_binary_objective() -> None:
+    X, y = records(200, 5, 2)
+    w = np.linspace(-1, 3, 5)
+    mine, binary = objective_of(X, one_hot(y, 2), 0.02), RegularisedLogistic(0.01)
+    assert mine.value(w[np.newaxis]) == pytest.approx(binary.value(w, X, 2.0 * y - 1), rel=1e-12)
+    assert mine.gradient(w) == pytest.approx(binary.gradient(w, X, 2.0 * y - 1), abs=1e-14)
+    assert mine.gradient(w) != pytest.approx(binary.gradient(w, X, 1 - 2.0 * y), abs=1e-3)  # twin: signs exchanged
+
+
+# --- the minimiser
+
+
+def scikit(X: Array, y: IntArray, mu: float, weights: Array | None = None) -> Array:
+    """(C, d), or (1, d) for two classes, from scikit-learn."""
+    total = len(y) if weights is None else weights.sum()
+    model = LogisticRegression(
+        C=1 / (mu * total), fit_intercept=False, solver="newton-cholesky", tol=1e-12, max_iter=1000
+    )
+    return np.asarray(model.fit(X, y, sample_weight=weights).coef_)
+
+
+@pytest.mark.parametrize(("classes", "n", "d"), [(2, 60, 5), (3, 100, 4), (6, 200, 8)])
+def test_agrees_with_scikit_learn(classes: int, n: int, d: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = records(n, d, classes)
+    theirs = scikit(X, y, 0.01)
+    ours = certified(X, one_hot(y, classes), 0.01)
+    if classes == 2:
+        assert ours == pytest.approx(theirs, abs=1e-8)
+    else:
+        assert code(classes) @ ours == pytest.approx(theirs - theirs.mean(axis=0), abs=1e-8)
+        # Broken twin: a code whose columns do not sum to zero penalises other class vectors.
+        reference = np.eye(classes)[:, 1:]
+        monkeypatch.setattr(softmax, "code", lambda _: reference)
+        other = reference @ minimise(objective_of(X, one_hot(y, classes), 0.01))
+        assert other - other.mean(axis=0) != pytest.approx(theirs - theirs.mean(axis=0), abs=1e-2)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_soft_labels_are_weights_of_every_class_on_every_row(classes: int) -> None:
+    X, _ = records(80, 4, classes)
+    alpha = soft(80, classes)
+    every = np.tile(np.arange(classes), 80)
+    theirs = scikit(np.repeat(X, classes, axis=0), every, 0.02, alpha.ravel())
+    ours = minimise(objective_of(X, alpha, 0.02))
+    scores = ours if classes == 2 else code(classes) @ ours
+    assert scores == pytest.approx(theirs - (0 if classes == 2 else theirs.mean(axis=0)), abs=1e-8)
+    hard = minimise(objective_of(X, one_hot(alpha.argmax(axis=1), classes), 0.02))
+    assert hard != pytest.approx(ours, abs=1e-2)  # twin: the votes' majority instead of their shares
+
+
+def test_two_class_softmax_is_the_binary_model_with_half_the_regulariser() -> None:
+    X, y = records(50, 3, 2)
+    mu = 0.04
+
+    def two_vectors(flat: Array) -> float:
+        W = flat.reshape(2, 3)
+        return float(-np.mean(scipy.special.log_softmax(X @ W.T, axis=1)[np.arange(50), y]) + mu / 2 * flat @ flat)
+
+    W = scipy.optimize.minimize(two_vectors, np.zeros(6), tol=1e-12).x.reshape(2, 3)
+    assert W.sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-5)
+    difference = (W[1] - W[0])[np.newaxis]
+    assert minimise(objective_of(X, one_hot(y, 2), mu / 2)) == pytest.approx(difference, abs=1e-5)
+    assert minimise(objective_of(X, one_hot(y, 2), mu)) != pytest.approx(difference, abs=1e-2)  # twin: the same one
+
+
+def test_the_distance_to_the_minimiser_is_at_most_the_gradient_over_mu() -> None:
+    X, y = records(100, 4, 3)
+    objective = objective_of(X, one_hot(y, 3), 0.02)
+    best = minimise(objective).ravel()
+    rng = np.random.default_rng(1)
+    excess = []
+    for size in np.logspace(-6, 2, 100):
+        v = best + size * rng.normal(size=8)
+        gradient, distance = np.linalg.norm(objective.gradient(v)), np.linalg.norm(v - best)
+        assert distance <= gradient / 0.02 * (1 + 1e-6)
+        excess.append(distance > gradient / 0.08)
+    assert any(excess)  # the check has teeth: four times the modulus is refuted
+
+
+# --- the certificate
+
+
+@pytest.mark.parametrize(("classes", "mu"), [(2, 0.1), (3, 1e-2), (5, 1e-4)])
+def test_the_certificate_covers_the_true_gradient(classes: int, mu: float) -> None:
+    X, y = records(40, 3, classes, seed=classes)
+    V = certified(X, one_hot(y, classes), mu)
+    true = exact_gradient_norm(mu, V, X, one_hot(y, classes), code(classes))
+    assert true <= Decimal(PUBLIC_TAU)
+    midpoint, bound = softmax_gradient_in_balls(mu, V, X, one_hot(y, classes), code(classes))
+    assert true <= Decimal(bound)
+    assert bound <= float(true) * (1 + 1e-9) + 1e-30
+    assert np.linalg.norm(midpoint) == pytest.approx(float(true), rel=1e-9)
+    # Broken twin: a model off by a millionth is noticed by the same bound.
+    assert softmax_gradient_in_balls(mu, V + 1e-6 / mu, X, one_hot(y, classes), code(classes))[1] > PUBLIC_TAU
+
+
+def test_the_charge_covers_what_floats_hide_and_is_needed() -> None:
+    hidden = []
+    for seed in range(20):
+        X, y = records(60, 5, 3, seed)
+        objective = objective_of(X, one_hot(y, 3), 0.1)
+        V = minimise(objective, tolerance=1e-300)  # down to the floor of floats
+        measured = float(np.linalg.norm(objective.gradient(V.ravel())))
+        true = float(exact_gradient_norm(0.1, V, X, one_hot(y, 3), code(3)))
+        assert true <= measured + rounding_charge(60, 3, 5, float(np.linalg.norm(V)))
+        hidden.append(true > measured)
+    assert any(hidden)  # twin: no charge at all
+
+
+def test_the_charge_does_not_shrink_with_the_norm() -> None:
+    charges = [rounding_charge(10, 4, 7, norm) for norm in (0.0, 1.0, 1e3)]
+    assert charges == sorted(charges)
+    assert len(set(charges)) == 3
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_what_floats_cannot_certify_is_continued_in_balls(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    mu = 2.0**-29
+    X, y = records(60, 40, classes, radius=1e-3)
+    asked = []
+
+    def in_balls(*arguments):  # type: ignore[no-untyped-def]
+        asked.append(arguments)
+        return softmax_gradient_in_balls(*arguments)
+
+    monkeypatch.setattr(softmax, "softmax_gradient_in_balls", in_balls)
+    V = certified(X, one_hot(y, classes), mu)
+    assert rounding_charge(60, classes, 40, float(np.linalg.norm(V))) > PUBLIC_TAU
+    assert asked
+    assert exact_gradient_norm(mu, V, X, one_hot(y, classes), code(classes)) <= Decimal(PUBLIC_TAU)
+
+
+def test_a_bad_solution_is_noticed_and_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = records(30, 4, 3)
+    best = certified(X, one_hot(y, 3), 0.01)
+    monkeypatch.setattr(softmax, "minimise", lambda *_, **__: best + 0.1)
+    assert certified(X, one_hot(y, 3), 0.01) == pytest.approx(best, abs=2 * PUBLIC_TAU / 0.01)
+    monkeypatch.setattr(softmax, "rounding_charge", lambda *_: -math.inf)  # twin: a certificate that accepts anything
+    assert certified(X, one_hot(y, 3), 0.01) != pytest.approx(best, abs=1e-2)
+
+
+@pytest.mark.parametrize("mu", [2.0**-29, 1e-3, 1e6])
+@pytest.mark.parametrize("radius", [1.0, 0.0])
+def test_no_data_stop_it(mu: float, radius: float) -> None:
+    X, y = records(12, 3, 4, radius=radius)
+    for labels in (y, np.zeros_like(y), np.full_like(y, 3)):  # every class, and one alone
+        V = certified(X, one_hot(labels, 4), mu)
+        assert softmax_gradient_in_balls(mu, V, X, one_hot(labels, 4), code(4))[1] <= PUBLIC_TAU
+
+
+@pytest.mark.parametrize("mu", [0.0, -1.0, 2.0**-30, math.inf, math.nan])
+def test_mu_out_of_range_is_refused(mu: float) -> None:
+    X, y = records(5, 2, 2)
+    with pytest.raises(ValueError, match="mu is finite and at least"):
+        certified(X, one_hot(y, 2), mu)
+
+
+# --- Newton's method
+
+
+def test_newton_halves_steps_that_overshoot() -> None:
+    tried, steps = [], []
+
+    def evaluate(w: Array) -> tuple[Array, float]:
+        tried.append(w[0])
+        return np.arctan(w), float(abs(np.arctan(w[0])))
+
+    def hessian(w: Array) -> Array:
+        steps.append(w[0])
+        return np.diag(1 / (1 + w * w))
+
+    w, size = newton(np.array([20.0]), evaluate, hessian, 1e-12)
+    assert abs(w[0]) <= 1e-12
+    assert size <= 1e-12
+    assert len(tried) > len(steps) + 1  # some were halved
+    assert abs(tried[1]) > 100  # twin: the full step from 20 leaves for infinity
+
+
+def test_newton_ends_where_nothing_shrinks_the_gradient() -> None:
+    start = np.array([3.0])
+    w, size = newton(start, lambda w: (np.ones(1), 1.0), lambda w: np.eye(1), 0.5)
+    assert (w[0], size) == (3.0, 1.0)

@@ -1,0 +1,275 @@
+"""What a plan says follows from its figures by rules that are written down; the small clinic is named beforehand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import smc_dp
+from smc_dp.cli.main import main
+from smc_dp.core.errors import InputError
+from smc_dp.data.bounds import Bounds, NumericColumn
+from smc_dp.methods.expected_accuracy import Band, Outlook, outlook
+from smc_dp.planning import figure, recommendation, words
+from smc_dp.planning.candidate import Circumstances, Prospect
+from smc_dp.planning.plan import Plan, unclaimed
+from smc_dp.run.agreement import BY_PROTOCOL
+
+SIZES = {"north": 5000, "south": 800, "clinic": 30}
+
+
+def among(*sizes: int, **more: object) -> Circumstances:
+    names = tuple(f"p{j}" for j in range(len(sizes)))
+    return replace(Circumstances(names, sizes, 13), **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def paper() -> Plan:
+    return smc_dp.plan(SIZES, 12, method="prr_mean")
+
+
+@pytest.fixture(scope="module")
+def usual() -> Plan:
+    return smc_dp.plan(SIZES, 12)
+
+
+def test_the_clinic_of_thirty_rows_is_named_before_it_spoils_anything(paper: Plan, usual: Plan) -> None:
+    assert paper.planned.left_out == ("clinic",)
+    assert dict(paper.stay) == {"north": 5000, "south": 800}
+    with_it, without = paper.planned.expected, paper.planned.without
+    assert with_it is not None
+    assert without is not None
+    assert with_it.band.high > without.band.high + recommendation.MATTERS
+    for plan in (paper, usual):
+        assert any("The 30 rows of clinic set the noise for all 5,830" in line for line in words.answer(plan))
+    # The twin: a clinic as large as the others is not.
+    even = smc_dp.plan({**SIZES, "clinic": 800}, 12, method="prr_mean")
+    assert even.planned.left_out == ()
+    assert not any("clinic" in line for line in words.answer(even))
+
+
+def test_the_page_prints_what_its_program_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(smc_dp.__file__).parent / "plans" / "README.md").read_text(encoding="utf-8")
+    program = page.split("```python\n")[1].split("```")[0]
+    (said,) = [line.split("  # ")[1] for line in program.splitlines() if "  # " in line]
+    exec(program, {})
+    assert capsys.readouterr().out.splitlines()[0] == said
+
+
+def test_a_small_party_never_hurts_where_rows_are_added_up(usual: Plan) -> None:
+    assert (usual.method, usual.advised) == ("newton", "newton")
+    assert usual.planned.left_out == ()
+    assert usual.planned.least_rows == 1
+    assert dict(usual.stay) == SIZES
+    assert any(line.startswith("A small party never hurts") for line in words.answer(usual))
+
+
+def test_the_least_number_of_rows_is_the_least_that_does_no_harm() -> None:
+    prospect = Prospect.made("prr_mean", among(5000, 800))
+    least = recommendation.least_rows(prospect)
+    assert least is not None
+    assert 30 < least < 800
+    harms = [recommendation.spoilt_by(prospect.with_rows((5000, 800, n)), prospect.ahead) for n in (least - 1, least)]
+    assert harms == [True, False]
+    assert recommendation.left_out(Prospect.made("prr_mean", among(5000, 800, least))) == ()
+    assert recommendation.left_out(Prospect.made("prr_mean", among(5000, 800, least - 1))) == (2,)
+
+
+def test_as_few_are_left_out_as_it_takes_and_two_stay() -> None:
+    assert recommendation.left_out(Prospect.made("prr_mean", among(20, 5000, 25, 4000))) == (0, 2)
+    assert recommendation.left_out(Prospect.made("prr_mean", among(20, 5000))) == ()
+    far = Prospect.made("prr_mean", among(10**6, 10**6, 9 * 10**5))
+    assert recommendation.left_out(far) == ()  # a little less stands out, and nobody would see it
+
+
+def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_would_do(usual: Plan) -> None:
+    found = smc_dp.plan([60, 40], 12, epsilon=0.2)
+    first, *others = words.answer(found)
+    assert first.startswith("Do not begin as it stands: up to ")
+    assert others[0].startswith("If you do: take newton")
+    needed = found.planned.rows_needed
+    assert needed is not None
+    assert any(f"With {needed:,} rows in all" in line for line in others)
+    bands = [
+        Prospect.made("newton", among(n * 6 // 10, n * 4 // 10, epsilon=Fraction(1, 5))).ahead.band
+        for n in (needed + 9, needed * 3 // 4)
+    ]
+    assert [band.high <= recommendation.LITTLE for band in bands] == [True, False]
+    assert not any(line.startswith("Do not begin") for line in words.answer(usual))
+    assert recommendation.rows_needed(Prospect.made("avg_clip", among(600, 400))) is None  # which rows do not help
+
+
+def test_where_all_is_lost_either_way_the_signal_decides() -> None:
+    more, fewer = Outlook(0.5, Band(-0.02, 0.5)), Outlook(2.0, Band(-0.02, 0.5))
+    assert recommendation.spoilt_by(more, fewer)
+    assert not recommendation.spoilt_by(fewer, more)
+    assert not recommendation.spoilt_by(replace(more, band=Band(0.0, 0.01)), replace(fewer, band=Band(0.0, 0.005)))
+
+
+def made(circumstances: Circumstances) -> list[Prospect]:
+    found = []
+    for name in BY_PROTOCOL:
+        try:
+            found.append(Prospect.made(name, circumstances))
+        except InputError:
+            continue
+    return found
+
+
+def test_trust_comes_first_then_what_nobody_has_to_guess_then_what_may_be_lost() -> None:
+    found = made(among(5000, 800, 700))
+    best = recommendation.advised(found)
+    assert best is not None
+    assert best.method.name == "newton"
+    assert {one.method.name for one in recommendation.candidates(found)} == {"newton", "gd", "ofaa"}
+    by_paper = [one for one in found if one.method.name in ("prr_mean", "avg_clip")]
+    alone = recommendation.advised(by_paper)
+    assert alone is not None  # where nobody can do without trust, somebody has to
+    assert alone.method.name == "prr_mean"
+    assert recommendation.advised([one for one in found if not one.protects_records]) is None
+
+
+def test_every_method_that_a_run_has_and_that_protects_records_has_its_place() -> None:
+    records = {name for name in BY_PROTOCOL if smc_dp.METHODS[name].protects == "record"}
+    assert records == set(recommendation.PREFERRED)
+    assert len(recommendation.PREFERRED) == len(records)
+
+
+def test_of_what_nobody_has_to_guess_the_least_may_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def advised(**high: float) -> str:
+        """A lambda may lose less to noise, because it has less to lose."""
+        monkeypatch.setattr("smc_dp.methods.expected_accuracy.band", lambda name, *_: Band(0.0, high.get(name, 0.3)))
+        best = recommendation.advised(made(among(90, 80, 70)))
+        return "" if best is None else best.method.name
+
+    assert advised(wsum=0.01) == "newton"
+    assert advised(gd=0.3 - 2 * recommendation.TIED) == "gd"
+    assert advised(gd=0.3 - recommendation.TIED / 2) == "newton"
+
+
+def test_beyond_a_thousand_columns_another_method_is_advised() -> None:
+    found = smc_dp.plan([5000, 5000, 5000], 1100)
+    assert found.advised != "newton"
+    assert (
+        recommendation.largest_sum(Prospect.made("newton", among(50, 50, dimension=1101))) > recommendation.MOST_NUMBERS
+    )
+    assert (
+        recommendation.largest_sum(Prospect.made("newton", among(50, 50, dimension=1001))) < recommendation.MOST_NUMBERS
+    )
+
+
+def test_who_must_not_collude_is_said_in_the_words_of_the_claim(paper: Plan, usual: Plan) -> None:
+    assert paper.must_not_collude[0].startswith("One party that breaks the rules removes all noise")
+    assert (
+        paper.must_not_collude[-1]
+        == "Charlie together with P_1 learns the noise eta, and so the exact sum of all weights."
+    )
+    assert [said.split(" with Charlie")[0] for said in usual.must_not_collude] == ["More than t parties"]
+    assert "any 1 of 3 parties" in usual.holds_against
+    with_drop_outs = smc_dp.plan([300] * 5, 12, method="newton", dropouts=1, colluders=2)
+    assert with_drop_outs.must_not_collude[0].startswith("Charlie with T or more parties")
+    assert (with_drop_outs.planned.may_deviate, paper.planned.may_deviate) == (2, None)
+    assert list(unclaimed(Prospect.made("newton", among(9, 9, colluders=1)))) == []  # all but one may collude
+
+
+def test_the_figures_are_those_of_the_method_and_of_no_other(usual: Plan) -> None:
+    agreed = Prospect.made("newton", among(*SIZES.values()))
+    assert usual.planned.expected == agreed.ahead
+    assert agreed.ahead.signal == pytest.approx(agreed.form.signal(5830))  # type: ignore[attr-defined]
+    fewer = replace(agreed, target=replace(agreed.target, epsilon=Fraction(1, 10)))
+    assert fewer.ahead.signal < agreed.ahead.signal
+    none = [replace(agreed.target, noise="self"), replace(agreed.target, epsilon=None)]
+    assert [outlook(agreed.method, target, agreed.terms, (9, 9), 13, 2) for target in none] == [None, None]
+
+
+def test_a_file_of_bounds_says_columns_and_classes() -> None:
+    bounds = Bounds(tuple(NumericColumn(f"x{i}", 0, 1) for i in range(4)), ("a", "b", "c"))
+    found = smc_dp.plan([500, 500], bounds=bounds)
+    assert (found.dimension, found.classes, found.usual) == (5, 3, "newton")
+    assert "classes: prr_mean is for two classes" in (found.of("prr_mean").refused or "")
+    assert not any("leave out" in line for line in words.answer(found))
+    leaving = replace(bounds, missing="leave out", label="y")
+    assert any("in y, which changes how many" in line for line in words.answer(smc_dp.plan([500, 500], bounds=leaving)))
+
+
+def test_a_plan_is_plain_values(usual: Plan) -> None:
+    told = json.loads(json.dumps(usual.as_dict(), allow_nan=False))
+    assert told["parties"] == SIZES
+    assert {one["method"] for one in told["methods"]} == set(BY_PROTOCOL)
+    assert "prospect" not in told
+
+
+def test_whole_parties_are_spoken_of_where_they_are_many_and_small() -> None:
+    said = "a stronger guarantee at the same epsilon"
+    assert any(said in line for line in words.answer(smc_dp.plan([20] * 60, 5)))
+    assert not any(said in line for line in words.answer(smc_dp.plan([200] * 60, 5)))
+
+
+# The picture.
+
+
+def test_the_picture_has_the_band_and_nothing_of_a_party() -> None:
+    prospect = Prospect.made("newton", replace(among(5000, 800), names=("secretive", "south")))
+    drawn = figure.drawn(prospect)
+    (axes,) = drawn.axes
+    over, high = axes.lines[0].get_xdata(), axes.lines[0].get_ydata()
+    assert list(high) == [figure.at(prospect, float(epsilon)).band.high for epsilon in over]
+    assert [over[0], over[20], over[-1]] == pytest.approx([10**-1.5, 1, 10**1.5])  # the planned one in the middle
+    assert high[0] > 5 * high[-1]
+    marked = axes.lines[2]
+    assert list(marked.get_xdata()) == [1.0, 1.0]
+    assert list(marked.get_ydata()) == [max(0.0, prospect.ahead.band.low), prospect.ahead.band.high]
+    for edge in (Fraction(1, 10**9), Fraction(10**6)):  # beyond which there is no epsilon
+        figure.drawn(replace(prospect, target=replace(prospect.target, epsilon=edge)))
+    svg = figure.image(prospect, "svg")
+    assert svg.startswith(b"<?xml")
+    assert not {word for word in (b"secretive", b"5000", b"5800", b"5,800") if word in svg}
+
+
+# The command.
+
+
+def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    sizes = ",".join(f"{name}={n}" for name, n in SIZES.items())
+    arguments = ["plan", "--sizes", sizes, "--columns", "12", "--method", "prr_mean"]
+    assert main([*arguments, "--json", "--plot", str(tmp_path / "plan.png")]) == 0
+    told = json.loads(capsys.readouterr().out)
+    found = smc_dp.plan(SIZES, 12, method="prr_mean")
+    assert told.pop("answer") == list(words.answer(found))
+    assert told == json.loads(json.dumps(found.as_dict()))
+    assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("prr_mean, with north and south. newton is advised.")
+    assert "Leave clinic out" in out
+    assert main(["plan", "--sizes", sizes, "--columns", "12", "--plot", str(tmp_path / "plan.png")]) == 2
+    assert "exists" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ("--sizes 500", "--sizes: wanted those of at least 2 parties, got 1"),
+        ("--sizes 500,x", "--sizes: wanted a whole number of at most 18 digits, got 'x'"),
+        ("--sizes 500,0", "--sizes: party-2: wanted a number of rows from 1 to 10000000, got 0"),
+        ("--sizes a=5,b", "--sizes: wanted NAME=ROWS of each party, each name once, got 'b'"),
+        ("--sizes a=5,a=6", "--sizes: wanted NAME=ROWS of each party, each name once, got 'a='"),
+        ("--sizes 500,500 --epsilon 0", "--epsilon: wanted a positive number, got '0'"),
+        ("--sizes 500,500 --method x", "--method: wanted one of "),
+        ("--sizes 500,500 --method soft_ss", "--method: soft_ss needs public rows without labels"),
+        ("--sizes 500,500 --protocol linear", "--protocol: goes with --method, and none was given"),
+        ("--sizes 500,500 --method newton --colluders 2", "--colluders: wanted at most 1 of 2 parties, got 2"),
+        ("--sizes 500,500 --method prr_mean --classes 3", "--classes: prr_mean is for two classes, got 3"),
+        ("--sizes 500,500 --plot plan.gif", "--plot: wanted a file that ends in .png, .svg, .pdf, got 'plan.gif'"),
+    ],
+)
+def test_what_cannot_be_planned_is_one_line(arguments: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "--columns", "3", *arguments.split()]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"error: {line}")
+    assert err.count("\n") == 1

@@ -1,0 +1,290 @@
+"""What releases come to together, against mechanisms whose privacy profile is known in closed form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from scipy.stats import norm
+
+from smc_dp.core.errors import InputError
+from smc_dp.privacy.gaussian import epsilon_of, mu_for
+from smc_dp.privacy.ledger import composition
+from smc_dp.privacy.ledger.composition import CURVE, RENYI, SUM, ZCDP, Total, total
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.statement import PrivacyStatement, round_up
+from smc_dp.privacy.target import epsilon_for
+
+DELTA = Fraction(1, 10**6)
+
+
+def pure(epsilon: object) -> Guarantee:
+    return Guarantee("pure", Fraction(str(epsilon)), Fraction(0), "record", "replace")
+
+
+def approx(epsilon: object, delta: object) -> Guarantee:
+    return Guarantee("approx", Fraction(str(epsilon)), Fraction(str(delta)), "record", "replace")
+
+
+def zcdp(rho: object, delta: Fraction = DELTA) -> Guarantee:
+    exact = Fraction(str(rho))
+    return Guarantee("zcdp", epsilon_for(exact, delta), delta, "record", "replace", exact)
+
+
+def gauss(mu: object, delta: Fraction = DELTA) -> Guarantee:
+    """What discrete Gaussian noise of so many grid units states that the 9 is nothing."""
+    exact = Fraction(str(mu))
+    epsilon = epsilon_of(exact**2, delta) or epsilon_for(exact**2 / 2, delta)
+    return Guarantee("zcdp", epsilon, delta, "record", "replace", exact**2 / 2, exact)
+
+
+def test_pure_releases_add_exactly() -> None:
+    tenths = [pure("0.1")] * 10
+    assert total(tenths, Fraction(0)) == Total(Fraction(1), Fraction(0), SUM)
+    assert sum([0.1] * 10) != 1  # floats would not
+    thirds = [pure(Fraction(1, 3)), pure(Fraction(1, 7))]
+    assert total(thirds, Fraction(0)) == Total(Fraction(10, 21), Fraction(0), SUM)
+    assert total([], Fraction(0)) == Total(Fraction(0), Fraction(0), SUM)
+
+
+def test_without_a_delta_nothing_but_pure_releases_has_a_bound() -> None:
+    for release in (approx(1, "1e-9"), zcdp("0.01")):
+        assert total([pure(1), release], Fraction(0)) is None
+    assert total([approx(1, "1e-6"), approx(1, "1e-9")], DELTA) is None
+
+
+def test_approximate_releases_add_both_figures() -> None:
+    found = total([approx(1, "3e-7"), approx("0.5", "7e-7")], DELTA)
+    assert found == Total(Fraction(3, 2), DELTA, SUM)
+
+
+def test_rho_adds_exactly_and_is_converted_once() -> None:
+    found = total([zcdp("0.01"), zcdp("0.02")], DELTA)
+    assert found is not None
+    assert found.delta == DELTA
+    assert found.how == RENYI
+    assert found.epsilon < epsilon_for(Fraction(3, 100), DELTA)
+    # Canonne, Kamath and Steinke 2020, proposition 12, at the best order among many more than dp-accounting tries
+    rho = 0.03
+    orders = (1 + k / 1000 for k in range(100, 200_000))
+    finest = min(rho * a + math.log1p(-1 / a) - math.log(float(DELTA) * a) / (a - 1) for a in orders)
+    assert finest <= found.epsilon < finest + 0.001
+
+
+def test_the_exact_conversion_serves_where_orders_do_not_reach() -> None:
+    found = total([zcdp("1e-9")] * 2, DELTA)  # the best order lies beyond those that dp-accounting tries
+    assert found is not None
+    assert found.how == ZCDP
+    assert found.epsilon == epsilon_for(Fraction(2, 10**9), DELTA)
+
+
+def test_mu_squares_add_and_are_converted_by_the_exact_curve() -> None:
+    releases = [gauss("0.03"), gauss("0.04"), gauss("0.12")]
+    found = total(releases, DELTA)
+    assert found is not None
+    assert found.how == CURVE
+    assert found.epsilon == epsilon_of(Fraction(169, 10**4), DELTA)
+    assert profile(releases, float(found.epsilon)) == pytest.approx(float(DELTA), rel=1e-9)  # nothing is given away
+    added = epsilon_of(Fraction(19, 100) ** 2, DELTA)  # twin: mu itself is added
+    assert added is not None
+    assert profile(releases, float(added)) < float(DELTA) / 100
+    largest = epsilon_of(Fraction(12, 100) ** 2, DELTA)  # twin: only the largest counts
+    assert largest is not None
+    assert profile(releases, float(largest)) > 1.3 * float(DELTA)
+
+
+def test_one_gaussian_without_a_mu_and_all_are_added_as_rho() -> None:
+    old = replace(gauss("0.04"), mu=None)
+    found = total([gauss("0.03"), old], DELTA)
+    assert found == total([replace(gauss("0.03"), mu=None), old], DELTA)
+    assert found is not None
+    assert found.how == RENYI
+    both = total([gauss("0.03"), gauss("0.04")], DELTA)
+    assert both is not None
+    assert both.epsilon < found.epsilon
+
+
+def test_beside_a_curve_what_others_spend_is_added_as_it_is() -> None:
+    found = total([gauss("0.2"), gauss("0.1"), approx("0.5", "1e-7"), pure(1)], DELTA)
+    assert found is not None
+    alone = epsilon_of(Fraction(5, 100), DELTA - Fraction(1, 10**7))
+    assert alone is not None
+    assert (found.epsilon, found.how) == (alone + Fraction(3, 2), CURVE)
+    assert total([gauss("0.2"), approx("0.5", "1e-6")], DELTA) is None  # no delta is left for the curve
+
+
+def test_curves_that_cannot_be_added_leave_the_other_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More releases than the theorem is used for, or more mu: rho and sums are there as before."""
+    monkeypatch.setattr(composition, "MOST_RELEASES", 9)
+    crowd = [gauss("0.01")] * 10
+    fewer, more = total(crowd[1:], DELTA), total(crowd, DELTA)
+    assert fewer is not None
+    assert more is not None
+    assert (fewer.how, more.how) == (CURVE, RENYI)
+    huge = total([gauss("4000")] * 2, DELTA)
+    assert huge is not None
+    assert huge.how != CURVE
+
+
+def test_many_small_pure_releases_cost_less_than_their_sum() -> None:
+    found = total([pure("0.01")] * 1000, DELTA)
+    assert found is not None
+    assert found.epsilon < 2
+    assert total([pure("0.01")] * 1000, Fraction(0)) == Total(Fraction(10), Fraction(0), SUM)
+
+
+def test_one_more_pure_release_never_costs_more_than_its_epsilon() -> None:
+    others = [zcdp("0.02"), *[pure("0.02")] * 300, *[pure("0.3")] * 3, approx("0.1", "1e-8")]
+    before = total(others, DELTA)
+    assert before is not None
+    for epsilon in ("0.001", "0.02", "0.1", "0.3", "2"):
+        after = total([*others, pure(epsilon)], DELTA)
+        assert after is not None
+        assert before.epsilon < after.epsilon <= before.epsilon + Fraction(epsilon)
+
+
+# Mechanisms that have just the guarantee that is charged for them: randomised response, one that shows everything with
+# probability delta and else is randomised response, and the Gaussian. `profile` is the delta at epsilon of all of them.
+
+
+def profile(releases: Sequence[Guarantee], epsilon: float) -> float:
+    rho = sum(float(r.rho) for r in releases if r.rho is not None)
+    answers = [r for r in releases if r.kind != "zcdp"]
+    kept = math.prod(1 - float(r.delta) for r in answers)
+    found = 1 - kept
+    for signs in product((1, -1), repeat=len(answers)):
+        losses = [sign * float(r.epsilon) for sign, r in zip(signs, answers, strict=True)]
+        chance = math.prod(1 / (1 + math.exp(-loss)) for loss in losses)
+        found += kept * chance * gaussian(rho, epsilon - sum(losses))
+    return found
+
+
+def gaussian(rho: float, epsilon: float) -> float:
+    """Balle and Wang 2018, theorem 5, for sensitivity 1 and rho = 1/(2 sigma^2)."""
+    if rho == 0:
+        return max(0.0, 1 - math.exp(epsilon))
+    sigma = 1 / math.sqrt(2 * rho)
+    return float(norm.cdf(0.5 / sigma - epsilon * sigma) - math.exp(epsilon) * norm.cdf(-0.5 / sigma - epsilon * sigma))
+
+
+MIXTURES = {
+    "pure": [pure("0.5"), pure("0.25"), pure(1)],
+    "small ones": [pure("0.1")] * 10,
+    "one Gaussian": [zcdp("0.05")],
+    "Gaussians": [zcdp("0.001"), zcdp("0.1"), zcdp("0.02")],
+    "approximate": [approx(1, "1e-7"), approx("0.5", "2e-7")],
+    "pure and Gaussian": [pure("0.1"), pure("1.5"), zcdp("0.05"), zcdp("0.005")],
+    "curves": [gauss("0.03"), gauss("0.2"), gauss("0.11")],
+    "a curve and others": [gauss("0.2"), pure("0.5"), approx("0.3", "4e-7")],
+    "all kinds": [pure("0.2")] * 4 + [approx("0.3", "4e-7"), zcdp("0.03"), zcdp("0.001")],
+}
+
+
+@pytest.mark.parametrize("name", MIXTURES)
+def test_no_bound_is_below_what_a_mechanism_spends(name: str) -> None:
+    found = total(MIXTURES[name], DELTA)
+    assert found is not None
+    assert profile(MIXTURES[name], float(found.epsilon)) <= float(found.delta) * (1 + 1e-9) + 1e-12
+
+
+TWINS = {
+    "one release forgotten": lambda releases: total(releases[:-1], DELTA),
+    "the largest instead of the sum": lambda releases: max(
+        (total([r], DELTA) for r in releases), key=lambda t: t.epsilon, default=None
+    ),
+    "pure as epsilon^2/8": lambda releases: total([thinner(r) for r in releases], DELTA),
+    "mu halved": lambda releases: total([replace(r, mu=r.mu and r.mu / 2) for r in releases], DELTA),
+    "rho halved": lambda releases: total([halved(r) for r in releases], DELTA),
+}
+
+
+def thinner(release: Guarantee) -> Guarantee:
+    return zcdp(release.epsilon**2 / 32) if release.kind == "pure" else release
+
+
+def halved(release: Guarantee) -> Guarantee:
+    return zcdp(release.rho / 2) if release.rho is not None and release.mu is None else release
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_wrong_sum_is_caught(name: str) -> None:
+    caught = 0
+    for releases in MIXTURES.values():
+        found = TWINS[name](releases)
+        caught += profile(releases, float(found.epsilon)) > float(DELTA) * 1.01
+    assert caught >= 1
+
+
+def test_units_and_adjacencies_have_no_sum() -> None:
+    of_party = Guarantee("pure", Fraction(1), Fraction(0), "party", "party")
+    for other in (of_party, Guarantee("pure", Fraction(1), Fraction(0), "record", "addremove")):
+        with pytest.raises(ValueError, match="no sum"):
+            total([pure(1), other], Fraction(0))
+
+
+def test_a_statement_is_charged_exactly_where_its_epsilon_is_known() -> None:
+    tenth = Fraction(1, 10)
+    stated = PrivacyStatement("pure", round_up(tenth), 0.0, "record", "replace", "everybody", ())
+    assert Guarantee.of(stated, tenth).epsilon == tenth
+    assert Guarantee.of(stated).epsilon == Fraction(0.1) > tenth  # the float as it is, rounded up
+    with pytest.raises(ValueError, match="another epsilon"):
+        Guarantee.of(stated, Fraction(1, 20))
+    mu = float(mu_for(Fraction(1), DELTA))
+    curve = PrivacyStatement("zcdp", 1.0, 1e-6, "record", "replace", "everybody", (), mu**2 / 2, mu)
+    assert (Guarantee.of(curve).mu, Guarantee.of(replace(curve, mu=None)).mu) == (Fraction(mu), None)
+    nothing = PrivacyStatement("none", None, 0.0, "record", "replace", "nobody", ())
+    with pytest.raises(InputError, match="kind"):
+        Guarantee.of(nothing)
+
+
+@pytest.mark.parametrize(
+    ("fields", "word"),
+    [
+        (("none", 1, 0, "record", "replace", None), "kind"),
+        (("pure", 0, 0, "record", "replace", None), "epsilon"),
+        (("pure", 1, "1e-6", "record", "replace", None), "delta"),
+        (("approx", 1, 0, "record", "replace", None), "delta"),
+        (("approx", 1, 1, "record", "replace", None), "delta"),
+        (("zcdp", 1, "1e-6", "record", "replace", None), "rho"),
+        (("pure", 1, 0, "record", "replace", "1"), "rho"),
+        (("pure", 1, 0, "record", "party", None), "adjacency"),
+        (("pure", 1, 0, "planet", "replace", None), "unit"),
+        (("pure", "1e101", 0, "record", "replace", None), "epsilon"),
+    ],
+)
+def test_fields_that_contradict_each_other_are_refused(fields: tuple[str, ...], word: str) -> None:
+    kind, epsilon, delta, unit, adjacency, rho = fields
+    with pytest.raises(InputError, match=word):
+        Guarantee(kind, Fraction(epsilon), Fraction(delta), unit, adjacency, None if rho is None else Fraction(rho))
+
+
+def test_only_curves_wait_for_dp_accounting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(composition, "_converted", lambda *_: pytest.fail("nothing here is a curve"))
+    assert total([pure(1)], Fraction(0)) is not None
+    assert total([approx(1, "1e-7")], DELTA) is not None
+
+
+def test_hostile_denominators_are_rounded_up_and_stay_short() -> None:
+    epsilons = [Fraction(1, 10**300 + k) + Fraction(1, 1000) for k in range(1, 400)]
+    releases = [Guarantee("pure", e, Fraction(0), "record", "replace") for e in epsilons]
+    found = total(releases, Fraction(0))
+    assert found is not None
+    assert found.epsilon.denominator.bit_length() <= 4096
+    assert sum(epsilons[:9]) < found.epsilon < Fraction(400, 1000)
+    assert sum(epsilons, Fraction(0)) <= found.epsilon <= sum(epsilons, Fraction(0)) + Fraction(400, 1 << 2048)
+    with_delta = total(releases, DELTA)
+    assert with_delta is not None
+    assert with_delta.epsilon <= found.epsilon
+
+
+def test_a_mu_goes_with_zcdp_and_is_within_the_reach_of_the_curve() -> None:
+    for wrong in (replace(pure(1), kind="pure"), approx(1, "1e-7")):
+        with pytest.raises(InputError, match="mu: wanted one for kind zcdp alone"):
+            replace(wrong, mu=Fraction(1, 10))
+    for mu in (Fraction(0), Fraction(1, 1 << 65), Fraction(4097)):
+        with pytest.raises(InputError, match=r"mu: wanted a number from 2\*\*-64 to 2\*\*12"):
+            replace(zcdp("0.1"), mu=mu)

@@ -1,0 +1,260 @@
+"""A ledger whose process is killed before any statement, and one that several processes charge at the same time.
+
+This file is also the program that the tests start: it forks, so it has to be a process without threads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from support.spending import Spending
+
+from smc_dp.core.errors import InputError
+from smc_dp.privacy.ledger import storage
+from smc_dp.privacy.ledger.entry import Entry
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.history import Account, OverBudgetError
+from smc_dp.privacy.ledger.ledger import Ledger
+
+DATA, RUN = "a" * 64, "c" * 64
+SESSION, LABELS = b"s" * 32, ("sum 1", "sum 2")
+HALF = Guarantee("pure", Fraction(1, 2), Fraction(0), "record", "replace")
+WHOLE = Guarantee("pure", Fraction(1), Fraction(0), "record", "replace")
+ACCOUNT = Account("record", "replace")
+PROCESSES, TESTS = 6, Path(__file__).parents[2]
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+
+
+def started(job: str, folder: Path) -> dict[str, object]:
+    """What the program prints."""
+    places = os.pathsep.join(map(str, (TESTS.parent, TESTS)))
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": places}
+    command = [sys.executable, __file__, job, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def lost(folder: Path, deaths: list[str]) -> list[int]:
+    """The deaths after which a ledger is broken, or says less than had been reported."""
+    found = []
+    for number, reported in enumerate(deaths):
+        path = folder / f"{number}.ledger"
+        states = []
+        if path.exists():
+            with Ledger.open(path) as ledger:
+                states = [entry.state for entry in ledger.history().entries]
+        wanted = {
+            "nothing": [],
+            "reserved": ["limit", "reserved"],
+            "released": ["limit", "reserved", "released"],
+            "twice": ["limit", "reserved", "reserved"],
+        }[reported]
+        if states[: len(wanted)] != wanted:
+            found.append(number)
+    return found
+
+
+def test_killed_before_any_statement(tmp_path: Path) -> None:
+    """The chain holds and no charge is lost: once reserve has returned, it is there whatever happened."""
+    deaths = list(map(str, json.loads(json.dumps(started("crash", tmp_path)["deaths"]))))
+    assert len(deaths) >= 15
+    assert {*deaths} == {"nothing", "reserved", "released"}
+    assert lost(tmp_path, deaths) == []
+
+
+def test_reporting_before_it_is_written_is_caught(tmp_path: Path) -> None:
+    """The twin: the release is on its way before the reservation is."""
+    deaths = list(map(str, json.loads(json.dumps(started("late", tmp_path)["deaths"]))))
+    assert len(lost(tmp_path, deaths)) >= 3
+
+
+def test_spending_is_written_when_it_returns(tmp_path: Path) -> None:
+    """Killed before any statement: what was reported is there, and asked for again it costs no more."""
+    deaths = list(map(str, json.loads(json.dumps(started("spend", tmp_path)["deaths"]))))
+    assert {*deaths} == {"nothing", "reserved", "twice"}
+    assert lost(tmp_path, deaths) == []
+    assert deaths[-1] == "twice"
+    for path in tmp_path.glob("*.ledger"):
+        with Ledger.open(path) as ledger:
+            for _ in range(2):
+                for label in LABELS:
+                    Spending(ledger, DATA, "m", HALF, SESSION)(label)
+            assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "reserved"]
+
+
+def test_spending_that_is_written_later_is_caught(tmp_path: Path) -> None:
+    """The twin: it remembers what to charge, and charges when the role has ended."""
+    deaths = list(map(str, json.loads(json.dumps(started("spend later", tmp_path)["deaths"]))))
+    assert len(lost(tmp_path, deaths)) >= 3
+
+
+def test_one_of_many_gets_the_last_budget(tmp_path: Path) -> None:
+    assert started("race", tmp_path)["winners"] == 1
+    with Ledger.open(tmp_path / "x") as ledger:
+        assert len(ledger.history().entries) == 2
+
+
+def test_many_who_ask_for_the_same_release_are_charged_once(tmp_path: Path) -> None:
+    assert started("same", tmp_path)["winners"] == PROCESSES
+    with Ledger.open(tmp_path / "x") as ledger:
+        assert len(ledger.history().entries) == 2
+
+
+def test_checking_first_and_charging_later_lets_several_win(tmp_path: Path) -> None:
+    """The twin: limit check and reservation in two transactions."""
+    winners = started("careless", tmp_path)["winners"]
+    assert isinstance(winners, int)
+    assert winners > 1
+
+
+def test_many_make_the_same_ledger(tmp_path: Path) -> None:
+    assert started("create", tmp_path)["winners"] == 1
+    with Ledger.open(tmp_path / "x") as ledger:
+        assert ledger.history().limit.epsilon == 1
+    assert os.listdir(tmp_path) == ["x"]
+
+
+# The program.
+
+
+def crash(folder: Path, doomed: Callable[[Path, int], None]) -> dict[str, object]:
+    """Kill a child before its first, second, ... statement until one lives; what each had reported by then."""
+    deaths = []
+    for number in range(200):
+        report, into = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(report)
+            kill_before(number)
+            doomed(folder / f"{number}.ledger", into)
+            os._exit(0)
+        os.close(into)
+        _, status = os.waitpid(child, 0)
+        with os.fdopen(report, "rb") as file:
+            said = file.read().decode().split()
+        deaths.append(said[-1] if said else "nothing")
+        if os.waitstatus_to_exitcode(status) == 0:
+            return {"deaths": deaths}
+    raise RuntimeError("the child never lived")
+
+
+def kill_before(last: int) -> None:
+    """End this process, as a power cut would, before this statement of any ledger."""
+    left = iter(range(last))
+    connected = storage.connected
+
+    def traced(path: Path) -> sqlite3.Connection:
+        connection = connected(path)
+        connection.set_trace_callback(lambda _: None if next(left, None) is not None else os.kill(os.getpid(), 9))
+        return connection
+
+    storage.connected = traced
+
+
+def in_order(path: Path, report: int) -> None:
+    with Ledger.create(path, Fraction(1)) as ledger:
+        number = ledger.reserve(DATA, "m", HALF, RUN)
+        os.write(report, b"reserved ")
+        ledger.settle(number, "released", RUN)
+        os.write(report, b"released ")
+
+
+def late(path: Path, report: int) -> None:
+    with Ledger.create(path, Fraction(1)) as ledger:
+        os.write(report, b"reserved ")
+        number = ledger.reserve(DATA, "m", HALF, RUN)
+        ledger.settle(number, "released", RUN)
+
+
+def spent(path: Path, report: int) -> None:
+    with Ledger.create(path, Fraction(1)) as ledger:
+        spend = Spending(ledger, DATA, "m", HALF, SESSION)
+        for label, said in zip(LABELS, (b"reserved ", b"twice "), strict=True):
+            spend(label)
+            os.write(report, said)
+
+
+def spent_later(path: Path, report: int) -> None:
+    with Ledger.create(path, Fraction(1)) as ledger:
+        labels: list[str] = []
+        for label, said in zip(LABELS, (b"reserved ", b"twice "), strict=True):
+            labels.append(label)
+            os.write(report, said)
+        for label in labels:
+            Spending(ledger, DATA, "m", HALF, SESSION)(label)
+
+
+def raced(attempt: Callable[[], None]) -> dict[str, object]:
+    """How many of several processes succeed when they all begin at once."""
+    wait, go = os.pipe()
+    children = []
+    for _ in range(PROCESSES):
+        child = os.fork()
+        if child == 0:
+            os.close(go)
+            os.read(wait, 1)  # until the other end is closed
+            try:
+                attempt()
+            except OverBudgetError:
+                os._exit(1)
+            except InputError as error:
+                os._exit(1 if "exists already" in str(error) else 2)
+            os._exit(0)
+        children.append(child)
+    os.close(go)
+    codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    if set(codes) - {0, 1}:
+        raise RuntimeError(f"exit codes {codes}")
+    return {"winners": codes.count(0)}
+
+
+def careful(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        ledger.reserve(DATA, "m", WHOLE, secrets.token_hex(32))
+
+
+def the_same(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        ledger.reserve(DATA, "m", WHOLE, RUN)
+
+
+def careless(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        if not ledger.spent(ACCOUNT, WHOLE).fits:
+            raise OverBudgetError
+        time.sleep(0.3)
+        with ledger._transaction("BEGIN IMMEDIATE") as (_, history):
+            made = Entry(
+                len(history.entries) + 1, "reserved", "2026-01-31T12:00:00Z", None, DATA, "record", "replace", "m",
+                "pure", WHOLE.epsilon, WHOLE.delta, None, RUN,
+            )  # fmt: skip
+            ledger._append(made.after(history.head))
+
+
+def program(job: str, folder: Path) -> dict[str, object]:
+    path = folder / "x"
+    doomed = {"crash": in_order, "late": late, "spend": spent, "spend later": spent_later}
+    if job in doomed:
+        return crash(folder, doomed[job])
+    if job == "create":
+        return raced(lambda: Ledger.create(path, Fraction(1)).close())
+    Ledger.create(path, Fraction(1)).close()
+    attempt = {"race": careful, "same": the_same, "careless": careless}[job]
+    return raced(lambda: attempt(path))
+
+
+if __name__ == "__main__":
+    print(json.dumps(program(sys.argv[1], Path(sys.argv[2]))))

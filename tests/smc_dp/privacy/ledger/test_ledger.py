@@ -1,0 +1,761 @@
+"""The ledger's file: append-only, chained, exact, and unusable ones are refused in one line."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import sqlite3
+import stat
+import struct
+import tempfile
+import time
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from smc_dp.cli.main import main
+from smc_dp.core.errors import InputError
+from smc_dp.data.federation import Rows
+from smc_dp.data.fingerprint import as_read
+from smc_dp.privacy.gaussian import epsilon_of, mu_for
+from smc_dp.privacy.ledger import export
+from smc_dp.privacy.ledger.composition import CURVE
+from smc_dp.privacy.ledger.entry import COLUMNS, Entry
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.history import Account, BrokenLedgerError, History, Limit, OverBudgetError
+from smc_dp.privacy.ledger.ledger import Ledger
+from smc_dp.privacy.ledger.numbers import at_least, at_most, from_text, to_text
+from smc_dp.privacy.ledger.storage import MAX_BYTES, SCHEMA
+
+DATA, OTHER, RUN, RELEASE = ("a" * 64, "b" * 64, "c" * 64, "d" * 64)
+DATE = "2026-01-31T12:00:00Z"
+ACCOUNT = Account("record", "replace")
+
+
+def anew() -> str:
+    """The key of a release that nobody made before."""
+    return secrets.token_hex(32)
+
+
+def pure(epsilon: object, unit: Any = "record", adjacency: Any = "replace") -> Guarantee:
+    return Guarantee("pure", Fraction(str(epsilon)), Fraction(0), unit, adjacency)
+
+
+@pytest.fixture(scope="module")
+def north(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger with a release, a reservation that came to nothing, and one without outcome."""
+    path = tmp_path_factory.mktemp("north") / "north.ledger"
+    with Ledger.create(path, Fraction(1)) as ledger:
+        for state in ("released", "void", None):
+            number = ledger.reserve(DATA, "pathak2010", pure("0.1"), anew())
+            if state:
+                ledger.settle(number, state, RELEASE if state == "released" else None)
+    return path
+
+
+@pytest.fixture
+def path(north: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be spoilt."""
+    return Path(shutil.copy(north, tmp_path))
+
+
+def raw(path: Path, *, guarded: bool = False) -> sqlite3.Connection:
+    """The file as anybody may open it, without its triggers unless `guarded`."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    if not guarded:
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            connection.execute(f"DROP TRIGGER {name}")
+    return connection
+
+
+def tampered(path: Path, *statements: str) -> None:
+    """Change the file behind the ledger's back, and put the triggers back."""
+    guards = [sql for (sql,) in raw(path, guarded=True).execute("SELECT sql FROM sqlite_master WHERE type = 'trigger'")]
+    connection = raw(path)
+    for statement in (*statements, *guards):
+        connection.execute(statement)
+    connection.close()
+
+
+def test_spent_is_what_was_reserved_and_is_not_void(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        standing = ledger.spent(ACCOUNT)
+        assert standing.total is not None
+        assert (standing.total.epsilon, standing.left) == (Fraction(1, 5), Fraction(4, 5))
+        assert [e.state for e in ledger.history().entries] == [
+            "limit",
+            *["reserved", "released"],
+            "reserved",
+            "void",
+            "reserved",
+        ]
+
+
+def test_ten_tenths_are_one_and_nothing_more_fits(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "x", Fraction(1)) as ledger:
+        for _ in range(10):
+            ledger.reserve(DATA, "m", pure("0.1"), anew())
+        assert ledger.spent(ACCOUNT).left == 0
+        before = ledger.history()
+        with pytest.raises(
+            OverBudgetError, match=r"spent 1 of epsilon 1, this run asks for epsilon 1e-9, 0 is left"
+        ) as e:
+            ledger.reserve(DATA, "m", pure("1e-9"), anew())
+        assert DATA[:8] not in str(e.value)
+        assert ledger.history() == before
+
+
+def test_the_same_key_is_one_charge(path: Path) -> None:
+    """Twice the same, released or not, is the entry that stands; the twin, which always appends, charges twice."""
+    with Ledger.open(path) as ledger:
+        run = anew()
+        number = ledger.reserve(DATA, "m", pure("0.7"), run)
+        before = ledger.history()
+        assert ledger.reserve(DATA, "m", pure("0.7"), run) == number  # though another 0.7 would not fit
+        assert ledger.history() == before
+        ledger.settle(number, "released", RELEASE)
+        before = ledger.history()
+        assert ledger.reserve(DATA, "m", pure("0.7"), run) == number
+        assert ledger.history() == before
+        assert ledger.reserve(DATA, "m", pure("0.05"), anew()) == number + 2
+    twin = History(before.start, (*before.entries, before.reserved(DATA, "m", pure("0.1"), run, DATE)))
+    assert len(twin.charged[ACCOUNT]) == len(before.charged[ACCOUNT]) + 1
+
+
+@pytest.mark.parametrize("state", [None, "released", "void"])
+def test_a_key_means_one_release(path: Path, state: Any) -> None:
+    with Ledger.open(path) as ledger:
+        run = anew()
+        number = ledger.reserve(DATA, "m", pure("0.1"), run)
+        if state:
+            ledger.settle(number, state, RELEASE if state == "released" else None)
+        before = ledger.history()
+        for what, dataset, mechanism, guarantee in (
+            ("data set", OTHER, "m", pure("0.1")),
+            ("mechanism", DATA, "n", pure("0.1")),
+            ("guarantee", DATA, "m", pure("0.2")),
+            ("guarantee", DATA, "m", pure("0.1", "record", "addremove")),
+        ):
+            with pytest.raises(InputError, match=f"entry {number} has the same run and another {what}") as caught:
+                ledger.reserve(dataset, mechanism, guarantee, run)
+            assert DATA[:8] not in str(caught.value)
+        assert ledger.history() == before
+
+
+def test_what_came_to_nothing_is_charged_anew(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        run = anew()
+        first = ledger.reserve(DATA, "m", pure("0.1"), run)
+        ledger.settle(first, "void")
+        spent = ledger.spent(ACCOUNT).left
+        again = ledger.reserve(DATA, "m", pure("0.1"), run)
+        assert again == first + 2
+        assert ledger.spent(ACCOUNT).left == spent - Fraction(1, 10)
+        assert ledger.reserve(DATA, "m", pure("0.1"), run) == again
+        ledger.settle(again, "void")
+        ledger.reserve(DATA, "m", pure("0.75"), anew())
+        with pytest.raises(OverBudgetError):  # others may have had it by then
+            ledger.reserve(DATA, "m", pure("0.1"), run)
+
+
+def test_units_and_adjacencies_have_budgets_of_their_own(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "x", Fraction(1)) as ledger:
+        for guarantee in (pure(1), pure(1, "record", "addremove"), pure(1, "party", "party")):
+            ledger.check(guarantee)
+            ledger.reserve(DATA, "m", guarantee, anew())
+            with pytest.raises(OverBudgetError):
+                ledger.check(guarantee)
+            with pytest.raises(OverBudgetError):
+                ledger.reserve(DATA, "m", guarantee, anew())
+        assert len(ledger.history().charged) == 3
+
+
+def test_another_data_set_does_not_have_the_budget_again(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "x", Fraction(1)) as ledger:
+        ledger.reserve(DATA, "m", pure("0.6"), anew())
+        ledger.reserve(OTHER, "m", pure("0.1"), anew())
+        with pytest.raises(OverBudgetError, match=r"spent 0\.7 of epsilon 1"):
+            ledger.reserve(OTHER, "m", pure("0.4"), anew())
+        history = ledger.history()
+    assert history.standing(ACCOUNT).left == Fraction(3, 10)
+    apart = history.by_data_set(ACCOUNT)  # the twin, a budget for each data set, would have let it pass
+    assert {name: standing.left for name, standing in apart.items()} == {DATA: Fraction(2, 5), OTHER: Fraction(9, 10)}
+
+
+def test_a_ledger_of_very_many_data_sets_is_shown_soon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A stranger's ledger may hold tens of thousands: sums of the first thousand are shown, and every entry."""
+    limit = History.opened("0" * 64, Limit(Fraction(1000), Fraction(1, 1000)), "2026-01-01T00:00:00Z")
+    entries, sets = list(limit.entries), 3000
+    for number in range(2, sets + 2):
+        mu = Fraction(number, 1 << 20)
+        figures: dict[str, Any] = {"epsilon": Fraction(1), "delta": Fraction(1, 10**6), "rho": mu**2 / 2, "mu": mu}
+        made = Entry(
+            number, "reserved", "2026-01-01T00:00:00Z", dataset=f"{number:064x}", unit="record", adjacency="replace",
+            mechanism="m", kind="zcdp", run=f"{number:064x}", **figures,
+        )  # fmt: skip
+        entries.append(made.after(entries[-1].digest))
+    path = tmp_path / "many.json"
+    path.write_text(export.to_json(History("0" * 64, tuple(entries))))
+    before = time.process_time()
+    assert main(["ledger", "show", str(path)]) == 0
+    assert time.process_time() - before < 6
+    lines = capsys.readouterr().out.splitlines()
+    assert "  and 2,000 data sets more, each with its own entries below" in lines
+    assert sum("reserved" in line for line in lines) == sets
+    assert main(["ledger", "show", str(path), "--json"]) == 0
+    account = json.loads(capsys.readouterr().out)["accounts"][0]
+    assert (len(account["data_sets"]), account["data_sets_left_out"]) == (1000, 2000)
+
+
+def test_an_outcome_comes_once_and_after_its_reservation(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        for number in (0, 1, 2, 3, 99):
+            with pytest.raises(ValueError, match=r"reservation|settled"):
+                ledger.settle(number, "void")
+        ledger.settle(6, "released", RELEASE)
+        with pytest.raises(ValueError, match="settled already"):
+            ledger.settle(6, "void")
+    with Ledger.open(path) as ledger, pytest.raises(InputError, match="run: does not go"):
+        ledger.settle(ledger.reserve(DATA, "m", pure("0.1"), anew()), "void", RELEASE)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE entries SET epsilon = '1/1000' WHERE number = 2",
+        "DELETE FROM entries WHERE number = 6",
+        "DELETE FROM entries",
+        "INSERT OR REPLACE INTO entries SELECT * FROM entries WHERE number = 2",
+        "INSERT OR REPLACE INTO entries (number, refers) VALUES (7, 2)",
+        "INSERT INTO entries (number) VALUES (9)",
+        "INSERT INTO entries (state) VALUES ('void')",
+        "UPDATE secret SET key = zeroblob(32)",
+        "DELETE FROM secret",
+        "INSERT INTO secret VALUES (zeroblob(32))",
+    ],
+)
+def test_the_file_itself_refuses_changes(path: Path, statement: str) -> None:
+    before = path.read_bytes()
+    connection = raw(path, guarded=True)
+    with pytest.raises(sqlite3.IntegrityError):
+        connection.execute(statement)
+    connection.close()
+    assert path.read_bytes() == before
+    unguarded = raw(path)  # the twin without triggers takes it
+    if "(9)" not in statement and "('void')" not in statement and "SELECT" not in statement:
+        assert unguarded.execute(statement).rowcount != 0
+    unguarded.close()
+
+
+CHANGES = {
+    "state": ("'void'", 3),
+    "date": ("'2020-01-01T00:00:00Z'", 2),
+    "refers": ("6", 3),
+    "dataset": (f"'{OTHER}'", 2),
+    "unit": ("'party'", 2),
+    "adjacency": ("'addremove'", 2),
+    "mechanism": ("'wsum'", 2),
+    "kind": ("'approx'", 2),
+    "epsilon": ("'1/1000'", 2),
+    "delta": ("'1/1000'", 2),
+    "rho": ("'1/1000'", 2),
+    "mu": ("'1/1000'", 2),
+    "run": (f"'{OTHER}'", 2),
+    "previous": (f"'{OTHER}'", 3),
+    "digest": (f"'{OTHER}'", 3),
+    "number": ("99", 6),
+}
+
+
+def test_every_column_is_tampered_with() -> None:
+    assert set(CHANGES) == set(COLUMNS)
+
+
+@pytest.mark.parametrize("column", CHANGES)
+def test_a_changed_column_is_noticed(path: Path, column: str) -> None:
+    value, number = CHANGES[column]
+    tampered(path, f"UPDATE entries SET {column} = {value} WHERE number = {number}")
+    with pytest.raises(InputError) as caught:
+        export.read(path)
+    assert str(caught.value).count("\n") == 0
+    with Ledger.open(path) as ledger, pytest.raises(InputError):
+        ledger.reserve(OTHER, "m", pure("0.1"), anew())
+
+
+@pytest.mark.parametrize("column", ["date", "dataset", "adjacency", "mechanism", "epsilon", "run"])
+def test_the_chain_is_what_notices(path: Path, column: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    value, number = CHANGES[column]
+    tampered(path, f"UPDATE entries SET {column} = {value} WHERE number = {number}")
+    with pytest.raises(BrokenLedgerError, match=f"entry {number} is not what was written"):
+        export.read(path)
+    monkeypatch.setattr("smc_dp.privacy.ledger.history._check_chain", lambda history: None)  # the twin without a chain
+    assert export.read(path).entries
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("DELETE FROM entries WHERE number = 4",),
+        ("DELETE FROM entries WHERE number = 2", "DELETE FROM entries WHERE number = 3"),
+        ("UPDATE entries SET number = 0 WHERE number = 2", "UPDATE entries SET number = 2 WHERE number = 4"),
+        ("DELETE FROM entries",),
+        ("UPDATE secret SET key = randomblob(32)",),
+    ],
+)
+def test_missing_entries_and_another_key_are_noticed(path: Path, statements: tuple[str, ...]) -> None:
+    tampered(path, *statements)
+    with pytest.raises(InputError):
+        export.read(path)
+
+
+def test_what_the_chain_does_not_notice(path: Path) -> None:
+    """A cut end: the head is printed so that it can be kept elsewhere."""
+    with Ledger.open(path) as ledger:
+        head = ledger.history().head
+    tampered(path, "DELETE FROM entries WHERE number = 6")
+    with Ledger.open(path) as ledger:
+        assert ledger.history().head != head
+
+
+def rewritten(history: History, *changes: Entry) -> list[dict[str, object]]:
+    """All entries anew, in a chain that holds."""
+    by_number = {entry.number: entry for entry in (*history.entries, *changes)}
+    previous, rows = history.start, []
+    for number in sorted(by_number):
+        linked = by_number[number].after(previous)
+        previous = linked.digest
+        rows.append(linked.values())
+    return rows
+
+
+def test_a_chain_that_holds_is_not_enough(path: Path) -> None:
+    history = export.read(path)
+    assert History.read(history.start, rewritten(history)) == history
+    second = history.entries[1]
+    for change, words in (
+        (Entry(7, "void", second.date, refers=2), "two outcomes"),
+        (Entry(7, "void", second.date, refers=3), "no reservation"),
+        (Entry(7, "void", second.date, refers=7), "no reservation"),
+        (Entry(7, "limit", second.date, epsilon=Fraction(9), delta=Fraction(0)), "no other"),
+        (replace(second, number=8), "entry 7 is missing"),
+    ):
+        with pytest.raises(BrokenLedgerError, match=words):
+            History.read(history.start, rewritten(history, change))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"epsilon": "2/20"}, "lowest terms"),
+        ({"epsilon": "0.1"}, "lowest terms"),
+        ({"epsilon": 0.1}, "lowest terms"),
+        ({"epsilon": "-1/10"}, "lowest terms"),
+        ({"epsilon": "1/0"}, "lowest terms"),
+        ({"epsilon": "9" * 5000 + "/1"}, "lowest terms"),
+        ({"epsilon": None}, "epsilon"),
+        ({"number": True}, "number"),
+        ({"number": 10**10}, "number"),
+        ({"state": ["void"]}, "state"),
+        ({"refers": 1.5, "state": "void"}, "does not go"),
+        ({"dataset": "A" * 64}, "hexadecimal"),
+        ({"dataset": b"a" * 64}, "hexadecimal"),
+        ({"mechanism": "a\x1b[2J"}, "printable"),
+        ({"mechanism": "m" * 101}, "printable"),
+        ({"date": "yesterday"}, "date"),
+        ({"kind": "none"}, "kind"),
+        ({"unit": "party"}, "adjacency"),
+        ({"extra": 1}, "unknown key"),
+    ],
+)
+def test_what_is_no_entry_is_refused(path: Path, change: dict[str, object], words: str) -> None:
+    row = export.read(path).entries[1].values()
+    assert Entry.read(row).values() == row
+    with pytest.raises(InputError, match=words):
+        Entry.read({**row, **change})
+
+
+def unusable(tmp_path: Path, name: str, good: Path) -> Path:
+    path = tmp_path / "bad"
+    if name in ("missing", "folder", "link"):
+        {"missing": lambda: None, "folder": path.mkdir, "link": lambda: path.symlink_to(good)}[name]()
+    elif name == "huge":
+        with path.open("wb") as file:
+            file.truncate(MAX_BYTES + 1)
+    elif name in ("empty", "text", "cut short", "scrambled"):
+        whole = good.read_bytes()
+        scrambled = whole[:5000] + bytes(b ^ 255 for b in whole[5000:9000]) + whole[9000:]
+        content = {"empty": b"", "text": b"number,state\n" * 99, "cut short": whole[:-9000], "scrambled": scrambled}
+        path.write_bytes(content[name])
+    else:
+        shutil.copy(good, path)
+        connection = sqlite3.connect(path, isolation_level=None)
+        connection.execute(SCHEMAS[name])
+        connection.close()
+    return path
+
+
+SCHEMAS = {
+    "another trigger": "CREATE TRIGGER spy AFTER INSERT ON entries BEGIN UPDATE secret SET key = 1; END",
+    "a missing trigger": "DROP TRIGGER no_delete",
+    "another table": "CREATE TABLE more (x)",
+    "a view": "CREATE VIEW v AS WITH RECURSIVE f(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM f) SELECT x FROM f",
+    "an index": "CREATE INDEX i ON entries (date)",
+    "another column": "ALTER TABLE entries ADD COLUMN note",
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["missing", "folder", "link", "huge", "empty", "text", "cut short", "scrambled", *SCHEMAS]
+)
+def test_an_unusable_file_is_one_line(
+    tmp_path: Path, path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = unusable(tmp_path, name, path)
+    assert main(["ledger", "check", str(bad)]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert str(bad) in printed.err
+    with pytest.raises(InputError), Ledger.open(bad) as ledger:
+        ledger.reserve(DATA, "m", pure("0.1"), anew())
+
+
+def journal_naming(victim: Path, ledger: Path) -> bytes:
+    """A journal that restores the ledger's first page as it is, and says that it is one of several databases."""
+    content, size = ledger.read_bytes(), 4096
+    magic = bytes.fromhex("d9d505f920a163d7")
+    head = (magic + struct.pack(">5I", 1, 0, len(content) // size, 512, size)).ljust(512, b"\0")
+    page = struct.pack(">I", 1) + content[:size] + struct.pack(">I", sum(content[size - 200 : 0 : -200]))
+    name = str(victim).encode()
+    return head + page + struct.pack(">I", 2**30 // size + 1) + name + struct.pack(">2I", len(name), sum(name)) + magic
+
+
+def test_a_journal_cannot_delete_another_file(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    victim = tmp_path / "precious"
+    victim.write_text("precious")
+    journal = path.with_name(f"{path.name}-journal")
+    journal.write_bytes(journal_naming(victim, path))
+    with pytest.raises(InputError, match="its journal names another file"):
+        export.read(path)
+    assert victim.exists()
+    monkeypatch.setattr(
+        "smc_dp.privacy.ledger.storage._refuse_beside", lambda path: None
+    )  # the twin that does not look
+    assert export.read(path).entries
+    assert not victim.exists()
+
+
+@pytest.mark.parametrize("name", ["folder", "link", "huge", "wal", "shm"])
+def test_what_no_ledger_has_beside_it_is_refused(path: Path, tmp_path: Path, name: str) -> None:
+    beside = path.with_name(f"{path.name}-{name if name in ('wal', 'shm') else 'journal'}")
+    unusable(tmp_path, name if name in ("folder", "link", "huge") else "empty", path).rename(beside)
+    with pytest.raises(InputError, match=r"journal|write-ahead log"):
+        export.read(path)
+    if beside.is_dir():
+        beside.rmdir()
+    else:
+        beside.unlink()
+    assert export.read(path).entries
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, tuple[Entry, ...]]:
+    """The bytes of a ledger and what it says."""
+    path = tmp_path_factory.mktemp("good") / "x"
+    with Ledger.create(path, Fraction(1)) as ledger:
+        ledger.reserve(DATA, "pathak2010", pure("0.1"), anew())
+        entries = ledger.history().entries
+    return path.read_bytes(), entries
+
+
+@settings(max_examples=150, deadline=None)
+@given(at=st.integers(0, 16383), bits=st.integers(1, 255))
+def test_a_flipped_byte_is_refused_or_changes_nothing(
+    good: tuple[bytes, tuple[Entry, ...]], at: int, bits: int
+) -> None:
+    content, entries = bytearray(good[0]), good[1]
+    content[at % len(content)] ^= bits
+    with tempfile.TemporaryDirectory() as folder:
+        bad = Path(folder) / "bad"
+        bad.write_bytes(content)
+        with contextlib.suppress(InputError):
+            assert export.read(bad).entries == entries
+
+
+def test_a_locked_ledger_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("smc_dp.privacy.ledger.storage._WAIT", 0.05)
+    connection = raw(path, guarded=True)
+    connection.execute("BEGIN IMMEDIATE")
+    with Ledger.open(path) as ledger, pytest.raises(InputError, match="in use by another process"):
+        ledger.reserve(DATA, "m", pure("0.1"), anew())
+    connection.close()
+
+
+def test_making_one_is_private_and_never_over_another(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    Ledger.create(path, Fraction(1)).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="exists already"):
+        Ledger.create(path, Fraction(2))
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["x"]
+    for epsilon, delta in ((Fraction(0), Fraction(0)), (Fraction(1), Fraction(1)), (Fraction(1), Fraction(-1))):
+        with pytest.raises(InputError):
+            Ledger.create(tmp_path / "y", epsilon, delta)
+    with pytest.raises(InputError, match="cannot be made"):
+        Ledger.create(tmp_path / "no" / "y", Fraction(1))
+
+
+def examples(rows: list[list[float]], labels: list[int]) -> Rows:
+    return Rows(np.array(rows), (np.array(labels) + 1) // 2)
+
+
+def named(ledger: Ledger, rows: Rows) -> str:
+    """Return the name of these rows in this ledger."""
+    return ledger.dataset(lambda key: as_read(key, rows))
+
+
+def test_a_data_set_has_one_name_in_one_ledger_only(tmp_path: Path) -> None:
+    rows = examples([[0.0, 0.5], [0.25, 0.0], [0.0, 0.5]], [1, -1, 1])
+    with Ledger.create(tmp_path / "x", Fraction(1)) as x, Ledger.create(tmp_path / "y", Fraction(1)) as y:
+        name = named(x, rows)
+        assert name == named(x, examples([[0.25, -0.0], [0.0, 0.5], [0.0, 0.5]], [-1, 1, 1]))  # in another order
+        others = [
+            examples([[0.0, 0.5], [0.25, 0.0]], [1, -1]),
+            examples([[0.0, 0.5], [0.25, 0.0], [0.0, 0.5]], [1, 1, 1]),
+            examples([[0.0, 0.5], [0.25, 2**-52], [0.0, 0.5]], [1, -1, 1]),
+            examples([[0.0], [0.5], [0.25]], [1, -1, 1]),
+        ]
+        assert len({name, *(named(x, other) for other in others)}) == 5
+        assert named(y, rows) != name
+    with Ledger.open(tmp_path / "x") as x:
+        assert named(x, rows) == name
+
+
+def test_an_export_shows_everything_but_the_key(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ((key,),) = raw(path, guarded=True).execute("SELECT key FROM secret").fetchall()
+    assert main(["ledger", "export", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert len(key) == 32
+    assert key.hex() not in text
+    exported = path.with_name("north.json")
+    exported.write_text(text)
+    assert export.read(exported) == export.read(path)
+    assert main(["ledger", "check", str(exported)]) == 0
+    whole = json.loads(text)
+    whole["entries"][1]["epsilon"] = "1/100"
+    exported.write_text(json.dumps(whole))
+    assert main(["ledger", "check", str(exported)]) == 1
+    for broken in ("{", "[]", "{}", json.dumps({**whole, "start": "x"}), json.dumps({**whole, "entries": [1]})):
+        exported.write_text(broken)
+        assert main(["ledger", "check", str(exported)]) == 2
+    capsys.readouterr()
+    assert main(["ledger", "export", str(path), "--csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == ",".join(COLUMNS)
+    assert len(lines) == 7
+    assert main(["ledger", "export", str(path), "--csv", "--json"]) == 2
+
+
+def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "north.ledger")
+    assert main(["ledger", "init", file, "--budget", "1"]) == 0
+    assert main(["ledger", "check", file, "--epsilon", "1"]) == 0
+    assert main(["ledger", "check", file, "--epsilon", "1.000000001"]) == 1
+    assert "a run of epsilon 1.00001 would be REFUSED" in capsys.readouterr().out
+    with Ledger.open(Path(file)) as ledger:
+        ledger.reserve(DATA, "pathak2010", pure("0.25"), anew())
+    assert main(["ledger", "check", file, "--epsilon", "0.75"]) == 0
+    out = capsys.readouterr().out
+    assert "chain holds: 2 entries" in out
+    assert "0.25 spent of epsilon 1; 0.75 left (exact sum)" in out
+    assert "without outcome, counted as spent: entries 2" in out
+    assert main(["ledger", "check", file, "--epsilon", "0.76"]) == 1
+    capsys.readouterr()
+    assert main(["ledger", "show", file]) == 0
+    out = capsys.readouterr().out
+    assert "unit record, adjacency replace: 0.25 spent of epsilon 1; 0.75 left" in out
+    assert f"data set {DATA[:16]}: 0.25\n" in out
+    assert "pathak2010" in out
+    assert main(["ledger", "show", file, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    (account,) = shown["accounts"]
+    assert (account["spent"], account["left"], account["data_sets"]) == ("1/4", "3/4", {DATA: "1/4"})
+    assert (shown["limit"], shown["pending"]) == ({"epsilon": "1/1", "delta": "0/1"}, [2])
+    for wrong in (["--budget", "0"], ["--budget", "1", "--delta", "1"], ["--budget", "nan"], []):
+        assert main(["ledger", "init", str(tmp_path / "y"), *wrong]) == 2
+    assert main(["ledger", "init", file, "--budget", "1"]) == 2
+    assert main(["ledger", "init", str(tmp_path / "z"), "--budget", "1", "--delta", "1e-12"]) == 0
+    assert main(["ledger", "show", str(tmp_path / "z")]) == 0
+    assert "Limit: epsilon 1, delta 1e-12; nothing has been charged\n" in capsys.readouterr().out
+
+
+def test_check_adds_up_too(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history = export.read(path)
+    first = replace(history.entries[0], epsilon=Fraction(1, 10))
+    rows = rewritten(history, first)
+    document = {"format": "smc-dp ledger 1", "start": history.start, "entries": rows}
+    file = path.with_name("forged.json")
+    file.write_text(json.dumps(document))
+    assert main(["ledger", "check", str(file)]) == 1
+    assert "FAILED, the limit is passed" in capsys.readouterr().out
+
+
+# A ledger of before entries had a mu, as it was exported and with its key.
+OLD_KEY = bytes.fromhex("625a9d2d5569c2a6b8d06bbe8ff19e546341e80a8d3dd60260bcd27e2bf7480d")
+OLD = {
+    "format": "smc-dp ledger 1",
+    "start": "0def4f4a35597084ea9b57cae9ea217e5fc011dd5926ddc383ebab952eceb5af",
+    "entries": [
+        {
+            **dict.fromkeys(("refers", "dataset", "unit", "adjacency", "mechanism", "kind", "rho", "run")),
+            **{"number": 1, "state": "limit", "date": "2026-11-22T09:49:13Z", "epsilon": "3/1", "delta": "1/1000000"},
+            "previous": "0def4f4a35597084ea9b57cae9ea217e5fc011dd5926ddc383ebab952eceb5af",
+            "digest": "2fac5ac5d100d06ef17625882e61534084fa4a0023cdfd54158cab364f550372",
+        },
+        {
+            **{"number": 2, "state": "reserved", "date": "2026-11-22T09:49:13Z", "refers": None, "dataset": DATA},
+            **{"unit": "record", "adjacency": "replace", "mechanism": "wsum", "kind": "zcdp", "epsilon": "1/1"},
+            **{"delta": "1/1000000", "rho": "1/60", "run": RUN},
+            "previous": "2fac5ac5d100d06ef17625882e61534084fa4a0023cdfd54158cab364f550372",
+            "digest": "82e407b1d1dc5d2a80d90a41cb99fc793ac5f6fcc1e57a165ab2a66c99fe2548",
+        },
+        {
+            **dict.fromkeys(("dataset", "unit", "adjacency", "mechanism", "kind", "epsilon", "delta", "rho")),
+            **{"number": 3, "state": "released", "date": "2026-11-22T09:49:14Z", "refers": 2, "run": RELEASE},
+            "previous": "82e407b1d1dc5d2a80d90a41cb99fc793ac5f6fcc1e57a165ab2a66c99fe2548",
+            "digest": "faec2705c573ce7b8269635688f5c67270c3c6b811ae59c6be952aa70e9bd5ea",
+        },
+    ],
+}
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """The file of it."""
+    file = tmp_path / "old.ledger"
+    connection = sqlite3.connect(file)
+    connection.executescript(SCHEMA)
+    connection.execute("INSERT INTO secret VALUES (?)", (OLD_KEY,))
+    for entry in OLD["entries"]:
+        names = ", ".join(entry)
+        connection.execute(f"INSERT INTO entries ({names}) VALUES ({', '.join('?' * len(entry))})", (*entry.values(),))
+    connection.commit()
+    connection.close()
+    return file
+
+
+def with_mu(mu: Fraction) -> Guarantee:
+    return Guarantee("zcdp", Fraction(1), Fraction(1, 10**6), "record", "replace", mu**2 / 2, mu)
+
+
+def test_a_ledger_of_before_entries_had_a_mu_is_read_and_gains_the_column(old: Path) -> None:
+    before = old.read_bytes()
+    exported = export.from_json(json.dumps(OLD).encode(), "old")
+    assert export.read(old) == exported
+    assert [entry.mu for entry in exported.entries] == [None] * 3
+    assert old.read_bytes() == before  # looked at, and not touched
+    mu = Fraction(float(mu_for(Fraction(1), Fraction(1, 10**6))))
+    with Ledger.open(old) as first, Ledger.open(old) as second:
+        assert first.reserve(DATA, "wsum", with_mu(mu), anew()) == 4
+        assert second.reserve(DATA, "wsum", pure("0.1"), anew()) == 5
+        assert second.history().entries[:3] == exported.entries
+        assert [entry.mu for entry in second.history().entries] == [None, None, None, mu, None]
+        standing = second.spent(ACCOUNT)
+        assert standing.total is not None
+        assert "Gaussian curve" not in standing.total.how  # the first release has no mu
+    again = export.read(old)
+    assert export.from_json(export.to_json(again).encode(), "again") == again
+
+
+def test_a_mu_is_in_the_digest_and_in_the_sum(tmp_path: Path) -> None:
+    file, mu = tmp_path / "x", Fraction(float(mu_for(Fraction(1), Fraction(1, 10**6))))
+    with Ledger.create(file, Fraction(3), Fraction(1, 10**6)) as ledger:
+        for _ in range(3):
+            ledger.reserve(DATA, "wsum", with_mu(mu), anew())
+        total = ledger.spent(ACCOUNT).total
+        assert total is not None
+        assert total.how == CURVE
+        assert total.epsilon == epsilon_of(3 * mu**2, Fraction(1, 10**6))
+        assert total.epsilon < Fraction(19, 10)  # by their sum it would be 3
+    for value in ("NULL", "'1/100'", "'1/2'"):
+        spoilt = Path(shutil.copy(file, tmp_path / f"spoilt {value[1:2]}"))
+        tampered(spoilt, f"UPDATE entries SET mu = {value} WHERE number = 2")
+        with pytest.raises(BrokenLedgerError, match="entry 2 is not what was written"):
+            export.read(spoilt)
+
+
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(
+            st.just("reserve"), st.integers(0, 5), st.fractions(Fraction(1, 100), Fraction(1), max_denominator=100)
+        ),
+        st.tuples(st.sampled_from(["released", "void"]), st.integers(2, 15), st.none()),
+    ),
+    max_size=20,
+)
+GUARANTEES = (
+    lambda e: (DATA, pure(e)),
+    lambda e: (DATA, Guarantee("approx", e, Fraction(1, 10**7), "record", "replace")),
+    lambda e: (DATA, Guarantee("zcdp", 4 * e, Fraction(1, 10**6), "record", "replace", e**2 / 20)),
+    lambda e: (DATA, Guarantee("zcdp", 4 * e, Fraction(1, 10**6), "record", "replace", e**2 / 20, e / 3)),
+    lambda e: (OTHER, pure(e)),
+    lambda e: (OTHER, pure(e, "party", "party")),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(OPERATIONS, st.sampled_from([Fraction(0), Fraction(1, 10**6)]))
+def test_whatever_happens_the_limit_is_kept(
+    operations: list[tuple[str, int, Fraction | None]], delta: Fraction
+) -> None:
+    """Spent never falls but by a void entry; and of pure releases it is their plain sum, or less where delta allows."""
+    history = History.opened("e" * 64, Limit(Fraction(2), delta), DATE)
+    before = {account: Fraction(0) for account in (ACCOUNT, Account("party", "party"))}
+    for name, which, epsilon in operations:
+        with contextlib.suppress(OverBudgetError, ValueError):
+            history = History(history.start, (*history.entries, operated(history, name, which, epsilon)))
+        for account, spent in before.items():
+            standing = history.standing(account)
+            assert standing.fits
+            assert standing.total is not None
+            assert name == "void" or standing.total.epsilon >= spent
+            before[account] = standing.total.epsilon
+            entries = history.charged.get(account, [])
+            if all(e.kind == "pure" for e in entries):
+                plain = sum((e.epsilon for e in entries if e.epsilon), Fraction(0))
+                assert standing.total.epsilon == plain if delta == 0 else standing.total.epsilon <= plain
+    assert History.read(history.start, [entry.values() for entry in history.entries]) == history
+
+
+def operated(history: History, name: str, which: int, epsilon: Fraction | None) -> Entry:
+    if epsilon is not None:
+        dataset, guarantee = GUARANTEES[which](epsilon)
+        return history.reserved(dataset, "m", guarantee, RUN, DATE)
+    return (
+        history.settled(which, "void", None, DATE) if name == "void" else history.settled(which, "released", RUN, DATE)
+    )
+
+
+def test_numbers() -> None:
+    for value in (Fraction(0), Fraction(1, 3), Fraction(0.1), Fraction(10**90)):
+        assert from_text("x", to_text(value)) == value
+    third = Fraction(1, 3)
+    assert (at_most(third), at_least(third), at_most(Fraction(1)), at_least(Fraction(0))) == (
+        "0.333334",
+        "0.333333",
+        "1",
+        "0",
+    )
+    assert (at_most(Fraction(1, 10**9)), at_least(Fraction(10**12))) == ("1e-9", "1e+12")
+    assert (at_most(Fraction(2, 3)), at_least(Fraction(100))) == ("0.666667", "100")

@@ -1,0 +1,317 @@
+"""What a protocol computes is the ideal functionality, integer for integer: for methods, and for rounds of sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+from support.audited import agreement, hospitals, sum_agreement
+
+from protocols.arithmetic.ring import Ring
+from protocols.arithmetic.rng import Stream
+from protocols.curator import CURATOR_NAME, parties_and_curator
+from protocols.errors import ProtocolError
+from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, message, public, shared
+from protocols.runtime.session import Program
+from protocols.runtime.simulate import Letters, Setting
+from smc_dp.core.errors import InputError
+from smc_dp.data.federation import Public
+from smc_dp.methods.functionality import Contribution, Rounds, Sum, SumWithShares, SumWithSmallestNoise, ideal
+from smc_dp.methods.method import laws
+from smc_dp.methods.registry import METHODS
+from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
+from smc_dp.privacy.target import Target
+from smc_dp.run.agreement import BY_PROTOCOL, as_printed, secure_form
+from smc_dp.run.party import OwnPart
+from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols.bindings import REALISATIONS, Realisation
+from smc_dp.run.protocols.by_protocol import NoResultError, Participants
+from smc_dp.run.protocols.registry import SumTerms
+
+SIZES = (12, 8, 20)
+
+
+def cases() -> Iterator[Any]:
+    """Every method by the curator protocol, hardened and as printed, with all its calibrations and noises."""
+    for protocol, calibration in product(BY_PROTOCOL["prr_mean"], METHODS["prr_mean"].calibrations):
+        for noise in laws(METHODS["prr_mean"], calibration):
+            if noise != "gauss" and (calibration == "paper" or not as_printed(protocol)):
+                yield pytest.param(protocol, calibration, noise, id=f"{protocol}-{calibration}-{noise}")
+
+
+@pytest.mark.parametrize(("protocol", "calibration", "noise"), list(cases()))
+def test_secure_is_ideal_integer_for_integer(protocol: str, calibration: Any, noise: Any) -> None:
+    data = hospitals(SIZES, 2)
+    target = Target(Fraction(1), calibration, noise)
+    agreed = agreement(data, target, as_printed=as_printed(protocol), key_bits=256, protocol=protocol)
+    assert agreed.protocol == protocol
+    rng = Stream.insecure_from_seed(f"prr_mean {protocol}")
+    parts = [OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()]
+    value = ideal(agreed.functionality, parts, rng)
+    secure = by_protocol.secure(agreed.functionality, parts, agreed.session(rng), rng=rng)
+    assert secure.value == value
+    assert secure.execution is not None
+    assert np.any(np.array(value) != np.sum([part.weights for part in parts], axis=0))  # there is noise
+    with pytest.raises(ValueError, match="does not compute"):  # the broken twin: another functionality
+        by_protocol.secure(SumWithSmallestNoise(times=7), parts, agreed.session(rng), rng=rng)
+
+
+ALL = ("north-0", "north-1", "north-2", "north-3")
+SUMS: tuple[tuple[Any, str, dict[str, Any], dict[str, Letters], tuple[str, ...]], ...] = (
+    (WeightedSum(0.1), "ddg", {}, {}, ALL),
+    (WeightedSum(0.1), "vg", {"output": "shares", "colluders": 3}, {}, ALL),
+    (WeightedSumAddRemove(0.1), "self", {"verifiable": True}, {}, ALL),
+    (WeightedSum(0.1), "ddg", {"dropouts": 1, "verifiable": True}, {"north-2": Letters(6)}, ALL),
+    (WeightedSumAddRemove(0.1), "ddg", {"dropouts": 1}, {"north-2": Letters(5)}, ALL[:2] + ALL[3:]),
+)
+
+
+@pytest.mark.parametrize(("method", "noise", "settings", "vanish", "members"), SUMS)
+def test_a_secure_sum_is_the_ideal_sum_of_those_who_took_part(
+    method: Any, noise: Any, settings: Any, vanish: Any, members: tuple[str, ...]
+) -> None:
+    """Who vanishes with its masked input sent is in it, noise and all; who vanishes before is not."""
+    data = hospitals((12, 8, 20, 9), 2)
+    agreed = sum_agreement(data, method, Target(Fraction(1), noise=noise), **settings)
+    rng = Stream.insecure_from_seed("sums")
+    parts = {who: OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()}
+    setting = Setting(vanish=vanish)
+    functionality, session = agreed.functionality, agreed.session(rng)
+    secure = by_protocol.secure(functionality, list(parts.values()), session, rng=rng, setting=setting)
+    assert secure.execution is not None
+    assert (secure.execution.members, secure.execution.vanished) == (members, tuple(vanish))
+    assert bool(secure.execution.shares) == agreed.publishes_shares == (settings.get("output") == "shares")
+    inside = [parts[who] for who in members]
+    assert secure.value == ideal(functionality, inside)
+    for twin in (inside[:-1], [*inside[:-1], replace(inside[-1], noise=(0,) * functionality.length)]):
+        assert secure.value != ideal(functionality, twin)
+    with pytest.raises(ValueError, match="does not compute"):
+        by_protocol.secure(SumWithShares(functionality.length + 1), inside, session, rng=rng)
+
+
+def test_wherever_a_party_vanishes_it_is_the_sum_of_the_others_or_of_all_or_nothing() -> None:
+    """Between any two letters: a clean stop with nobody charged, then the sum without it, then the sum with it."""
+    data, rng = hospitals((12, 8, 20, 9), 2), Stream.insecure_from_seed("everywhere")
+    agreed = sum_agreement(data, dropouts=1)
+    parts = {who: OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()}
+    found: list[tuple[str, ...]] = []
+    for sent in range(9):
+        charged: list[str] = []
+        setting = Setting(vanish={"north-1": Letters(sent)}, charge=lambda name, _, to=charged: to.append(name))
+        try:
+            secure = by_protocol.secure(
+                agreed.functionality, list(parts.values()), agreed.session(rng), rng=rng, setting=setting
+            )
+        except NoResultError:
+            assert not charged
+            found.append(())
+            continue
+        assert secure.execution is not None
+        members = secure.execution.members
+        assert secure.value == ideal(agreed.functionality, [parts[who] for who in members])
+        assert set(members) <= set(charged)
+        found.append(members)
+    others = ALL[:1] + ALL[2:]
+    assert found == [()] * 5 + [others] + [ALL] * 3
+
+
+def test_too_few_are_left_and_nothing_comes_of_it() -> None:
+    """Who is gone, and what was sent until then, is what a new session starts from."""
+    data, rng = hospitals((12, 8, 20), 2), Stream.insecure_from_seed("few")
+    agreed = sum_agreement(data)
+    parts = [OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()]
+    for sent in (0, 1, 2):
+        charged: list[str] = []
+        setting = Setting(vanish={"north-1": Letters(sent)}, charge=lambda name, _, to=charged: to.append(name))
+        with pytest.raises(NoResultError) as stopped:
+            by_protocol.secure(agreed.functionality, parts, agreed.session(rng), rng=rng, setting=setting)
+        assert stopped.value.vanished == ("north-1",)
+        assert stopped.value.sent.get("north-1", 0) == sent
+        assert bool(charged) == (sent == 2)
+
+
+def test_every_method_with_a_secure_form_is_known_by_its_protocols() -> None:
+    """Each name is a method, each protocol is realised, and the method's functionality is what it computes."""
+    data = hospitals(SIZES, 2)
+    for made in (agreement(data), agreement(data, as_printed=True), agreement(data, protocol="linear")):
+        p = made.program_parameters("")
+        assert made.functionality == REALISATIONS[made.protocol].functionality(p)
+        assert made.form.length == len(made.bounds.columns)
+    known = Public(3, 2, 2, unlabelled=np.eye(2))
+    for name, protocols in BY_PROTOCOL.items():
+        if protocols == ("secure_sum",):
+            method: Any = METHODS[name]()
+            target, rows = Target(1, noise=method.secure_noises[0]), AnnouncedRows(100, method.sizes)  # type: ignore[arg-type]
+            form = method.shared(known, target, Among(3, 1, 0), rows)
+            p = SumTerms().program_parameters("secure_sum", form, ("A", "B", "C"), "")
+            assert form.functionality == REALISATIONS["secure_sum"].functionality(p)
+            assert form.length == sum(length for blocks in form.sums for length, _ in blocks)
+            assert p.ring.modulus == 1 << form.grid.ring_bits
+        else:
+            assert (name, protocols) == ("prr_mean", ("pathak2010", "pathak2010-as-printed-insecure", "linear"))
+    for name in set(METHODS) - set(BY_PROTOCOL):
+        with pytest.raises(InputError, match="wanted one that a protocol computes"):
+            secure_form(name, "pathak2010")
+
+
+def test_equal_sizes_give_the_noise_of_one_of_them() -> None:
+    data, rng = hospitals((8, 8, 20), 2), Stream.insecure_from_seed("ties")
+    agreed = agreement(data, key_bits=256)
+    parts = [OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()]
+    secure = by_protocol.secure(agreed.functionality, parts, agreed.session(rng), rng=rng)
+    possible = {ideal(agreed.functionality, parts, rng.fork(str(seed))) for seed in range(40)}
+    assert len(possible) == 2
+    assert secure.value in possible
+
+
+def test_parts_that_do_not_fit_are_refused_before_a_message() -> None:
+    agreed, rng = agreement(hospitals((8, 9), 1), key_bits=256), Stream.insecure_from_seed(1)
+    for parts in ([Contribution(1, (1,), (1,))], [Contribution(1, (1,), (1,)), Contribution(0, (1,), (1,))]):
+        with pytest.raises(ValueError, match=r"at least 2 parties|size must be positive"):
+            by_protocol.secure(agreed.functionality, parts, agreed.session(rng), rng=rng)
+
+
+# Rounds of sums: a toy in which the curator adds up what parties send in the clear. It shows that the seam carries
+# them: the answers of a party are the input of its role, and the value is that of every round.
+
+RING = Ring(64)
+
+
+@message("1", PARTY >> CURATOR)
+class Answer(Message):
+    """A party's vector in this round."""
+
+    x: Annotated[tuple[int, ...], shared("number"), Times("length")]
+
+
+@message("2", CURATOR >> PARTY)
+class Total(Message):
+    """The sum of this round."""
+
+    x: Annotated[tuple[int, ...], shared("number"), Times("length")]
+
+
+@message("3", CURATOR >> PUBLIC)
+class Totals(Message):
+    """The sums of all rounds, one after the other."""
+
+    y: Annotated[tuple[int, ...], public("number"), Times("all")]
+
+
+@dataclass(frozen=True)
+class Toy:
+    """Parties by name, the length of a vector, the number of rounds."""
+
+    parties: tuple[str, ...]
+    length: int
+    rounds: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"parties": list(self.parties), "length": self.length, "rounds": self.rounds}
+
+    def layout(self) -> Mapping[str, int]:
+        return {"number": 8, "length": self.length, "all": self.length * self.rounds}
+
+
+async def one_party(me: Endpoint, p: Toy, answer: Any) -> None:
+    values: tuple[tuple[int, ...], ...] = ()
+    for _ in range(p.rounds):
+        me.send(me.curator, Answer(RING.vector(answer(values))))
+        values = (*values, RING.nearest((await me.receive(me.curator, Total)).x))
+
+
+async def the_curator(me: Endpoint, p: Toy) -> None:
+    totals: list[int] = []
+    for _ in range(p.rounds):
+        total = RING.add_vectors(*(answer.x for answer in await me.gather(p.parties, Answer)))
+        for name in p.parties:
+            me.send(name, Total(total))
+        totals.extend(total)
+    me.publish(Totals(tuple(totals)))
+
+
+async def staged_party(me: Endpoint, p: Toy, answer: Any) -> None:
+    await me.stage(one_party, p, answer)
+
+
+async def staged_curator(me: Endpoint, p: Toy) -> None:
+    await me.stage(the_curator, p)
+
+
+def _rounds(p: Toy, published: Mapping[str, Any]) -> tuple[tuple[int, ...], ...]:
+    (totals,) = published.values()
+    values = RING.nearest(totals.y)
+    return tuple(values[i * p.length : (i + 1) * p.length] for i in range(p.rounds))
+
+
+PROGRAM = Program(
+    "toy rounds",
+    1,
+    {PARTY: staged_party, CURATOR: staged_curator},
+    (Answer, Total, Totals),
+    (),
+    Toy,
+    participants=parties_and_curator,
+)
+TOY = Realisation(
+    PROGRAM,
+    lambda p: Rounds((Sum(),) * p.rounds),
+    lambda p, answer: answer,
+    lambda p: (CURATOR_NAME,),
+    _rounds,
+    lambda p, published: p.parties,
+    lambda totals: totals.y,
+    lambda p: RING.modulus,
+    lambda p: False,
+)
+
+
+def session(monkeypatch: pytest.MonkeyPatch, rounds: int) -> Participants:
+    monkeypatch.setattr(by_protocol, "REALISATIONS", {**REALISATIONS, PROGRAM.name: TOY})
+    return by_protocol.participants(PROGRAM, Toy(("north", "south"), 2, rounds), Stream.insecure_from_seed("toy"))
+
+
+def descending(target: tuple[int, int]) -> Any:
+    """A party that answers with its gradient at the point that all sums so far determine."""
+
+    def answer(values: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+        point = [sum(column) for column in zip((0, 0), *values, strict=True)]
+        return tuple((t - x) // 4 for t, x in zip(target, point, strict=True))
+
+    return answer
+
+
+@pytest.mark.parametrize("rounds", [1, 5])
+def test_rounds_of_sums_go_through_the_same_seam(monkeypatch: pytest.MonkeyPatch, rounds: int) -> None:
+    functionality, parts = Rounds((Sum(),) * rounds), [descending((800, -40)), descending((-100, 7000))]
+    values = ideal(functionality, parts)
+    secure = by_protocol.secure(
+        functionality, parts, session(monkeypatch, rounds), rng=Stream.insecure_from_seed("rounds")
+    )
+    assert secure.value == values
+    assert len(values) == rounds
+    assert len(set(values)) == rounds  # later answers depend on earlier sums
+    with pytest.raises(ValueError, match="does not compute"):
+        by_protocol.secure(
+            Rounds((Sum(),) * (rounds + 1)),
+            parts,
+            session(monkeypatch, rounds),
+            rng=Stream.insecure_from_seed("rounds"),
+        )
+
+
+def test_an_abort_passes_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sulking(values: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+        return (1, 2, 3)  # one number too many
+
+    with pytest.raises((ProtocolError, ValueError)):
+        by_protocol.secure(
+            Rounds((Sum(),)), [sulking, sulking], session(monkeypatch, 1), rng=Stream.insecure_from_seed("rounds")
+        )

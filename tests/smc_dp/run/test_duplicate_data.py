@@ -1,0 +1,277 @@
+"""Neither another name nor other bounds make a new budget for the same rows; what does is said, and tested here."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.clear import in_the_clear
+
+from protocols.errors import PeerError
+from smc_dp import Federation, InputError, Rows, run_protocol
+from smc_dp.cli.main import main
+from smc_dp.data import sources
+from smc_dp.data.bounds import Bounds, NumericColumn
+from smc_dp.data.fingerprint import as_read, identity
+from smc_dp.data.table import Coded, Table
+from smc_dp.data.tables import read_table
+from smc_dp.privacy.ledger import export
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.history import Limit
+from smc_dp.run import duplicate_data
+from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.protocols import by_protocol
+
+BOUNDS = '[columns]\nage = [0, 100]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\ncolumn = "outcome"\n'
+OTHER = '[columns]\nage = [0, 50]\n[label]\nclasses = ["yes", "no"]\ncolumn = "outcome"\n[rows]\nclip = 1.0\n'
+QUARTER = Guarantee("pure", Fraction(1, 4), Fraction(0), "record", "replace")
+Cells = list[list[str]]
+KEY = bytes(range(32))
+
+
+def table(n: int, seed: int) -> Cells:
+    rng = np.random.default_rng(seed)
+    drawn = zip(rng.integers(0, 99, n), rng.integers(0, 2, n), rng.random(n), strict=True)
+    rows = [[str(age), "fm"[sex], f"{weight:.3f}"] for age, sex, weight in drawn]
+    return [["age", "sex", "weight", "outcome"], *([*row, ("no", "yes")[int(row[0]) > 50]] for row in rows)]
+
+
+def write(path: Path, cells: Cells) -> Path:
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(cells)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two hospitals and their bounds in the working folder, and the ideal functionality in place of the protocol."""
+    monkeypatch.setattr(by_protocol, "secure", in_the_clear)
+    monkeypatch.chdir(tmp_path)
+    Path("bounds.toml").write_text(BOUNDS)
+    Path("other.toml").write_text(OTHER)
+    write(Path("north.csv"), table(40, 1))
+    write(Path("south.csv"), table(30, 2))
+    return tmp_path
+
+
+def run(*parties: str, bounds: str = "bounds.toml", epsilon: str = "0.5", more: tuple[str, ...] = ()) -> int:
+    """One run with ledgers; whoever has none gets a budget of 1."""
+    named = [word for party in parties for word in ("--party", party)]
+    books = ("--ledgers", "books", "--budget", "1")
+    return main(["run", *named, "--bounds", bounds, "--epsilon", epsilon, *books, *more])
+
+
+def spent() -> dict[str, int]:
+    """How many releases each ledger is charged for."""
+    histories = {path.name: export.read(path) for path in sorted(Path("books").glob("*.ledger"))}
+    return {name: sum(map(len, history.charged.values())) for name, history in histories.items()}
+
+
+# The same rows in another guise.
+GUISES: dict[str, Callable[[Cells], Cells]] = {
+    "as it was": lambda cells: cells,
+    "rows in another order": lambda cells: [cells[0], *reversed(cells[1:])],
+    "columns in another order": lambda cells: [row[::-1] for row in cells],
+    "numbers written otherwise": lambda cells: [cells[0], *([f"{int(r[0])}.0", *r[1:]] for r in cells[1:])],
+    "spaces": lambda cells: [cells[0], *([f" {c} " for c in row[:3]] + row[3:] for row in cells[1:])],
+}
+
+
+@pytest.mark.parametrize("name", GUISES)
+def test_another_guise_is_the_same_table(name: str) -> None:
+    first = read_table(Path("north.csv"), "a")
+    assert as_read(KEY, read_table(write(Path("x.csv"), GUISES[name](table(40, 1))), "b")) == as_read(KEY, first)
+
+
+@pytest.mark.parametrize(("guise", "bounds"), [("as it was", "bounds.toml"), ("rows in another order", "other.toml")])
+def test_another_name_or_other_bounds_make_no_new_budget(
+    guise: str, bounds: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("north.csv", "south.csv") == 0
+    write(Path("renamed.csv"), GUISES[guise](table(40, 1)))
+    before = sorted(Path("books").iterdir())
+    capsys.readouterr()
+    assert run("renamed.csv", "south.csv", bounds=bounds, epsilon="0.25") == 2
+    *_, line = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: party renamed: ledger books/north.ledger is charged for the same rows already")
+    assert line.endswith("take part as north")
+    assert sorted(Path("books").iterdir()) == before
+    assert spent() == {"north.ledger": 1, "south.ledger": 1}
+    assert run("north=renamed.csv", "south.csv", bounds=bounds, epsilon="0.25") == 0  # as the line says
+    assert spent() == {"north.ledger": 2, "south.ledger": 2}
+    monkeypatch.setattr(duplicate_data, "refuse_elsewhere", lambda *_: None)  # the twin, as it was
+    assert run("renamed.csv", "south.csv", bounds=bounds, epsilon="0.25") == 0
+    assert spent() == {"north.ledger": 2, "renamed.ledger": 1, "south.ledger": 3}
+
+
+def added(cells: Cells) -> Cells:
+    return [*cells, ["50", "f", "0.5", "no"]]
+
+
+# What is another table: this guards against accidents, and not against intent, as same_rows.py and the README say.
+OTHERS: dict[str, Callable[[Cells], Cells]] = {
+    "a row more": added,
+    "a row twice": lambda cells: [*cells, cells[1]],
+    "a row less": lambda cells: cells[:-1],
+    "one cell": lambda cells: [cells[0], ["98", *cells[1][1:]], *cells[2:]],
+    "a cell of a column that nobody uses": lambda cells: [cells[0], [*cells[1][:2], "7", cells[1][3]], *cells[2:]],
+    "a column more": lambda cells: [[*row, "x"] for row in cells],
+    "a column less": lambda cells: [[*row[:2], row[3]] for row in cells],
+    "a column of another name": lambda cells: [["age", "sex", "w", "outcome"], *cells[1:]],
+    "two cells exchanged": lambda c: [c[0], [c[2][0], *c[1][1:]], [c[1][0], *c[2][1:]], *c[3:]],
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_another_table_is(name: str, tmp_path: Path) -> None:
+    first = read_table(Path("north.csv"), "a")
+    other = read_table(write(Path("x.csv"), OTHERS[name](table(40, 1))), "b")
+    assert as_read(KEY, first) != as_read(KEY, other)
+    assert as_read(KEY, first) == as_read(KEY, read_table(Path("north.csv"), "b"))
+    assert as_read(KEY, first) != as_read(bytes(32), first)
+
+
+def test_the_kind_of_file_makes_no_difference() -> None:
+    """Truth values and dates of Parquet are those of a CSV file that writes them so."""
+    cells = [[*row, "smokes", "since"] if row[0] == "age" else [*row, truth, day] for row, truth, day in told()]
+    age, sex, weight, outcome, smokes, since = zip(*cells[1:], strict=True)
+    columns: dict[str, Any] = {"age": [int(a) for a in age], "sex": sex, "outcome": outcome}
+    moments = pa.array([day and datetime.fromisoformat(day) or None for day in since], pa.timestamp("us"))  # noqa: RUF021
+    truths = pa.array([truth == "true" for truth in smokes])
+    floats = [float(w) for w in weight]
+    pq.write_table(pa.table({**columns, "weight": floats, "smokes": truths, "since": moments}), "north.parquet")
+    coded = {"smokes": truths.dictionary_encode(), "since": moments.cast(pa.date32()).dictionary_encode()}
+    pq.write_table(pa.table({**columns, "weight": floats, **coded}), "coded.parquet")
+    Path("packed.csv").write_bytes(gzip.compress(write(Path("north.csv"), cells).read_bytes()))
+    Path("tabs.csv").write_text("\n".join("\t".join(row) for row in cells))
+    german = [[*row[:2], row[2].replace(".", ","), *row[3:5], ".".join(row[5].split("-")[::-1])] for row in cells[1:]]
+    Path("german.csv").write_text("\n".join(";".join(row) for row in [cells[0], *german]))
+    Path("german.csv.toml").write_text('[file]\nseparator = ";"\ndecimal = ","\ndates = "dd.mm.yyyy"\n')
+    files = ("north.csv", "north.parquet", "coded.parquet", "packed.csv", "tabs.csv", "german.csv")
+    found = {as_read(KEY, read_table(Path(name), "a")) for name in files}
+    age_coded = Coded(np.array([int(a) for a in age]), tuple(map(str, range(100))))
+    arrays = {**columns, "age": age_coded, "weight": np.array(floats), "smokes": list(smokes), "since": list(since)}
+    assert {as_read(KEY, Table("c", arrays, range(1, 41)))} == found
+    assert len(found) == 1
+    Path("german.csv.toml").write_text('[file]\nseparator = ";"\ndecimal = ","\n')  # the twin: its days are texts
+    assert as_read(KEY, read_table(Path("german.csv"), "a")) not in found
+
+
+def told() -> Iterator[tuple[list[str], str, str]]:
+    """Each row of a table, the header first, with a truth value and a day, which the last has not."""
+    for i, row in enumerate(table(40, 1)):
+        yield row, ("false", "true")[i % 2], f"2020-01-{i % 28 + 1:02}" if i < 40 else ""
+
+
+def test_a_long_table_is_read_in_blocks() -> None:
+    """Rows beyond the first block count, and their order does not."""
+    x = np.arange(20_000.0)
+    made = [Table("t", {"x": values}, range(1, len(values) + 1)) for values in (x, x[::-1], np.append(x[:-1], -1.0))]
+    first, backwards, other = (as_read(KEY, t) for t in made)
+    assert first == backwards != other
+
+
+@pytest.mark.filterwarnings("ignore::smc_dp.core.errors.RowsClippedWarning")  # by the narrow bounds
+def test_the_digest_of_rows_in_the_ball_depends_on_bounds_and_the_new_one_does_not() -> None:
+    """Why the older name of a data set could not do."""
+    files: list[str | tuple[str, Path]] = ["north.csv", "south.csv"]
+    one, two = (sources.own_files(files, name) for name in ("bounds.toml", "other.toml"))
+    assert identity(KEY, one.federation.by_name["north"]) != identity(KEY, two.federation.by_name["north"])
+    assert as_read(KEY, one.as_read["north"]) == as_read(KEY, two.as_read["north"])
+
+
+def parties(data: sources.Prepared, prefix: str = "") -> dict[str, Table | Rows]:
+    return {prefix + name: held for name, held in data.as_read.items()}
+
+
+def test_data_sets_that_are_dealt_and_rows_in_memory_are_known_too() -> None:
+    books = Ledgers(Path("books"), Limit(Fraction(1), Fraction(0)))
+    five, four = (sources.dataset("breast_cancer", parties=K) for K in (5, 4))
+    books.reserve(parties(five), "m", QUARTER, "a" * 64)
+    books.reserve(parties(four), "m", QUARTER, "b" * 64)  # dealt otherwise
+    for attempt in (books.check, lambda p, g: books.reserve(p, "m", g, "c" * 64)):
+        with pytest.raises(InputError, match=r"party x-hospital-1: ledger books/hospital-1\.ledger is charged"):
+            attempt(parties(five, "x-"), QUARTER)  # type: ignore[operator]
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-0.5, 0.5, (40, 2))
+    federation = Federation((Rows(X[:20], np.arange(20) % 2), Rows(X[20:], np.arange(20) % 2)), 2, names=("a", "b"))
+    wide = Bounds((NumericColumn("p", -2, 2), NumericColumn("q", -2, 2)), ("0", "1"), "class", clip=1.0, bias=0.0)
+    run_protocol(federation, target=0.25, ledgers=books)
+    with pytest.raises(InputError, match=r"party c: ledger books/a\.ledger is charged"):
+        run_protocol(replace(federation, names=("c", "b")), target=0.25, bounds=wide, ledgers=books)
+    run_protocol(federation, target=0.25, bounds=wide, ledgers=books)
+
+
+def test_of_two_runs_at_once_one_sees_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `check` has passed is looked at again once the charge is on disk, and then nobody keeps it."""
+    books = Ledgers(Path("books"), Limit(Fraction(1), Fraction(0)))
+    held = parties(sources.own_files(["north.csv", "south.csv"], "bounds.toml"))
+    renamed = {"x": held["north"], "y": held["south"]}
+    books.check(held, QUARTER)
+    books.check(renamed, QUARTER)
+    books.reserve(held, "m", QUARTER, "a" * 64)
+    with pytest.raises(InputError, match="party x: ledger books/north"):
+        books.reserve(renamed, "m", QUARTER, "b" * 64)
+    assert spent() == {"north.ledger": 1, "south.ledger": 1, "x.ledger": 0, "y.ledger": 0}
+
+
+def test_two_parties_of_a_run_do_not_bring_the_same_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("north.csv", "again=north.csv") == 2
+    assert "party north: ledger books/again.ledger is charged for the same rows" in capsys.readouterr().err
+    assert set(spent().values()) == {0}
+
+
+def test_what_came_to_nothing_leaves_the_rows_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    def aborted(*_: Any, **__: Any) -> None:
+        raise PeerError("south", "lied")
+
+    monkeypatch.setattr(by_protocol, "secure", aborted)
+    assert run("north.csv", "south.csv") == 2
+    assert spent() == {"north.ledger": 0, "south.ledger": 0}
+    monkeypatch.setattr(by_protocol, "secure", in_the_clear)
+    assert run("x=north.csv", "south.csv") == 0
+
+
+def test_the_key_is_secret_and_no_ledger_is_a_fingerprint(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("north.csv", "south.csv") == 0
+    key = Path("books") / duplicate_data.KEY_FILE
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert len(key.read_bytes()) == 32
+    Path("books").rename("first")
+    assert run("north.csv", "south.csv") == 0
+    assert key.read_bytes() != (Path("first") / duplicate_data.KEY_FILE).read_bytes()
+    first, second = (export.read(Path(place) / "north.ledger").data_sets for place in ("first", "books"))
+    assert len(first | second) == 2
+    out, err = capsys.readouterr()
+    everything = b"".join(p.read_bytes() for p in Path().rglob("*") if p.is_file() and p.name != key.name)
+    for form in (key.read_bytes(), key.read_bytes().hex().encode()):
+        assert form not in everything + out.encode() + err.encode()
+
+
+def test_an_older_folder_goes_on_and_says_what_it_does_not_know(capsys: pytest.CaptureFixture[str]) -> None:
+    said = "what was charged before is found by the party's name alone"
+    assert run("north.csv", "south.csv") == 0
+    key = Path("books") / duplicate_data.KEY_FILE
+    assert said not in capsys.readouterr().out
+    key.unlink()
+    assert run("north.csv", "south.csv", epsilon="0.25", more=("--json",)) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert said in document["remarks"][0]
+    assert document["budgets"]["north"]["left"] == "1/4"
+    assert run("north.csv", "south.csv", epsilon="0.25") == 0
+    assert said not in capsys.readouterr().out
+    key.write_bytes(b"short")
+    assert run("new=north.csv", "again=south.csv", epsilon="0.25") == 2
+    assert "rows.key: wanted a key of 32 bytes, got 5" in capsys.readouterr().err

@@ -1,0 +1,311 @@
+"""The protocol in a few lines of Python: `run_protocol`, `predict`, `audit_run`."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.audited import agreement, hospitals
+from support.clear import in_the_clear
+from support.mutants import OF_THE_RUN
+
+from protocols.arithmetic.rng import Stream
+from smc_dp import Federation, InputError, Rows, Target, audit_run, predict, run_protocol
+from smc_dp.audit.run import checks
+from smc_dp.data import sources
+from smc_dp.data.bounds import Bounds, NumericColumn
+from smc_dp.methods.pathak2010.averages import Local
+from smc_dp.methods.pathak2010.mean import PathakMean
+from smc_dp.methods.registry import find
+from smc_dp.privacy.ledger.history import Limit
+from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.run import identities
+from smc_dp.run.agreement import BY_PROTOCOL
+from smc_dp.run.ledgers import Ledgers
+from smc_dp.run.party import OwnPart
+from smc_dp.run.protocols import by_protocol
+from smc_dp.run.simulation import simulate_run
+
+BOUNDS = '[columns]\nage = [0, 100]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\ncolumn = "outcome"\n'
+QUICK: dict[str, Any] = {"key_bits": 256, "insecure_test_keys": True}
+
+
+def rows(n: int, seed: int) -> Rows:
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-0.5, 0.5, (n, 3))
+    return Rows(X, (X[:, 0] > 0).astype(np.int64))
+
+
+FEDERATION = Federation((rows(60, 1), rows(40, 2), rows(50, 3)), 2)
+
+
+def write(path: Path, n: int, seed: int, label: bool = True) -> Path:
+    rng = np.random.default_rng(seed)
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["age", "sex", *(["outcome"] if label else [])])
+        for _ in range(n):
+            age = int(rng.integers(0, 100))
+            out.writerow([age, rng.choice(["f", "m"]), *(["yes" if age > 50 else "no"] if label else [])])
+    return path
+
+
+@pytest.fixture(autouse=True)
+def of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is the same whatever the run is has tests of its own, and takes ten seconds."""
+    monkeypatch.setattr(checks, "CHECKS", OF_THE_RUN)
+
+
+def test_a_federation_goes_in_and_what_comes_out_can_be_audited_and_used(tmp_path: Path) -> None:
+    report = run_protocol(FEDERATION, target=Target(Fraction(5)), test=rows(100, 9), out=tmp_path / "run", **QUICK)
+    assert report.agreement.parties == ("party-1", "party-2", "party-3")
+    assert (report.agreement.method, report.agreement.protocol) == (PathakMean(0.1), "pathak2010")
+    assert report.run_dir == tmp_path / "run"
+    assert report.comparison is not None
+    found = predict(report.run_dir, rows(100, 9).X)
+    assert set(found.labels) <= {"0", "1"}
+    accuracy = np.mean([int(label) for label in found.labels] == rows(100, 9).y)
+    assert accuracy == report.comparison.accuracy > 0.7
+    assert found.accuracy is None
+    assert found.insecure == report.insecure != ()
+    assert audit_run(report.run_dir).passed
+
+
+def test_an_audit_from_python_fails_where_a_run_was_changed(tmp_path: Path) -> None:
+    """The broken twin of the above."""
+    run_protocol(FEDERATION, out=tmp_path / "run", **QUICK)
+    timings = tmp_path / "run" / "timings.json"
+    timings.write_bytes(timings.read_bytes() + b" ")
+    report = audit_run(tmp_path / "run")
+    assert not report.passed
+    assert {f.check.name for f in report.findings if f.outcome.status == "failed"} == {"files"}
+
+
+def test_identities_and_views_are_really_looked_at(tmp_path: Path) -> None:
+    names = ("party-1", "party-2", "party-3")
+    identities.create(tmp_path / "own", names, Stream.from_system())
+    identities.create(tmp_path / "foreign", names, Stream.from_system())
+    given = identities.of_run(tmp_path / "own", (*names, "charlie"))
+    run, views = tmp_path / "run", tmp_path / "views"
+    run_protocol(FEDERATION, out=run, views=views, identities=given, **QUICK)
+
+    def statuses(**options: Any) -> dict[str, str]:
+        return {f.check.name: f.outcome.status for f in audit_run(run, **options).findings}
+
+    alone = statuses()
+    assert alone["identities"] == alone["messages-recomputed"] == "not possible"
+    known = statuses(identities=tmp_path / "own" / "identities.json", views=views)
+    assert known["identities"] == known["messages-recomputed"] == "passed"
+    foreign = statuses(identities=tmp_path / "foreign" / "identities.json", views=views)
+    assert {name for name, status in foreign.items() if status == "failed"} == {"identities"}
+    (views / "1.view").write_bytes((views / "1.view").read_bytes()[:-1])
+    with pytest.raises(InputError, match=r"1\.view"):
+        audit_run(run, views=views)
+
+
+def test_a_run_of_an_earlier_version_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    run_protocol(FEDERATION, out=tmp_path / "run", **QUICK)
+    document = json.loads((tmp_path / "run" / "release.json").read_text())
+    document["parameters"] |= {"method": document["parameters"].pop("protocol"), "as_printed": False}
+    (tmp_path / "run" / "release.json").write_text(json.dumps(document))
+    with pytest.raises(
+        InputError, match="made by an earlier version, which named the protocol as the method: run again"
+    ):
+        predict(tmp_path / "run", rows(3, 1).X)
+    assert not audit_run(tmp_path / "run").passed
+
+
+def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(by_protocol, "secure", in_the_clear)
+    monkeypatch.chdir(tmp_path)
+    bounds, test = tmp_path / "bounds.toml", write(tmp_path / "test.csv", 80, 7)
+    bounds.write_text(BOUNDS)
+    files = [write(tmp_path / f"{name}.csv", 50, seed) for seed, name in enumerate(("north", "south"))]
+    given: dict[str, Any] = {"bounds": bounds, "test": test, "target": 5, "insecure_seed": 3}
+    by_path = run_protocol(files, out="first", **given)
+    by_name = run_protocol({path.stem: path for path in files}, out="second", **given)
+    unnamed = run_protocol(files, **given)
+    assert by_path.comparison == by_name.comparison == unnamed.comparison
+    assert unnamed.run_dir.parent == Path("runs")
+    assert by_path.agreement.parties == ("north", "south")
+    found = predict("first", write(tmp_path / "more.csv", 30, 8))
+    assert found.accuracy is not None
+    assert len(predict("first", write(tmp_path / "blank.csv", 30, 8, label=False)).labels) == 30
+    assert predict("first", tmp_path / "blank.csv").labels == found.labels
+    assert predict("first", tmp_path / "blank.csv").accuracy is None
+
+
+@pytest.mark.parametrize(("changes", "why"), [
+    ({"method": "pathak2010"}, "method: pathak2010 is the name of a protocol, the method is called prr_mean"),
+    ({"method": "local"}, r"method: wanted one that a protocol computes \(prr_mean, wsum, .*newton, gd.*\), got local"),
+    ({"method": Local()}, "method: wanted one that a protocol computes"),
+    ({"method": "wsum"}, "key_bits: does not go with method wsum, whose protocol is secure_sum"),
+    ({"dropouts": 1}, "dropouts: does not go with method prr_mean"),
+    ({"vanish": {"a": 1}}, "vanish: the parties of pathak2010 need each other to the end"),
+    ({"method": "nothing"}, "method: wanted one of prr_mean"),
+    ({"target": 0}, "epsilon"),
+    ({"target": Target(None)}, "epsilon: wanted a finite number"),
+    ({"target": Target(1, noise="gauss")}, "noise: prr_mean by a protocol has knorm and laplace"),
+    ({"key_bits": 1024, "insecure_test_keys": False}, "key_bits: wanted at least 2048"),
+    ({"bounds": "bounds.toml"}, "bounds: a file goes with files"),
+    ({"test": "test.csv"}, "test: wanted rows"),
+    ({"out": "."}, "exists already"),
+    ({"method": PathakMean(0.1, as_printed=True)}, "method: wanted prr_mean made for the steps of pathak2010"),
+    ({"link": "moon"}, "link: wanted one of"),
+    ({"topology": "ring"}, "topology: wanted one of"),
+    ({"key_bits": 512.0}, "key_bits: wanted an int"),
+    ({"label": "y"}, "label: goes with files"),
+    ({"target": Fraction(10**210 + 1, 10**210)}, "epsilon: wanted a positive fraction in lowest terms"),
+    ({"test": np.zeros((2, 3))}, "test: wanted Rows, got ndarray"),
+    ({"test": Rows(np.zeros((2, 2)), np.array([0, 1]))}, "the rows to test on: wanted rows of width 3"),
+    ({"test": Rows(np.zeros((2, 3)), np.array([0, 5]))}, "the rows to test on: row 2: wanted a class from 0 to 1"),
+    ({"out": "run", "views": "run"}, "lies apart"),
+    ({"out": "run", "views": "run/views"}, "lies apart"),
+    ({"out": "views/run", "views": "views"}, "lies apart"),
+])  # fmt: skip
+def test_what_cannot_be_run_is_refused_before_anything_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(by_protocol, "secure", lambda *_, **__: pytest.fail("a message would have been sent"))
+    books = Ledgers(tmp_path / "books", Limit(Fraction(3), Fraction(0)))
+    with pytest.raises(InputError, match=why):
+        run_protocol(FEDERATION, **{**QUICK, "ledgers": books, **changes})
+    assert not list(tmp_path.iterdir())  # no folder, and no ledger that was charged
+
+
+@pytest.mark.parametrize("names", [("Charlie", "b", "c"), ("a=b", "c", "d"), (" a", "b", "c"), (1, 2, 3)])
+def test_names_that_no_release_could_have_are_refused(tmp_path: Path, names: Any) -> None:
+    with pytest.raises(InputError, match="name"):
+        run_protocol(replace(FEDERATION, names=names), out=tmp_path / "x", **QUICK)
+
+
+def test_whole_numbers_in_bounds_and_settings_are_what_they_mean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A digest must not tell 1 from 1.0: JSON does not, and an honest run would look forged."""
+    monkeypatch.setattr(by_protocol, "secure", in_the_clear)
+    columns = tuple(NumericColumn(f"x{i}", -1, 1) for i in range(3))
+    whole = Bounds(columns, ("0", "1"), clip=1, bias=0)
+    for number, method in enumerate((PathakMean(1), PathakMean(np.float64(0.1)))):
+        run_protocol(FEDERATION, bounds=whole, method=method, out=tmp_path / str(number), **QUICK)
+        assert len(predict(tmp_path / str(number), np.zeros((2, 3))).labels) == 2
+    with pytest.raises(InputError, match="lambda"):
+        PathakMean(True)
+
+
+def test_a_file_whose_path_has_an_equals_sign_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(by_protocol, "secure", in_the_clear)
+    (tmp_path / "bounds.toml").write_text(BOUNDS)
+    files = {name: write(tmp_path / f"{name}=1.csv", 50, seed) for seed, name in enumerate(("north", "south"))}
+    report = run_protocol(files, bounds=tmp_path / "bounds.toml", out=tmp_path / "run")
+    assert report.agreement.parties == ("north", "south")
+
+
+def test_a_run_is_about_what_was_agreed_on(tmp_path: Path) -> None:
+    """Other parties, other bounds, or coins that the marks do not tell of: refused before anything is charged."""
+    data, other = hospitals((9, 8), 2), hospitals((9, 8, 7), 2)
+    seeded, system = Stream.insecure_from_seed(1), Stream.from_system()
+    for agreed, rng, why in (
+        (agreement(other), seeded, "wanted one about the parties"),
+        (replace(agreement(data), parties=data.federation.names[::-1]), seeded, "wanted one about the parties"),
+        (agreement(hospitals((9, 8), 3)), seeded, "wanted one about the parties"),
+        (agreement(data), system, "wanted the mark 'insecure seed' exactly where"),
+        (agreement(data, seeded=False), seeded, "wanted the mark 'insecure seed' exactly where"),
+    ):
+        with pytest.raises(InputError, match=why):
+            simulate_run(data, agreed, rng, tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+
+
+def test_printed_steps_guarantee_nothing_wherever_they_are_computed() -> None:
+    """The released integers equal the exact sum modulo the number of parties."""
+    method = PathakMean(0.1, as_printed=True)
+    trained, exact = (
+        method.train(FEDERATION),
+        PathakMean(0.1).train(FEDERATION).release(Target(None), Stream.from_system()),
+    )
+    for calibration in ("proven", "paper"):
+        release = trained.release(Target(1, calibration), Stream.from_system())  # type: ignore[arg-type]
+        assert (release.privacy.kind, release.privacy.epsilon) == ("none", None)
+        sums = [np.rint((m.W[1] - m.W[0]) * 3 * 2.0**40).astype(int) % 3 for m in (release.model, exact.model)]  # type: ignore[attr-defined]
+        assert sums[0].tolist() == sums[1].tolist()
+
+
+def test_other_inputs_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    three = Federation((rows(9, 1), rows(9, 2)), 3)
+    with pytest.raises(InputError, match="classes: prr_mean is for two classes, got 3"):
+        run_protocol(three, method="prr_mean", out=tmp_path / "x", **QUICK)
+    wide = sources.dataset("breast_cancer")
+    with pytest.raises(InputError, match="bounds: wanted those of 3 features, got 31"):
+        run_protocol(FEDERATION, bounds=wide.bounds, out=tmp_path / "x", **QUICK)
+    with pytest.raises(InputError, match="bounds: is missing"):
+        run_protocol(["north.csv", "south.csv"], out=tmp_path / "x")
+    with pytest.raises(InputError, match="test: wanted a file"):
+        run_protocol(["north.csv", "south.csv"], test=rows(3, 1), out=tmp_path / "x")
+    run_protocol(FEDERATION, out=tmp_path / "run", **QUICK)
+    with pytest.raises(InputError, match=r"rows: wanted an array of width 3, got shape \(2, 4\)"):
+        predict(tmp_path / "run", np.zeros((2, 4)))
+
+
+# A party with rows of one class only.
+
+
+def of_one_class(folder: Path) -> dict[str, Path]:
+    """Rows of a lone class each, and between them both."""
+    (folder / "bounds.toml").write_text(BOUNDS)
+    found = {}
+    for name, outcome, ages in (("east", "no", (10, 45)), ("mid", "no", (5, 50)), ("west", "yes", (55, 95))):
+        found[name] = folder / f"{name}.csv"
+        found[name].write_text("age,sex,outcome\n" + "".join(f"{age},f,{outcome}\n" for age in range(*ages)))
+    return found
+
+
+@pytest.mark.parametrize("method", [name for name in BY_PROTOCOL if name != "prr_mean"])
+def test_a_party_with_one_class_takes_part_in_every_sum(method: str, tmp_path: Path) -> None:
+    """And the figures of the end are there. Twin: the mean of the curator protocol, below."""
+    files, held_out = of_one_class(tmp_path), write(tmp_path / "test.csv", 50, 7)
+    public = {"auxiliary": write(tmp_path / "open.csv", 10, 8)} if method == "soft_ss" else {}
+    report = run_protocol(
+        files, bounds=tmp_path / "bounds.toml", method=method, target=1000, test=held_out, out=tmp_path / "run",
+        insecure_seed=3, **public,
+    )  # fmt: skip
+    assert report.comparison is not None
+    assert not says_one_class(report.agreement.form.statement)
+    assert set(report.comparison.individual) == set(files)
+    assert report.comparison.pooled > 0.9
+    if method in ("newton", "ofaa"):
+        assert report.comparison.accuracy > max(report.comparison.individual.values())
+
+
+def test_the_mean_of_models_refuses_a_party_with_one_class_before_anybody_trains_or_pays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OwnPart, "part", property(lambda _: pytest.fail("a party trained")))
+    files, books = of_one_class(tmp_path), Ledgers(tmp_path / "books", Limit(Fraction(9), Fraction(0)))
+    options: dict[str, Any] = {"bounds": tmp_path / "bounds.toml", "out": tmp_path / "run", "ledgers": books, **QUICK}
+    with pytest.raises(InputError) as refused:
+        run_protocol(files, **options)
+    where = f"party east ({files['east']}): column 'outcome'"
+    assert str(refused.value) == f"{where}: all 35 rows are 'no', wanted both 'no' and 'yes'"
+    assert not books.folder.exists()
+    monkeypatch.setattr(PathakMean, "needs_two_classes", False)  # the twin lets them train
+    with pytest.raises(pytest.fail.Exception, match="trained"):
+        run_protocol(files, **options)
+
+
+def test_who_refuses_a_party_for_its_one_class_says_so_in_its_statement() -> None:
+    """That there is a run at all then tells something of the rows. Twin: the statements of the sums, above."""
+    found: dict[str, Any] = {name: find(name) for name in BY_PROTOCOL}
+    assert [name for name, method in found.items() if method.needs_two_classes] == ["prr_mean"]
+    assert says_one_class(agreement(hospitals((9, 8), 2)).form.statement)
+
+
+def says_one_class(privacy: PrivacyStatement) -> bool:
+    return any("only one class" in caveat for caveat in privacy.caveats)

@@ -1,0 +1,234 @@
+"""One party's own ledger in a session: charged once, void or released once, whatever dies when.
+
+This file is also the program that a test starts: it forks, so it has to be a process without threads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+
+import pytest
+from support.audited import agreement, hospitals
+
+from smc_dp.core.errors import InputError
+from smc_dp.data.fingerprint import as_read
+from smc_dp.data.table import Table
+from smc_dp.data.tables import read_table
+from smc_dp.privacy.ledger import storage
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.history import OverBudgetError
+from smc_dp.privacy.ledger.ledger import Ledger, run_key
+from smc_dp.privacy.target import Target
+from smc_dp.run.budget_charge import RELEASED, GivenUp, OpenCharge
+from smc_dp.run.site_ledger import OwnLedger
+
+CASE = hospitals((12, 8, 20), 2)
+ROWS = CASE.federation.parties[0]
+AGREED = agreement(CASE, Target(Fraction("0.4")), seeded=False)
+SESSION, OTHER = b"s" * 32, b"t" * 32
+LEFT = OpenCharge().leaving("sum 0")
+BACK = LEFT.disowned("sum 0")
+KILLED = ("void", "released")
+ENDS = (*KILLED, "no member", "no member that paid")
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> OwnLedger:
+    return made(tmp_path)
+
+
+def made(folder: Path) -> OwnLedger:
+    Ledger.create(folder / "own.ledger", Fraction(1)).close()
+    (folder / "release.json").write_text("{}")
+    return OwnLedger(folder / "own.ledger")
+
+
+def states(own: OwnLedger) -> list[str]:
+    with Ledger.open(own.path) as ledger:
+        return [entry.state for entry in ledger.history().entries][1:]
+
+
+def end(own: OwnLedger, how: str) -> None:
+    """Any of the ways in which a session ends for a party."""
+    release = own.path.with_name("release.json")
+    if how == "void":
+        own.void(SESSION, GivenUp(BACK))
+    else:
+        charge = LEFT if how == "no member that paid" else BACK
+        own.released(SESSION, release, charge, member=how == "released")
+
+
+WRITTEN = {"void": ["void"], "released": ["released"], "no member": ["void"], "no member that paid": []}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_whatever_is_asked_again_is_found_done(own: OwnLedger, how: str) -> None:
+    number = own.reserve(SESSION, AGREED, ROWS)
+    assert own.reserve(SESSION, AGREED, ROWS) == number == 2
+    assert states(own) == ["reserved"]
+    for _ in range(2):
+        end(own, how)
+        assert states(own) == ["reserved", *WRITTEN[how]]
+    with Ledger.open(own.path) as ledger:
+        entry = ledger.history().entries[1]
+        assert entry.run == run_key(SESSION, RELEASED)
+        assert (entry.mechanism, entry.epsilon) == ("pathak2010", Fraction(2, 5))
+        assert entry.dataset == ledger.dataset(partial(as_read, held=ROWS))
+    own.reserve(OTHER, AGREED, ROWS)
+    assert states(own) == ["reserved", *WRITTEN[how], "reserved"]
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_a_session_has_one_end(own: OwnLedger, how: str) -> None:
+    """Whatever comes after it: another end, another release, or the session again once it was given up."""
+    own.reserve(SESSION, AGREED, ROWS)
+    end(own, how)
+    before = states(own)
+    for other in ENDS:
+        if WRITTEN[other] not in ([], WRITTEN[how]) and WRITTEN[how]:
+            with pytest.raises(InputError, match=f"entry 2 is {WRITTEN[how][0]}, wanted {WRITTEN[other][0]}"):
+                end(own, other)
+    if how == "released":
+        own.path.with_name("release.json").write_text("{ }")
+        with pytest.raises(InputError, match="entry 2 is of another release, wanted one a session"):
+            end(own, how)
+    if WRITTEN[how] == ["void"]:
+        with pytest.raises(InputError, match="entry 2 is void: this session was given up"):
+            own.reserve(SESSION, AGREED, ROWS)
+        with Ledger.open(own.path) as ledger:  # twin: the ledger alone charges it anew, and the session would go on
+            ledger.reserve(
+                ledger.dataset(partial(as_read, held=ROWS)), AGREED.protocol, price(own), run_key(SESSION, RELEASED)
+            )
+        assert states(own) == [*before, "reserved"]
+    else:
+        assert own.reserve(SESSION, AGREED, ROWS) == 2
+        assert states(own) == before
+
+
+def price(own: OwnLedger) -> Guarantee:
+    with Ledger.open(own.path) as ledger:
+        return ledger.history().entries[1].guarantee
+
+
+def test_what_was_not_charged_has_no_end_to_write(own: OwnLedger) -> None:
+    own.void(SESSION, GivenUp(OpenCharge()))
+    assert states(own) == []
+    with pytest.raises(InputError, match="has no entry of this session"):
+        end(own, "released")
+
+
+def test_it_says_before_what_a_reservation_would(own: OwnLedger, tmp_path: Path) -> None:
+    own.check(AGREED)
+    assert states(own) == []
+    much = replace(AGREED, target=Target(Fraction("1.5")))
+    nothing = agreement(CASE, seeded=True)
+    for asked in (own.check, lambda agreed: own.reserve(SESSION, agreed, ROWS)):
+        with pytest.raises(OverBudgetError, match=r"own.ledger: the budget would be passed"):
+            asked(much)
+        with pytest.raises(InputError, match="kind none: it has no price"):
+            asked(nothing)
+    assert states(own) == []
+    with pytest.raises(InputError, match=r"no\.ledger: cannot be read"):
+        OwnLedger(tmp_path / "no.ledger").check(AGREED)
+
+
+def test_one_session_is_about_one_table_and_one_price(own: OwnLedger, tmp_path: Path) -> None:
+    """A table is named as it was read, before any bounds; another one under the same session is refused."""
+    table = read(tmp_path, "age,outcome\n1,no\n2,yes\n")
+    own.reserve(SESSION, AGREED, table)
+    assert own.reserve(SESSION, AGREED, read(tmp_path, "outcome,age\nyes,2.0\nno,1\n")) == 2  # the same table
+    for agreed, held, what in (
+        (AGREED, read(tmp_path, "age,outcome\n1,no\n3,yes\n"), "data set"),
+        (replace(AGREED, target=Target(Fraction("0.3"))), table, "guarantee"),
+    ):
+        with pytest.raises(InputError, match=f"entry 2 has the same run and another {what}"):
+            own.reserve(SESSION, agreed, held)
+    assert states(own) == ["reserved"]
+
+
+def read(folder: Path, text: str) -> Table:
+    (folder / "own.csv").write_text(text)
+    return read_table(folder / "own.csv", "own")
+
+
+# Killed.
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_killed_before_any_statement_and_asked_again_it_is_one_entry_with_one_end(tmp_path: Path) -> None:
+    """A program that is killed before its first, second, ... statement and begins again, each time in a new ledger.
+
+    The twin draws the key of its entry anew: it is charged twice.
+    """
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, __file__, str(tmp_path)],
+        capture_output=True, text=True, env=environment, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found: dict[str, list[list[str]]] = json.loads(done.stdout)
+    for how in KILLED:
+        assert len(found[how]) >= 15 + 3 * len(WRITTEN[how])
+        assert found[how] == [["reserved", *WRITTEN[how]]] * len(found[how])
+    assert ["reserved", "reserved", "released"] in found["twin"]
+
+
+def program(own: OwnLedger, how: str) -> None:
+    """A party's program: it writes down that its role is over before it settles, and asks for no charge after that."""
+    over = own.path.with_name("over")
+    if not over.exists():
+        own.reserve(SESSION, AGREED, ROWS)
+        over.touch()
+    end(own, how)
+
+
+def twin(own: OwnLedger) -> None:
+    session = os.urandom(32)
+    own.reserve(session, agreement(CASE, Target(Fraction("0.1")), seeded=False), ROWS)
+    own.released(session, own.path.with_name("release.json"), LEFT, member=True)
+
+
+def killed(folder: Path, begin: Callable[[OwnLedger], None]) -> list[list[str]]:
+    """What is in each ledger once the program that was killed there has begun again."""
+    found: list[list[str]] = []
+    while True:
+        place = folder / str(len(found))
+        place.mkdir(parents=True)
+        own = made(place)
+        child = os.fork()
+        if child == 0:
+            kill_before(len(found))
+            begin(own)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if os.waitstatus_to_exitcode(status) == 0:
+            return found
+        begin(own)
+        found.append(states(own))
+
+
+def kill_before(last: int) -> None:
+    """End this process, as a power cut would, before this statement of any ledger."""
+    left = iter(range(last))
+    connected = storage.connected
+
+    def traced(path: Path) -> sqlite3.Connection:
+        connection = connected(path)
+        connection.set_trace_callback(lambda _: None if next(left, None) is not None else os.kill(os.getpid(), 9))
+        return connection
+
+    storage.connected = traced
+
+
+if __name__ == "__main__":
+    every = {how: killed(Path(sys.argv[1]) / how, partial(program, how=how)) for how in KILLED}
+    print(json.dumps({**every, "twin": killed(Path(sys.argv[1]) / "twin", twin)}))

@@ -1,0 +1,75 @@
+"""The attacks in a lecture: those on its protocol, measured while there is time, and no other numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from protocols.arithmetic.rng import Stream
+from protocols.programs import PROTOCOLS
+from smc_dp.attacks import ATTACKS
+from smc_dp.attacks.attack import LEAST_TRIALS, AttackResult
+from smc_dp.pages.blocks import Page, Section
+from smc_dp.pages.rendering import html
+from smc_dp.walkthrough import attacks_on
+
+ON = {
+    "pathak2010": 8,
+    "pathak2010-as-printed-insecure": 8,
+    "comparison": 0,
+    "linear": 4,
+    "secure_sum": 3,
+}
+
+
+def names(sections: tuple[Section, ...]) -> list[str]:
+    return [section.heading.partition(":")[0] for section in sections]
+
+
+def text(sections: tuple[Section, ...]) -> str:
+    return html(Page("x", sections))
+
+
+def test_each_protocol_has_the_attacks_on_its_code() -> None:
+    assert {name: len(attacks_on.on(name)) for name in PROTOCOLS} == ON
+    assert names(attacks_on.sections("linear", seconds=0)) == [
+        name for name, a in ATTACKS.items() if "linear" in a.paper
+    ]
+    assert names(attacks_on.sections("pathak2010", seconds=0))[:4] == [
+        *("link-sender", "recover-exponent", "extract-randomiser", "residues-mod-k"),
+    ]
+
+
+def test_without_time_nothing_is_measured_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attacks_on, "measure", None)
+    told = text(attacks_on.sections("secure_sum", seconds=0))
+    assert told.count("Not measured here") == 3
+    assert "smc-dp lab attack strip-noise" in told
+    assert "succeeded in" not in told
+    with pytest.raises(TypeError):  # twin: what measures
+        attacks_on.sections("secure_sum", seconds=100)
+
+
+def test_while_there_is_time_the_forms_that_are_shown_are_tried_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[tuple[str, str, int]] = []
+
+    def measured(name: str, variant: str, trials: int, rng: Stream, **_: Any) -> AttackResult:
+        tried.append((name, variant, trials))
+        won = trials * (next(v for v in ATTACKS[name].variants if v.name == variant).expected == "succeeds")
+        return AttackResult(name, variant, won, trials, 0.0, "succeeds" if won else "fails", False)
+
+    monkeypatch.setattr(attacks_on, "measure", measured)
+    heard: list[str] = []
+    told = text(attacks_on.sections("pathak2010", progress=heard.append))
+    wanted = [(a.name, v.name, LEAST_TRIALS) for a in attacks_on.on("pathak2010") for v in (*a.attacked, *a.mended)]
+    assert tried == [one for one in wanted if one[0] != "infer-min-size"]
+    assert heard == [f"{name} against {variant}" for name, variant, _ in tried]
+    assert told.count("Not measured here") == 1
+    assert told.count("16 of 16, succeeds") == 7
+
+
+@pytest.mark.slow
+def test_the_attacks_of_a_lecture_come_out_as_on_record() -> None:
+    told = text(attacks_on.sections("secure_sum", rng=Stream.insecure_from_seed("lecture")))
+    assert (told.count("16 of 16, succeeds"), told.count("0 of 16, fails")) == (3, 3)

@@ -1,0 +1,116 @@
+"""Lectures of run folders: values of views, refused where they do not fit, and a name that says SECRET."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from support.audited import Folders, charged_run
+from support.lectures import steps_on
+
+from protocols.programs import PROTOCOLS
+from smc_dp.cli.main import main
+from smc_dp.core.errors import InputError
+from smc_dp.pages.blocks import Page, PageTable
+from smc_dp.pages.rendering import html
+from smc_dp.walkthrough import build, values
+from smc_dp.walkthrough.page import TOY
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    return charged_run(tmp_path_factory.mktemp("charged"))
+
+
+def test_a_run_with_views_of_all_and_of_one(run: Folders, tmp_path: Path) -> None:
+    made = build.of_run(run.run, run.views)
+    whole = html(made)
+    assert "SECRET" in made.on_every_sheet
+    assert TOY not in whole
+    assert values.UNKNOWN not in whole
+    assert len(steps_on(made)) > 4
+    assert "In what is known P1 stands for north-0, P2 stands for north-1" in whole
+    brought = next(b for section in made.sections for b in section.blocks if isinstance(b, PageTable))
+    assert not [cell for row in brought.rows for cell in row[1:] if len(cell) < 9 or cell in repr(made)]
+    one = tmp_path / "views"
+    one.mkdir()
+    shutil.copy(run.views / "1.view", one)
+    assert values.UNKNOWN in html(build.of_run(run.run, one))
+
+
+def test_the_page_of_views_is_for_its_owner_alone_and_that_of_a_toy_run_for_everybody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("of_run", "of_protocol"):
+        monkeypatch.setattr(build, name, lambda *a, **k: Page("A lecture", ()))
+    secret, toy = tmp_path / "SECRET.html", tmp_path / "toy.html"
+    assert main(["lab", "walkthrough", "run", "--views", "views", "--out", str(secret)]) == 0
+    assert main(["lab", "walkthrough", "--protocol", "secure_sum", "--out", str(toy)]) == 0
+    assert [path.stat().st_mode & 0o777 for path in (secret, toy)] == [0o600, 0o644]
+
+
+def test_views_of_another_run_are_refused(run: Folders, tmp_path: Path) -> None:
+    other = charged_run(tmp_path)
+    with pytest.raises(InputError, match="another session"):
+        build.of_run(run.run, other.views)
+
+
+def test_a_view_that_does_not_fit_the_record_is_refused(run: Folders, tmp_path: Path) -> None:
+    lines = (run.run / "transcript.jsonl").read_text().splitlines(keepends=True)
+    shorter = tmp_path / "run"
+    shutil.copytree(run.run, shorter)
+    at = next(i for i, line in enumerate(lines) if '"kind":"Ready"' in line)
+    (shorter / "transcript.jsonl").write_text("".join(lines[:at] + lines[at + 1 :]))
+    with pytest.raises(InputError, match=r"differ|its role|line"):
+        build.of_run(shorter, run.views)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "walkthrough: wanted RUN with --views, or --protocol with one of pathak2010, .*, got neither"),
+        (["runs/first", "--protocol", "linear"], "got both"),
+        (["--protocol", "comparison", "--out", "{out}"], "smc-dp lab matrix comparison"),
+        (["--protocol", "nothing", "--out", "{out}"], "--protocol: wanted one of pathak2010, "),
+        (["--protocol", "linear"], "--out: wanted the name of a new file"),
+        (["--protocol", "linear", "--out", "{there}"], "--out: .*exists already"),
+        (["--protocol", "linear", "--parties", "6", "--out", "{out}"], "--parties: of linear wanted 2 to 5, got 6"),
+        (["--protocol", "pathak2010", "--parties", "4", "--out", "{out}"], "--parties: of pathak2010 wanted 2 to 3"),
+        (["--protocol", "linear", "--views", "v", "--out", "{out}"], "--views: only with RUN"),
+        (["runs/first", "--out", "{secret}"], "--views: wanted the folder of views"),
+        (["runs/first", "--views", "v", "--out", "{out}"], "--out: wanted a name with the word SECRET"),
+        (["runs/first", "--views", "v", "--parties", "3", "--out", "{secret}"], "--parties: only with --protocol"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "there.html").write_text("mine")
+    places = {name: str(tmp_path / f"{name}.html") for name in ("out", "there")}
+    places["secret"] = str(tmp_path / "a-SECRET.html")
+    assert main(["lab", "walkthrough", *(a.format(**places) for a in arguments)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert re.search(said, error), error
+    assert (tmp_path / "there.html").read_text() == "mine"
+    assert not Path(places["out"]).exists()
+
+
+@pytest.mark.slow
+def test_a_page_with_measured_attacks_costs_less_than_a_minute_and_two_megabytes(tmp_path: Path) -> None:
+    for name in ("pathak2010", "pathak2010-as-printed-insecure"):
+        out, start = tmp_path / f"{name}.html", time.process_time()
+        assert main(["lab", "walkthrough", "--protocol", name, "--out", str(out)]) == 0
+        assert time.process_time() - start < 60
+        assert out.stat().st_size < 2_000_000
+        assert f"{name}, step by step" in out.read_text()
+
+
+def test_a_protocol_without_a_drop_out_on_request() -> None:
+    stays, leaves = (build.of_protocol(PROTOCOLS["secure_sum"], 3, stays=x, attacks=0) for x in (True, False))
+    assert "It vanishes on the way." in html(leaves)
+    assert "P3 vanishes: it sends nothing from here on." in html(leaves)
+    assert "It vanishes on the way." not in html(stays)

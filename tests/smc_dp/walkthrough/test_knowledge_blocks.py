@@ -1,0 +1,91 @@
+"""Sentences and tables of what is known say the same, and say how they are to be read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.lectures import lecture_of, prepared, steps_on
+
+from protocols.programs import PROTOCOLS
+from smc_dp.leakage.matrix import Cell
+from smc_dp.pages.blocks import PageTable, Prose
+from smc_dp.pages.rendering import html
+from smc_dp.walkthrough import knowledge_blocks, words
+from smc_dp.walkthrough.knowledge import CASES, Knowledge
+
+WHO, Z = ("P1", "P3", "charlie"), "numbers with noise"
+
+
+def cell(table: PageTable, members: tuple[str, ...], column: str) -> str:
+    """What stands there."""
+    rows = {row[0]: row for row in table.rows}
+    return rows[" + ".join(members)][table.headings.index(column)]
+
+
+def masked(name: str = "secure_sum") -> tuple[Knowledge, Knowledge]:
+    """What is known before and after the first masked inputs, and before any sum."""
+    _, course = prepared(name)
+    at = next(i for i, step in enumerate(course.steps) if step.letters[0].kind == "Masked")
+    return course.knows[at], course.knows[at + 1]
+
+
+def test_the_table_has_what_the_sentences_say_of_a_number_that_the_sum_will_tell_later() -> None:
+    """P1 and P3 have two shares of the seed of P2 and all its pairs, so with Charlie its masked input opens at once."""
+    before, after = masked()
+    assert any("P1 + P3 + charlie can compute z_2(1)" in said for said in after.changed_from(before))
+    assert cell(knowledge_blocks.table(before), WHO, Z) == "-"
+    assert cell(knowledge_blocks.table(after), WHO, Z) == "-/all"
+    assert cell(knowledge_blocks.table(after), ("P1", "charlie"), Z) == "-"
+    hidden = [
+        replace(row, cells={s: Cell("nothing", "all", "") if s.startswith("z_2") else c for s, c in row.cells.items()})
+        for row in after.matrix.rows
+    ]
+    assert cell(knowledge_blocks.table(Knowledge(replace(after.matrix, rows=tuple(hidden)))), WHO, Z) == "-"
+
+
+def test_no_cell_is_empty_and_a_sum_of_members_is_their_own() -> None:
+    _, course = prepared("secure_sum")
+    tables = [knowledge_blocks.table(k) for k in course.knows]
+    assert all(all(row) and len(row) == len(t.headings) for t in tables for row in t.rows)
+    with_sum = [t for t in tables if "sum" in t.headings]
+    assert with_sum
+    assert all(cell(t, ("P1", "P2"), "sum") == "own" for t in with_sum)
+    assert [cell(t, ("charlie",), "sum") for t in with_sum][:4] == ["-", "-", "-", "all"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "other"),
+    [
+        ("secure_sum", "z for numbers with noise", "w for weights"),
+        ("pathak2010", "n for sizes, eta for noise", "z for numbers"),
+    ],
+)
+def test_letters_of_secrets_are_explained(name: str, said: str, other: str) -> None:
+    _, course = prepared(name)
+    texts = " ".join(b.text for b in knowledge_blocks.first(course).blocks if isinstance(b, Prose))
+    assert all(part in texts for part in said.split(", "))
+    assert other not in texts
+    assert (CASES in texts) == (name == "pathak2010")
+    assert (knowledge_blocks.STILL_READS in texts) == (name == "secure_sum")
+
+
+@pytest.mark.slow
+def test_notes_beside_a_printed_step_are_said_to_be_of_the_mended_program() -> None:
+    printed = lecture_of("pathak2010-as-printed-insecure")
+    with_notes = [
+        step for step in steps_on(printed) if words.IS_WRONG in {getattr(b, "heading", "") for b in step.blocks}
+    ]
+    assert with_notes
+    for step in with_notes:
+        (about,) = (b for b in step.blocks if getattr(b, "heading", "") == words.IS_WRONG)
+        assert Prose(words.MENDED) in getattr(about, "blocks", ())
+    assert "These are the notes of the mended program" not in html(lecture_of("pathak2010"))
+
+
+def test_a_program_departs_from_a_paper_and_not_from_its_own_notes() -> None:
+    for name, at, said in (("pathak2010", "1.2", words.DEPARTS), ("secure_sum", "2", words.BESIDE)):
+        protocol = PROTOCOLS[name]
+        assert words.heading(protocol, protocol.sentences[at]) == said
+        assert said in html(lecture_of(name))
+    assert words.DEPARTS not in html(lecture_of("secure_sum"))

@@ -1,0 +1,145 @@
+"""What everybody knows after each step: at the end it is the coalition matrix, and before the first letter nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from broken.matrix_mutants import WITHOUT_CHOICE
+
+from protocols.errors import LocalError
+from protocols.programs import PROTOCOLS, Protocol
+from smc_dp.leakage.matrix import LEVELS, matrix
+from smc_dp.leakage.symbolic.world_runs import WorldBook
+from smc_dp.leakage.symbolic.worlds import base, turned
+from smc_dp.walkthrough import knowledge_trace as spared
+from smc_dp.walkthrough.knowledge import SOME, Knowledge
+from smc_dp.walkthrough.knowledge_trace import ProtocolCourse, course, drop_out
+
+SYMBOLIC = [name for name, protocol in PROTOCOLS.items() if not protocol.model.matrix_file]
+
+
+@cache
+def found(name: str, parties: int = 2) -> ProtocolCourse:
+    return course(PROTOCOLS[name], parties)
+
+
+def one_setting(protocol: Protocol) -> Protocol:
+    """The protocol as a course looks at it: the first setting, and everybody stays."""
+    nothing: Any = lambda p: ()  # noqa: E731
+    model = replace(protocol.model, variants=nothing, profiles=nothing, vanishing=nothing)
+    return replace(protocol, model=model)
+
+
+@pytest.mark.parametrize("name", SYMBOLIC)
+def test_after_the_last_step_knowledge_is_the_coalition_matrix(name: str) -> None:
+    rows = matrix(one_setting(PROTOCOLS[name]), 2).rows
+    assert found(name).knows[-1].matrix.rows == rows
+
+
+@pytest.mark.parametrize("name", SYMBOLIC)
+def test_before_the_first_letter_nobody_knows_anything_of_others(name: str) -> None:
+    c = found(name)
+    for row in c.knows[0].matrix.rows:
+        known = {s for s, cell in row.cells.items() if cell.level not in ("own", "nothing")}
+        # who has all sizes knows which of them is the smallest
+        assert not known or (known == {"who is smallest"} and set(row.members) >= set(c.parties))
+
+
+@pytest.mark.parametrize("name", SYMBOLIC)
+def test_nothing_is_forgotten(name: str) -> None:
+    """Levels never fall; who drew something has it as its own from then on."""
+    c = found(name)
+    for before, after in pairwise(c.knows):
+        for members in after.coalitions:
+            now = after.cells(members)
+            for secret, cell in before.cells(members).items():
+                assert (
+                    cell.level == now[secret].level
+                    or LEVELS.index(cell.level) < LEVELS.index(now[secret].level)
+                    or (now[secret].level == "own")
+                ), (members, secret)
+
+
+@pytest.mark.parametrize("name", SYMBOLIC)
+def test_every_letter_is_in_one_step(name: str) -> None:
+    c = found(name)
+    letters = [letter for step in c.steps for letter in step.letters]
+    assert len(set(letters)) == len(letters)
+    book = WorldBook(c.protocol, c.p)
+    sent = book.trace(turned(base(2, len(c.protocol.model.permutations), 0))).sent
+    assert Counter((x.sender, x.to, x.kind) for x in letters) == Counter(
+        (s.sender, s.to, type(s.message).__name__) for s in sent
+    )
+
+
+def test_words_say_what_is_new_and_of_whom() -> None:
+    c = found("pathak2010")
+    said = {s.letters[0].kind: k.changed_from(j) for s, j, k in zip(c.steps, c.knows[:-1], c.knows[1:], strict=True)}
+    assert said["PaillierKey"] == ()
+    assert said["Relay"] == (
+        f"P1 + charlie and P2 + charlie each {SOME} can compute the others' sizes and who is smallest, "
+        "which is more than the result and their own inputs will tell.",
+    )
+    assert said["Slot"] == (
+        "charlie drew pi_2.",
+        "P1 + charlie and P2 + charlie each can compute the others' sizes and who is smallest, "
+        "which is more than the result and their own inputs will tell.",
+    )
+    assert c.knows[0].sentence(("charlie",)) == "charlie knows nothing of the secrets of others."
+
+
+def after(c: ProtocolCourse, kind: str) -> Knowledge:
+    """What is known after the first step with a letter of this kind."""
+    return next(k for s, k in zip(c.steps, c.knows[1:], strict=True) if kind in {x.kind for x in s.letters})
+
+
+def always(knows: Knowledge, members: tuple[str, ...]) -> dict[str, bool]:
+    """Of each size that a coalition can compute, whether it can in all worlds."""
+    return {k.secret: k.always for k in knows.known(members) if k.secret.startswith("n_") and k.level == "all"}
+
+
+def test_what_only_some_worlds_tell_is_said_to_be_so() -> None:
+    """Whose relay comes to a party hangs on pi_1, and none does where it maps the party to itself."""
+    honest = found("pathak2010")
+    assert always(after(honest, "Relay"), ("P1", "charlie")) == {"n_2": False}
+    assert always(after(honest, "Slot"), ("P1", "charlie")) == {"n_2": True}
+    twin = course(replace(PROTOCOLS["pathak2010"], program=WITHOUT_CHOICE), 2)
+    assert always(after(twin, "Relay"), ("P1", "charlie")) == {"n_2": True}
+    assert not any(SOME in said for k, j in pairwise(twin.knows) for said in j.changed_from(k))
+
+
+def test_a_party_that_vanishes_is_in_no_later_step() -> None:
+    protocol = PROTOCOLS["secure_sum"]
+    gone = drop_out(protocol, protocol.model.sample(3))
+    assert gone is not None
+    c = course(protocol, 3, gone)
+    assert gone.place == "Masked in sum0"
+    masked = next(i for i, step in enumerate(c.steps) if step.letters[0].kind == "Masked")
+    assert not any(x.sender == gone.name for step in c.steps[masked:] for x in step.letters)
+    assert drop_out(PROTOCOLS["pathak2010"], PROTOCOLS["pathak2010"].model.sample(2)) is None
+
+
+@pytest.mark.slow
+def test_three_parties_of_the_curator_protocol() -> None:
+    rows = matrix(one_setting(PROTOCOLS["pathak2010"]), 3).rows
+    c = found("pathak2010", 3)
+    assert c.knows[-1].matrix.rows == rows
+    # a relay of one other party at most comes to P1, so in no world are both sizes known before the slots
+    assert always(after(c, "Relay"), ("P1", "charlie")) == {"n_2": False, "n_3": False}
+    assert always(after(c, "Slot"), ("P1", "charlie")) == {"n_2": True, "n_3": True}
+
+
+def test_the_comparison_is_looked_at_elsewhere() -> None:
+    with pytest.raises(LocalError, match="the audit's matrix of comparison"):
+        course(PROTOCOLS["comparison"], 2)
+
+
+@pytest.mark.parametrize("name", ["linear", pytest.param("pathak2010", marks=pytest.mark.slow)])
+def test_who_got_nothing_is_spared_and_nothing_else_changes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spared, "_reached", lambda made: None)
+    assert [k.matrix.rows for k in course(PROTOCOLS[name], 2).knows] == [k.matrix.rows for k in found(name).knows]
