@@ -41,7 +41,7 @@ SHARED: Mapping[str, tuple[str, ...]] = {"protocols.linear": ("protocols.pathak2
 BY_FILE: Mapping[str, str] = {
     **dict.fromkeys(("as_printed", "boundary", "checkable", "ideal"), "protocols.runtime.claims"),
     **dict.fromkeys(("conversation", "printed_conversation"), "protocols.runtime.conversation"),
-    "limits": "protocols.runtime.limits",
+    "protocol": "protocols.runtime.protocol",
     "sentences": "protocols.runtime.quoted",
 }
 

@@ -161,7 +161,7 @@ BROKEN = {
     "a run knows the auditor": ("smc_dp.run.x", "from smc_dp.audit.run import evidence"),
     "a run knows a protocol": ("smc_dp.run.x", "from protocols.pathak2010.parameters import Parameters"),
     "one half of the audit knows the other": ("smc_dp.audit.run.x", "from smc_dp.audit.epsilon import bounds"),
-    "an audit of a run knows a protocol": ("smc_dp.audit.run.evidence", "from protocols.pathak2010 import limits"),
+    "an audit of a run knows a protocol": ("smc_dp.audit.run.evidence", "from protocols.pathak2010 import protocol"),
     "a group of checks knows a protocol": ("smc_dp.audit.run.hygiene.keys", "from protocols import pathak2010"),
     "deploy knows the audit": ("smc_dp.deploy.x", "from smc_dp.audit.run import evidence"),
     "protocols knows learning": ("protocols.crypto.x", "import smc_dp"),

@@ -55,9 +55,8 @@ from protocols.crypto.commitment import OPENING_BYTES
 from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import minimum
 from protocols.pathak2010.boundary import NOT_CLAIMED, released
-from protocols.pathak2010.limits import MAX_KEY_BITS
 from protocols.pathak2010.messages import PublishedShare
-from protocols.pathak2010.parameters import SEED_BYTES, SIGMA, SIZE_BITS, Parameters
+from protocols.pathak2010.parameters import MAX_KEY_BITS, SEED_BYTES, SIGMA, SIZE_BITS, Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials, Unknown
 

@@ -19,6 +19,7 @@ SIZE_BITS = 32  # L: sizes are below 2**32
 TIE_SECURITY = 40  # two parties draw equal tie bits with probability below 2**-40 in any run
 SEED_BYTES = 32
 COMPARISONS = ("tournament", "all-pairs")
+MAX_KEY_BITS = 16384
 REMOVED_COMPARISON = "garbled"  # earlier versions had it
 REMOVED_REFUSAL = (
     "comparison: garbled was removed; use tournament, or the protocol linear, which uses the garbled comparison "

@@ -13,7 +13,7 @@ from protocols import programs
 from protocols.crypto.identity import PUBLIC_BYTES
 from protocols.errors import LocalError
 from protocols.programs import Protocol
-from protocols.runtime.limits import Limits
+from protocols.runtime.protocol import Limits
 from protocols.runtime.session import FORMAT, SESSION_BYTES, Session
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown

@@ -19,7 +19,7 @@ from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.claims import Claim
-from protocols.runtime.limits import Limits
+from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Program
 from smc_dp.leakage import law
 from smc_dp.leakage.executions import execute

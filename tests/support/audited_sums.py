@@ -13,8 +13,8 @@ from protocols.curator import CURATOR_NAME, parties_and_curator
 from protocols.programs import Protocol
 from protocols.runtime.claims import Claim, Hygiene, Model, Unknown
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.limits import Limits
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, message, public, shared
+from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Greeting, Program
 from protocols.runtime.simulate import Run
 from smc_dp.audit.run import checks

@@ -10,8 +10,8 @@ from protocols.arithmetic.ring import Ring, Vector
 from protocols.programs import Protocol
 from protocols.runtime.claims import Claim, Hygiene, Model, Unknown
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.limits import Limits
 from protocols.runtime.message import PARTY, PUBLIC, Message, Times, masked, message, public
+from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Program
 
 BYTES = Ring(8)

@@ -17,7 +17,7 @@ from typing import Any
 from protocols.errors import ReplayError
 from protocols.programs import Protocol
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.limits import Limits
+from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Session
 from protocols.runtime.transcript import Line
 from protocols.runtime.view import MAX_VIEW_BYTES, RecordedView, recompute

@@ -12,7 +12,7 @@ from broken import matrix_mutants as mutants
 
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM, as_printed, ideal
-from protocols.pathak2010.limits import LIMITS
+from protocols.pathak2010.protocol import LIMITS
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import Program
 from smc_dp.cli.main import main

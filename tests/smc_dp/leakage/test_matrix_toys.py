@@ -15,8 +15,8 @@ from protocols.curator import parties_and_curator
 from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime.claims import Model, Unknown
-from protocols.runtime.limits import Limits
 from protocols.runtime.message import CURATOR, PARTY, Message, masked, message, under
+from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Program
 from smc_dp.leakage import words
 from smc_dp.leakage.matrix import SUM, matrix

@@ -16,7 +16,7 @@ from broken import strangers_twins as strangers
 
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM, ideal
-from protocols.pathak2010.limits import LIMITS
+from protocols.pathak2010.protocol import LIMITS
 from protocols.programs import Protocol
 from protocols.runtime.session import Program
 from smc_dp.leakage.matrix import LEVELS, Row, matrix

@@ -18,7 +18,7 @@ from support.pathak import trial
 from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM, ideal
-from protocols.pathak2010.limits import LIMITS
+from protocols.pathak2010.protocol import LIMITS
 from protocols.programs import Protocol
 from protocols.runtime.claims import Model
 from protocols.runtime.session import Program

@@ -14,10 +14,10 @@ from support.audited_sums import EQUALS, KEYLESS, NUMBERS, PARTIES, PROGRAM, TOY
 
 from protocols import programs
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010.limits import LIMITS
 from protocols.pathak2010.parameters import Parameters
+from protocols.pathak2010.protocol import LIMITS
 from protocols.programs import PROTOCOLS, Protocol
-from protocols.runtime.limits import KeyLimits, Limits
+from protocols.runtime.protocol import KeyLimits, Limits
 from smc_dp.audit.run.conformity import conversation
 from smc_dp.audit.run.conformity.conversation import beside_schedule
 from smc_dp.audit.run.evidence import load

@@ -1,12 +1,17 @@
-"""How large a session of sums may be: an audit must fit into 2 GB of memory, whatever a record states."""
+"""The secure sum, and how large a session of sums may be: an audit fits into 2 GB of memory, whatever is stated."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 
-from protocols.runtime.limits import Limits
+from protocols.runtime.protocol import Limits, Protocol
+from protocols.secure_sum import PROGRAM
+from protocols.secure_sum.checkable import CHECKABLE
+from protocols.secure_sum.conversation import conversation
 from protocols.secure_sum.graph import MOST_DEGREE
+from protocols.secure_sum.ideal import CLAIM, MODEL
 from protocols.secure_sum.parameters import LONGEST_RING, MOST_PARTIES
+from protocols.secure_sum.sentences import SENTENCES
 
 MOST_NUMBERS = 10_000_000
 
@@ -23,3 +28,4 @@ LIMITS = Limits(
     may_be_zero=frozenset({"colluders", "degree", "dropouts", "quorum", "threshold"}),
     may_be_absent=frozenset({"degree"}),
 )
+SECURE_SUM = Protocol(PROGRAM, MODEL, CLAIM, LIMITS, CHECKABLE, conversation, SENTENCES)

@@ -1,10 +1,16 @@
-"""How large a record of a protocol may be, and how long its keys must be: what an audit asks before it reads one."""
+"""What others look up of a protocol: program, model, claim, limits, conversation and the sentences of its paper."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
+
+from protocols.runtime.claims import Checkable, Claim, Model
+from protocols.runtime.conversation import Converse
+from protocols.runtime.quoted import Quoted
+from protocols.runtime.session import Program
 
 
 @dataclass(frozen=True)
@@ -43,3 +49,22 @@ class Limits:
     def are_test_keys(self, p: Any) -> bool:
         """Whether there are keys under these parameters, too short to protect anything."""
         return self.keys is not None and self.keys.bits(p) < self.keys.shortest
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A protocol with all that others look up of it.
+
+    `program`: its roles and messages. `model`: how audits of its code run it. `claim`: its security claim, None for a
+    protocol that is kept for its flaws and claims nothing. `limits`: how large a run may be. `checkable`: what the
+    public can verify, if anything. `conversation`: who sends what to whom, from which the cost of a run follows.
+    `sentences`: what its paper or its notes say of each step, by the number that its messages name.
+    """
+
+    program: Program
+    model: Model
+    claim: Claim | None
+    limits: Limits
+    checkable: Checkable | None = None
+    conversation: Converse | None = None
+    sentences: Mapping[str, Quoted] = field(default_factory=lambda: MappingProxyType({}))

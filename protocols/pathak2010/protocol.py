@@ -1,0 +1,25 @@
+"""The curator protocol, fixed and as published, and how large a run may be.
+
+An audit fits into 2 GB of memory, whatever a transcript states.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from protocols.pathak2010 import PROGRAM, as_printed, ideal
+from protocols.pathak2010 import printed_conversation as printed
+from protocols.pathak2010.conversation import conversation
+from protocols.pathak2010.parameters import MAX_KEY_BITS
+from protocols.pathak2010.sentences import SENTENCES
+from protocols.runtime.protocol import KeyLimits, Limits, Protocol
+
+MAX_PARTIES, MAX_DIMENSION, MAX_RING_BITS = 1000, 100_000, 4096
+
+LIMITS = Limits(
+    MappingProxyType({"dimension": MAX_DIMENSION, "key_bits": MAX_KEY_BITS, "ring_bits": MAX_RING_BITS}),
+    MAX_PARTIES,
+    KeyLimits("key_bits", shortest=2048, replayed=6144),
+)
+HARDENED = Protocol(PROGRAM, ideal.MODEL, ideal.CLAIM, LIMITS, None, conversation, SENTENCES)
+AS_PRINTED = Protocol(as_printed.PROGRAM, as_printed.MODEL, None, LIMITS, None, printed.conversation, SENTENCES)
