@@ -170,7 +170,9 @@ WITH_PYTHON = [page for page in PAGES if python_of(page.read_text(encoding="utf-
 
 def test_the_pages_are_there() -> None:
     wanted = {"README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md", "demos/README.md", "tests/README.md"}
-    wanted |= {f"smc_dp{room}/README.md" for room in ("", "/audit", "/data", "/deploy", "/methods", "/reproduce")}
+    wanted |= {
+        f"smc_dp{room}/README.md" for room in ("", "/audit", "/data", "/deploy", "/methods", "/experiments/reproduce")
+    }
     assert wanted | {"protocols/README.md", "protocols/pathak2010/NOTES.md"} <= {name_of(page) for page in PAGES}
     assert {FRONT, ROOT / "smc_dp/README.md", ROOT / "protocols/README.md"} <= set(WITH_PYTHON)
 

@@ -42,10 +42,9 @@ non_deterministic
 poor_score
 multi_class
 
-# Attributes of other libraries' objects that are set here: numpy, flint, ruamel.yaml, Jinja.
+# Attributes of other libraries' objects that are set here: numpy, flint, Jinja.
 writeable
 prec
-Representer
 filters
 
 # A template reads it: smc_dp/pages/page.html.j2.

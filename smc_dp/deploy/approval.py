@@ -17,7 +17,7 @@ from smc_dp.run.approvals import RANDOM_BYTES, canonical, joint_nonce, to_sign
 _MOST_BYTES = 4096
 
 
-class ApprovedStudy(Protocol):
+class SignableStudy(Protocol):
     """What an approval needs of a study: its digest, its participants in the order of the session, and their keys."""
 
     @property
@@ -45,7 +45,7 @@ class Approval(Document):
     signature: SignatureText
 
     @classmethod
-    def made(cls, study: ApprovedStudy, name: str, signer: Signer, random: bytes) -> Approval:
+    def made(cls, study: SignableStudy, name: str, signer: Signer, random: bytes) -> Approval:
         """The approval of this participant; InputError for a key that is not the one pinned for it."""
         if name not in study.identities:
             raise InputError(f"study: {plain_name(name)} does not take part in it, wanted {', '.join(study.names)}")
@@ -76,7 +76,7 @@ class Approval(Document):
         """Canonical JSON: one line."""
         return canonical(self.model_dump())
 
-    def check(self, study: ApprovedStudy) -> None:
+    def check(self, study: SignableStudy) -> None:
         """Raises InputError unless its participant of the study signed exactly this study."""
         pinned = study.identities.get(self.name)
         if pinned is None:

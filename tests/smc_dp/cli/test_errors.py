@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import smc_dp
 from protocols.errors import PeerError
 from smc_dp.cli.main import main
 from smc_dp.run.protocols import by_protocol
@@ -244,7 +245,7 @@ def test_an_interrupt_is_one_line_and_exit_code_130(folder, capsys, monkeypatch)
 
 @pytest.mark.parametrize("argv", [["run", "--epsilon", "nan"], ["run", "--party", "x.csv", "--bounds", "b.toml"]])
 def test_the_command_itself_says_one_line_and_no_traceback(argv, folder):
-    root = str(Path(by_protocol.__file__).parents[1])
+    root = str(Path(smc_dp.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-m", "smc_dp.cli", *argv],
         cwd=folder,
