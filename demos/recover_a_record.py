@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.recovery import recover
+from smc_dp.attacks.ofpa_record_recovery import recover
 from smc_dp.attacks.recovery_picture import Recovery, beside_the_secret
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.collaborative.ofpa import Ofpa

@@ -29,7 +29,6 @@ from smc_dp.cli import (
     ledger,
     plan,
     predict,
-    publish,
     run,
     show,
     site,
@@ -92,7 +91,7 @@ _UsageError: Any = typer.BadParameter.__base__  # typer carries its own copy of 
 app.command()(deferred(run.run))
 app.command()(deferred(predict.predict))
 app.command()(deferred(show.show))
-app.command()(deferred(publish.publish))
+app.command()(deferred(show.publish))
 app.command()(deferred(plan.plan))
 app.command()(deferred(audit.audit))
 app.add_typer(bounds.bounds, name="bounds")

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, parse_bounds
-from smc_dp.data.files import content
-from smc_dp.data.idx import parse_idx
+from smc_dp.data.files import content, parse_idx
 from smc_dp.data.table import Cells, Coded, Table
 from smc_dp.data.tables import parse_csv
 

@@ -23,7 +23,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data import datasets
 from smc_dp.data.bounds import CategoricalColumn
 from smc_dp.data.dataset import from_tables
-from smc_dp.data.idx import idx_file
+from smc_dp.data.files import idx_file
 from smc_dp.data.points import Pool
 from smc_dp.data.preprocess import encode
 from smc_dp.data.table import Cells, Coded, Table

@@ -1,10 +1,15 @@
-"""The data files that are known, each by its SHA-256, in a folder with one folder for each data set."""
+"""Known data files, each by its SHA-256, in a folder with one folder for each data set, and the idx format of MNIST."""
 
 from __future__ import annotations
 
 import hashlib
+import math
+import struct
 from pathlib import Path
 from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError
@@ -45,3 +50,24 @@ def content(folder: Path | None, name: str) -> bytes:
     if digest != SHA256[name]:
         raise InputError(f"data file {path}: wanted SHA-256 {SHA256[name]}, got {digest}")
     return found
+
+
+def parse_idx(content: bytes, shape: tuple[int, ...], source: str) -> NDArray[np.uint8]:
+    """The array in an idx file of unsigned bytes; raises InputError unless it has exactly that shape."""
+    header = _header(shape)
+    if not content.startswith(header):
+        got = content[: len(header)].hex() or "nothing"
+        raise InputError(f"{source}: wanted an idx file of bytes, shape {shape}, header {header.hex()}, got {got}")
+    size = len(header) + math.prod(shape)
+    if len(content) != size:
+        raise InputError(f"{source}: wanted an idx file of {size} bytes, got {len(content)}")
+    return np.frombuffer(content, dtype=np.uint8, offset=len(header)).reshape(shape)
+
+
+def idx_file(array: NDArray[np.uint8]) -> bytes:
+    """The idx file of this array."""
+    return _header(array.shape) + array.tobytes()
+
+
+def _header(shape: tuple[int, ...]) -> bytes:
+    return struct.pack(f">HBB{len(shape)}I", 0, 8, len(shape), *shape)

@@ -1,4 +1,4 @@
-"""CSV and Parquet files as tables, read without guessing anything about them.
+"""CSV and Parquet files as tables, also gzipped ones, read without guessing anything about them.
 
 What a file shows by a mark is recognised: that gzip packed it, a byte order mark, tabs in its header. All else stands
 in FILE.toml beside FILE, its whole name and `.toml`, or is said by whoever reads it.
@@ -6,24 +6,53 @@ in FILE.toml beside FILE, its whole name and `.toml`, or is said by whoever read
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import TracebackType
 from typing import IO
 
 from smc_dp.core import reading
 from smc_dp.core.documents import read_document
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.csv_cells import read_csv
-from smc_dp.data.decompression import Unpacked
 from smc_dp.data.file_form import PLAIN, FileForm, FormDocument
 from smc_dp.data.file_types import LONGEST_START, of_another_program
 from smc_dp.data.limits import LIMITS, TableLimits
 from smc_dp.data.parquet_cells import read_parquet
 from smc_dp.data.table import Table
 from smc_dp.data.text_lines import ByteSource
+
+
+class Unpacked:
+    """The bytes that gzip packed into a file, as long as they are no more than a table's text may be."""
+
+    def __init__(self, file: IO[bytes], source: str, limits: TableLimits) -> None:
+        self._file, self._source, self._limits = gzip.GzipFile(fileobj=file, mode="rb"), source, limits
+
+    def __enter__(self) -> Unpacked:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._file.close()  # the file itself stays open
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, at most so many; InputError for what is no gzip, or too much."""
+        try:
+            found = self._file.read(size)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{self._source}: is packed by gzip and cannot be unpacked: {error}") from None
+        self._limits.check_text(self._source, self._file.tell())
+        return found
+
+    def seek(self, position: int) -> int:
+        """Go back to this byte."""
+        return self._file.seek(position)
+
 
 _PARQUET_MAGIC = b"PAR1"
 _GZIP_MAGIC = b"\x1f\x8b"

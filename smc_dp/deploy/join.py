@@ -13,11 +13,10 @@ from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.core import reading
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Rows
 from smc_dp.deploy import paths
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.carriers import open_carrier
 from smc_dp.deploy.curator_site import KeeperBusiness
 from smc_dp.deploy.frame import Carrier, CarrierError, Parcel
 from smc_dp.deploy.party_site import PartyBusiness
@@ -33,6 +32,30 @@ from smc_dp.run import identities
 from smc_dp.run.local_evaluation import OwnComparison, on_own_rows
 from smc_dp.run.release import RELEASE
 from smc_dp.run.site_ledger import OwnLedger
+
+_NATS = ("nats", "tls")
+
+
+def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carrier:
+    """This participant's way to the relay of the study; nothing is sent yet.
+
+    `credentials`: the folder that the relay's operator made for it. InputError for an address of no carrier, and where
+    what the carrier needs is not installed.
+    """
+    scheme = study.relay.partition("://")[0]
+    if scheme == "flare":
+        raise InputError("relay: FLARE starts the site's program itself: follow the page of its kit")
+    if scheme not in _NATS:
+        raise InputError(f"relay: wanted an address that begins with nats:// or tls://, got {shown(study.relay)}")
+    if credentials is None:
+        raise InputError(
+            "relay: wanted the folder of credentials that its operator made, as `credentials` or in the terms, got none"
+        )
+    from smc_dp.deploy.nats.carrier import NatsCarrier
+    from smc_dp.deploy.nats.subjects import RelayPlaces
+
+    return NatsCarrier(RelayPlaces(study.digest, study.names), study.relay, name, credentials)
+
 
 OpenCarrier: TypeAlias = Callable[[JointStudy, str, Path | None], Carrier]
 _LONGEST_PASSPHRASE = 1 << 12

@@ -8,25 +8,45 @@ from typing import Any
 
 import cbor2
 
+from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
 from protocols.errors import ProtocolError
 from protocols.runtime.actor import hold_to_their_word
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.session import PUBLIC_NAME
+from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
+from protocols.runtime.view import made_afterwards
 from smc_dp.core.errors import InputError
 from smc_dp.core.writing import write_folder
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Parcel
-from smc_dp.deploy.own_view import own_view
 from smc_dp.deploy.record import Recorded, record_of
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import PLAIN, Agreement
 from smc_dp.run.protocols import by_protocol
+
+
+# A view is secret: it holds the site's input and its randomness. It is made on request only, from the first seed of the
+# role, and says that its owner read what stands in the transcript, so the site has to have checked the transcript.
+def own_view(
+    session: Session, name: str, signer: Signer, seed: Stream, inputs: tuple[Any, ...], record: Recorded
+) -> bytes:
+    """The view of this participant as a file.
+
+    `seed`: what its role's coins began with. `inputs`: those of its role with all that was answered at home, as they
+    stood in the end. `record`: as `check_record` gave it, its own marks among it. Raises InputError where this is not
+    what the record was made from: then the role would have sent something else.
+    """
+    try:
+        view = made_afterwards(session, name, signer, seed, inputs, record.envelopes, record.marks_of(name))
+    except ProtocolError as error:
+        raise InputError(f"view of {name}: does not follow from its seed, its inputs and the record: {error}") from None
+    return view.dumps(session)
+
 
 _CHUNK = 1 << 19
 

@@ -26,7 +26,7 @@ from smc_dp.methods.model import Weights
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import SIMULATED, ReleaseFile, SharesFile
-from smc_dp.run.protocols.outcome import Execution, Outcome
+from smc_dp.run.protocols.cost import Execution, Outcome
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.run_files import RunFiles, RunPlace, has_file, path_of, read_run_file
 

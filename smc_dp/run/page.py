@@ -7,14 +7,17 @@ and no duration.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
 from protocols.runtime.network import LINKS
+from protocols.runtime.transcript import ABSENT
 from smc_dp.core.version import __version__
 from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.pages.blocks import Banner, Bullets, FactList, Page, PageBlock, PageTable, Prose, Section, Verbatim
@@ -23,9 +26,80 @@ from smc_dp.privacy.statement import PrivacyStatement, short_figure
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.folder import beside, content_of, read_document
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
-from smc_dp.run.setting_words import WORDS
-from smc_dp.run.traffic import OnTheWire, of_record
 from smc_dp.run.verify_release import checked
+
+_SIZE = re.compile(rb'"size":([0-9]{1,18})[,}]')
+_NO_MESSAGE, _RELAYED = f'"kind":"{ABSENT}"'.encode(), b'"via":'
+
+
+class OnTheWire(NamedTuple):
+    """How many messages, and how many bytes; what goes by way of somebody counts twice."""
+
+    messages: int
+    bytes: int
+
+
+def of_record(lines: Iterable[bytes], overhead: int) -> OnTheWire:
+    """What a record's lines show, without their contents; `overhead`: bytes that the link adds to each message.
+
+    Marks of a line stand nowhere inside of a text of JSON, where every quotation mark has a stroke before it. What is
+    no line of a record counts nothing.
+    """
+    messages = size = 0
+    for number, line in enumerate(lines):
+        found = _SIZE.search(line)
+        if number and found and _NO_MESSAGE not in line:
+            hops = 2 if _RELAYED in line else 1
+            messages += hops
+            size += hops * (int(found[1]) + overhead)
+    return OnTheWire(messages, size)
+
+
+WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "adjacency": "How neighbouring data sets differ",
+        "agreed": "Digest of all that was agreed on",
+        "auxiliary": "Digest of the public rows",
+        "calibration": "How the noise was set",
+        "center": "Whether numbers are moved so that 0 is their middle",
+        "clip": "The norm that models are clipped to",
+        "colluders": "How many parties may deviate, with the curator",
+        "comparison": "How the smallest party was found",
+        "delta": "The delta that was asked for",
+        "dimension": "Numbers in an encoded row",
+        "dropouts": "How many parties may vanish",
+        "epochs": "Steps of gradient descent, as printed",
+        "epsilon": "The epsilon that was asked for",
+        "exponents": "Randomisers of ciphertexts",
+        "fraction_bits": "Binary digits after the point",
+        "gamma": "What keeps directions short that public rows lack",
+        "key_bits": "Length of the Paillier keys",
+        "label": "The column of classes",
+        "lam_global": "Regularisation of the global model",
+        "lambda": "Regularisation",
+        "learner": "What each party trained",
+        "left_out": "Parties that vanished before anybody was charged",
+        "link": "Simulated network",
+        "method": "Method",
+        "most_rows": "The most rows that a party may have",
+        "noise": "Law of the noise",
+        "output": "Who gets masked inputs",
+        "parties": "Parties",
+        "protocol": "Protocol",
+        "reading": "Reading of the printed step",
+        "repair": "How a noisy polynomial is repaired",
+        "ring_bits": "Binary digits of the ring of the sums",
+        "ring_degree": "Degree of the ring of the keys",
+        "rounds": "Rounds of learning",
+        "rows": "The number of all rows, which is public",
+        "sizes": "Whether the number of all rows is released",
+        "topology": "Way of the mail",
+        "trust": "One noise on the sum, or one for each party",
+        "verifiable": "Whether anybody can add up",
+    }
+)
+"""By the names that stand in a release."""
+
 
 # A page has to fit into its 2 MB, whatever names and columns there are.
 _MOST_NAMES, _MOST_COLUMNS, _MOST_LEVELS = 200, 400, 12

@@ -43,7 +43,7 @@ from smc_dp.run.ledgers import ABORTS, Ledgers, Reserved, accounted
 from smc_dp.run.party import OwnPart
 from smc_dp.run.protocols import by_protocol
 from smc_dp.run.protocols.by_protocol import NoResultError, Participants
-from smc_dp.run.protocols.outcome import Outcome
+from smc_dp.run.protocols.cost import Outcome
 from smc_dp.run.release import RELEASE
 from smc_dp.run.report import Comparison, Presence, Report
 from smc_dp.run.site_process import AtSite, OwnActor, SiteCoins

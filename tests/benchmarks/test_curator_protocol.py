@@ -14,7 +14,7 @@ from protocols.pathak2010.parameters import Parameters
 from protocols.runtime.session import Program
 from smc_dp.methods.functionality import Contribution, SumWithSmallestNoise
 from smc_dp.run.protocols.by_protocol import participants, secure
-from smc_dp.run.protocols.outcome import Outcome
+from smc_dp.run.protocols.cost import Outcome
 
 K, DIMENSION, KEY_BITS = 5, 124, 3072
 WANTED = SumWithSmallestNoise()

@@ -17,7 +17,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.secure_sum.parameters import Block, Parameters
 from smc_dp.methods.functionality import Addend, SumWithShares
 from smc_dp.run.protocols.by_protocol import participants, secure
-from smc_dp.run.protocols.outcome import Outcome
+from smc_dp.run.protocols.cost import Outcome
 
 K, DIMENSION, LETTER, TRIES = 100, 1000, bytes(200), 200
 # Operation -> all words of what a profiler calls it.

@@ -15,8 +15,7 @@ from protocols.runtime.simulate import Setting
 from protocols.runtime.transcript import Transcript
 from smc_dp.methods.functionality import Functionality, ideal
 from smc_dp.run.protocols.by_protocol import Participants
-from smc_dp.run.protocols.cost import Cost
-from smc_dp.run.protocols.outcome import Execution, Outcome
+from smc_dp.run.protocols.cost import Cost, Execution, Outcome
 
 
 def shared(value: Sequence[int], names: Sequence[str], ring_bits: int, rng: Stream) -> dict[str, list[int]]:

@@ -23,8 +23,8 @@ from smc_dp.core.documents import canonical_text
 from smc_dp.data.columns import CategoricalColumn, Column, DateColumn, NumericColumn
 from smc_dp.data.sources import Prepared
 from smc_dp.deploy.merge import Mark
-from smc_dp.deploy.own_view import own_view
 from smc_dp.deploy.record import OwnLog, owed, read, record_of
+from smc_dp.deploy.release import own_view
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import PLAIN, TEST_KEYS, Agreement, settings_of

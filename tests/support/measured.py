@@ -24,9 +24,8 @@ from protocols.curator import CURATOR_NAME
 from smc_dp.cli.main import main
 from smc_dp.data.sources import dataset
 from smc_dp.data.table import Table
-from smc_dp.deploy.carriers import open_carrier
 from smc_dp.deploy.frame import Carrier, Lane, Parcel
-from smc_dp.deploy.join import OpenCarrier, SiteFiles, take_part
+from smc_dp.deploy.join import OpenCarrier, SiteFiles, open_carrier, take_part
 from smc_dp.deploy.nats.kit import make_kit, open_study
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.study import JointStudy

@@ -17,8 +17,7 @@ from smc_dp.core.arrays import Array, IntArray, into_ball
 from smc_dp.data import datasets
 from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Rows
-from smc_dp.data.files import content
-from smc_dp.data.idx import parse_idx
+from smc_dp.data.files import content, parse_idx
 from smc_dp.data.points import Points, Pool
 from smc_dp.data.preprocess import class_numbers, encode
 from smc_dp.data.projection import principal

@@ -14,7 +14,7 @@ from smc_dp.core.writing import write_folder
 from smc_dp.deploy.fields import relay_host
 from smc_dp.deploy.flare import templates
 from smc_dp.deploy.flare.local import FOLDER, RELAY_FILE
-from smc_dp.deploy.flare.readme import readme
+from smc_dp.deploy.flare.templates import readme
 from smc_dp.deploy.study import JointStudy
 
 RELAY, JOB, README, PROJECT = "relay", "job", "README.txt", "project.yml"

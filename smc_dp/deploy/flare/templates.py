@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from protocols.curator import CURATOR_NAME
@@ -145,3 +146,15 @@ def _json(value: object) -> str:
 
 def _lines(lines: Iterable[str]) -> str:
     return "\n".join(lines) + "\n"
+
+
+_PAGE = Path(__file__).with_name("kit.txt")
+
+
+def readme(study: JointStudy, sites: Mapping[str, str], host: str, port: int) -> str:
+    """The page of this study."""
+    who = "\n".join(f"  {site:<9} {name}" for site, name in sites.items())
+    return _PAGE.read_text(encoding="utf-8").format(
+        title=study.title, digest=study.digest, short=study.digest[:16], relay=study.relay,
+        who=who, host=host, port=port, here=HERE, lead=LEAD,
+    )  # fmt: skip

@@ -19,8 +19,7 @@ from protocols.runtime.transcript import Transcript
 from smc_dp.core.errors import InputError
 from smc_dp.methods.functionality import Functionality
 from smc_dp.run.protocols.bindings import REALISATIONS, Realisation
-from smc_dp.run.protocols.cost import Cost
-from smc_dp.run.protocols.outcome import Execution, Outcome
+from smc_dp.run.protocols.cost import Cost, Execution, Outcome
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.recovery import recover
+from smc_dp.attacks.ofpa_record_recovery import recover
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.privacy.target import Target

@@ -19,8 +19,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.tables import read_table
 from smc_dp.run.prediction import Predictions
 from smc_dp.run.protocols import by_protocol
-from smc_dp.run.protocols.cost import Cost, StageCost
-from smc_dp.run.protocols.outcome import Outcome
+from smc_dp.run.protocols.cost import Cost, Outcome, StageCost
 from smc_dp.run.report import Comparison
 from smc_dp.run.words import compared
 

@@ -37,7 +37,7 @@ from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import PLAIN, Agreement
-from smc_dp.run.protocols.outcome import Execution, Outcome
+from smc_dp.run.protocols.cost import Execution, Outcome
 from smc_dp.run.release import RELEASE, SHARES
 from smc_dp.run.run_protocol import run_protocol
 

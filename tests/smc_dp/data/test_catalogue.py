@@ -24,8 +24,7 @@ from smc_dp.data.bounds import CategoricalColumn
 from smc_dp.data.cache import read_cache, write_cache
 from smc_dp.data.dataset import NAMES, load_pool
 from smc_dp.data.dataset_info import FACTS
-from smc_dp.data.files import SHA256
-from smc_dp.data.idx import idx_file, parse_idx
+from smc_dp.data.files import SHA256, idx_file, parse_idx
 from smc_dp.data.points import Points, Pool
 
 needs_data = pytest.mark.skipif(

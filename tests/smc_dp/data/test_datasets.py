@@ -15,7 +15,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data import datasets, sources
 from smc_dp.data.bounds import CategoricalColumn, NumericColumn
 from smc_dp.data.dataset import load_pool
-from smc_dp.data.idx import parse_idx
+from smc_dp.data.files import parse_idx
 from smc_dp.data.preprocess import labelled_rows
 
 needs_data = pytest.mark.skipif(

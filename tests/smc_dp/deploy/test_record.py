@@ -27,8 +27,8 @@ from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
 from smc_dp.core.errors import InputError
 from smc_dp.deploy.merge import TwoMessagesError
-from smc_dp.deploy.own_view import own_view
 from smc_dp.deploy.record import OwnLog, Record, Recorded, check_record, owed, read, record_of, told, under_way
+from smc_dp.deploy.release import own_view
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.privacy.target import Target
 

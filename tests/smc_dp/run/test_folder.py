@@ -24,7 +24,7 @@ from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import REASONS, SEEDED, Agreement
-from smc_dp.run.protocols.outcome import Execution, Outcome
+from smc_dp.run.protocols.cost import Execution, Outcome
 from smc_dp.run.protocols.registry import CuratorTerms
 from smc_dp.run.release import PublishedRelease
 

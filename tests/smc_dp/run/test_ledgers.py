@@ -36,7 +36,7 @@ from smc_dp.run.ledgers import KEPT, VOIDED, Ledgers
 from smc_dp.run.party import OwnPart
 from smc_dp.run.protocols import by_protocol
 from smc_dp.run.protocols.by_protocol import Participants
-from smc_dp.run.protocols.outcome import Outcome
+from smc_dp.run.protocols.cost import Outcome
 from smc_dp.run.release import TRANSCRIPT
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import simulate_run

@@ -19,14 +19,13 @@ from smc_dp.data.columns import BinnedColumn, Column, DateColumn, day_in
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.rendering import MOST_BYTES, html
 from smc_dp.privacy.target import Target
-from smc_dp.run import setting_words
+from smc_dp.run import page as run_pages
 from smc_dp.run.agreement import BY_PROTOCOL, REASONS, SEEDED, TEST_KEYS, Agreement, secure_form, settings_wanted
 from smc_dp.run.documents import StatedParameters
 from smc_dp.run.folder import read_document
-from smc_dp.run.page import page, run_page
+from smc_dp.run.page import OnTheWire, of_record, page, run_page
 from smc_dp.run.protocols.registry import TERMS
 from smc_dp.run.release import RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
-from smc_dp.run.traffic import OnTheWire, of_record
 from smc_dp.run.verify_release import checked
 
 SENT = OnTheWire(3, 4567)
@@ -127,13 +126,13 @@ def unsaid() -> set[str]:
     of_methods = (settings_wanted(secure_form(name, by)) for name, each in BY_PROTOCOL.items() for by in each)
     of_protocols = ([field.name for field in fields(kind)] for kind in TERMS.values())
     stated = {*StatedParameters.model_fields, "calibration", "noise", "delta", "auxiliary", "fraction_bits"}
-    return stated.union(*of_methods, *of_protocols) - set(setting_words.WORDS)
+    return stated.union(*of_methods, *of_protocols) - set(run_pages.WORDS)
 
 
 def test_every_setting_has_words(monkeypatch: pytest.MonkeyPatch) -> None:
     assert unsaid() == set()
     assert "Law of the noise knorm noise" in shown(agreement(hospitals((12, 8), 2), key_bits=3072, seeded=False)).text
-    monkeypatch.setattr(setting_words, "WORDS", {k: v for k, v in setting_words.WORDS.items() if k != "colluders"})
+    monkeypatch.setattr(run_pages, "WORDS", {k: v for k, v in run_pages.WORDS.items() if k != "colluders"})
     assert unsaid() == {"colluders"}
 
 

@@ -23,8 +23,7 @@ from smc_dp.data.dictionaries.data_dictionary import (
     LevelsSaid,
     NumberSaid,
 )
-from smc_dp.data.dictionaries.draft import drafted
-from smc_dp.data.dictionaries.spelling import spelled
+from smc_dp.data.dictionaries.draft import drafted, spelled
 
 DAYS = (datetime.date(2015, 1, 31), datetime.date(2024, 12, 31))
 NO_YES = LevelsSaid((LevelSaid("No", ("0",)), LevelSaid("Yes", ("1",))))

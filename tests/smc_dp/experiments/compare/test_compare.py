@@ -24,7 +24,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Rows
 from smc_dp.data.partition import Deal, deal_pool
-from smc_dp.experiments.compare import charts, metrics, page, runner, study, task
+from smc_dp.experiments.compare import charts, page, runner, study, task
 from smc_dp.experiments.compare.peers import PEERS
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, epsilon_text, plain
 from smc_dp.experiments.compare.results import Trial, from_csv
@@ -314,11 +314,11 @@ def test_models_measured_together_are_measured_as_each_on_its_own():
             return 0.125
 
     models[7] = Other(models[7].W)
-    found = metrics.qualities(models, test)
+    found = task.qualities(models, test)
     assert found[7] == (0.125, models[7].auc(test))
     assert [a for a, _ in found] == [model.accuracy(test) for model in models]
     assert [b for _, b in found] == pytest.approx([model.auc(test) for model in models], abs=1e-12)
-    assert metrics.qualities([], test) == []
+    assert task.qualities([], test) == []
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.privacy.distributed import signal
 from smc_dp.privacy.target import Target
 from smc_dp.run.protocols import by_protocol
-from smc_dp.run.protocols.outcome import Outcome
+from smc_dp.run.protocols.cost import Outcome
 
 THREE, FOUR = Among(3, 1, 0), Among(4, 0, 1)
 METHODS = {"newton": Newton(), "addremove": Newton("addremove"), "gd": GradientDescent(rows=90)}
