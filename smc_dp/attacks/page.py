@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from smc_dp.attacks.attack import AttackResult, MeasuredAttack, Variant
-from smc_dp.attacks.bar_chart import bars, told
+from smc_dp.attacks.attack import AttackOutcome, AttackResult, MeasuredAttack, Variant
 from smc_dp.attacks.report import RULE, AttackReport, figures, powers, surprises
 from smc_dp.attacks.step_code import noted, place, source
 from smc_dp.core.version import __version__
 from smc_dp.pages.blocks import (
     Banner,
     Bullets,
+    Drawing,
     FactList,
     Page,
     PageBlock,
@@ -24,6 +24,55 @@ from smc_dp.pages.blocks import (
     SideBySide,
     Verbatim,
 )
+from smc_dp.pages.svg import Fill, Svg
+
+WIDTH, LEFT, RIGHT = 350.0, 8.0, 342.0
+ROW, BAR, TOP = 64.0, 18.0, 14.0
+FILLS: dict[AttackOutcome, Fill] = {"succeeds": "solid", "fails": "paper", "undecided": "hatched"}
+READ = (
+    "Each bar is as long as the share of trials in which the attack succeeded: dark where it succeeds, hatched where "
+    "that is undecided. The line under it is the 95 % interval, the dashed mark what a guess would reach."
+)
+
+
+def bars(title: str, measured: Sequence[tuple[Variant, AttackResult]]) -> Drawing:
+    """A bar for each form, after a sentence for each."""
+    svg = Svg(WIDTH, TOP + ROW * len(measured))
+    for i, (variant, result) in enumerate(measured):
+        _bar(svg, TOP + ROW * i, variant, result)
+    return Drawing(svg, title, (*(told(v, r) for v, r in measured), READ))
+
+
+def told(variant: Variant, result: AttackResult) -> str:
+    """What it came to, in a sentence."""
+    low, high = result.interval
+    fix = ", and no fix is known" if result.no_fix_yet and result.outcome == "succeeds" else ""
+    return (
+        f"Against {variant.about}: succeeded in {result.successes} of {result.trials} trials, 95 % interval "
+        f"{low:.3f} to {high:.3f}, where a guess has {result.chance:.3g}: {result.outcome}{fix}."
+    )
+
+
+def _bar(svg: Svg, y: float, variant: Variant, result: AttackResult) -> None:
+    low, high = result.interval
+    svg.text(LEFT, y, f"{variant.target}, {variant.name}", size=12)
+    svg.rect(LEFT, y + 6, RIGHT - LEFT, BAR, "paper")
+    rate = result.successes / result.trials
+    if rate:
+        svg.rect(LEFT, y + 6, _at(rate) - LEFT, BAR, FILLS[result.outcome])
+    svg.line(_at(low), y + 30, _at(high), y + 30)
+    for end in (low, high):
+        svg.line(_at(end), y + 27, _at(end), y + 33)
+    if result.chance >= 1 / (RIGHT - LEFT):
+        svg.line(_at(result.chance), y + 2, _at(result.chance), y + 34, "dashed")
+    shown = f"{result.successes} of {result.trials}, {result.outcome}"
+    inside = rate > 1 / 2
+    svg.text(LEFT + 6 if inside else RIGHT - 6, y + 19, shown, "start" if inside else "end", size=12, light=inside)
+
+
+def _at(rate: float) -> float:
+    return LEFT + rate * (RIGHT - LEFT)
+
 
 AS_PRINTED, RULES_BROKEN = "as printed", "attacked"
 IN_ITS_PLACE, CONTROL = "what stands here in its place", "the control"

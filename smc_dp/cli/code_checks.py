@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.garbage import seldom_collected
 from smc_dp.cli.options import check_new, choice
+from smc_dp.cli.screen import seldom_collected
 
 
 def check(

@@ -197,12 +197,11 @@ def _report_twins(found: list[Twin], sure: Fraction, as_json: bool) -> int:
 
 def _list(as_json: bool) -> int:
     from smc_dp.audit.epsilon.mechanisms import MECHANISMS
-    from smc_dp.audit.epsilon.neighbours import pair
     from smc_dp.audit.epsilon.twins import ABOUT
     from smc_dp.methods.registry import METHODS
 
     methods = {
-        name: pair(name, method.calibrations[0] if method.calibrations else "proven").text
+        name: method.neighbours(method.calibrations[0] if method.calibrations else "proven").text
         for name, method in METHODS.items()
     }
     listed: dict[str, dict[str, str]] = {

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.garbage import seldom_collected
 from smc_dp.cli.options import AsJson, check_new, choice, count, refuse
+from smc_dp.cli.screen import seldom_collected
 from smc_dp.core.errors import InputError
 
 if TYPE_CHECKING:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from smc_dp.planning.plan import Plan
     from smc_dp.run.report import Report
     from smc_dp.run.simulation import HearProgress
+import gc
 
 _QUIET_SECONDS = 15.0  # between two plain lines of progress
 _WIDEST = 120  # of prose on a terminal
@@ -221,3 +222,20 @@ def prose_width() -> int:
 def fold(text: str, rest: str = "") -> str:
     """A paragraph in lines of the terminal's width, or of 120 where that is wider; lines after the first begin so."""
     return textwrap.fill(text, prose_width(), subsequent_indent=rest)
+
+
+SELDOM = (5_000_000, 20, 100)
+
+
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """While the block runs: the symbolic engine keeps most of what it makes, and looking through it took it long."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*SELDOM)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()

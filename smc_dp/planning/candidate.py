@@ -18,7 +18,7 @@ from smc_dp.data.partition import check_names
 from smc_dp.methods.expected_accuracy import Outlook, outlook
 from smc_dp.methods.method import NeedsRows, SecureForm
 from smc_dp.methods.registry import find
-from smc_dp.planning.session_spec import SessionSpec, check_limits
+from smc_dp.planning.cost import SessionSpec, check_limits
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import DEFAULT_DELTA, Target
 from smc_dp.run import agreement as agreements

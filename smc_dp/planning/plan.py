@@ -14,8 +14,7 @@ from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.methods.expected_accuracy import Outlook
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Circumstances, Prospect
-from smc_dp.planning.cost import SessionCost, session_cost
-from smc_dp.planning.session_spec import party_names
+from smc_dp.planning.cost import SessionCost, party_names, session_cost
 from smc_dp.privacy.target import exact
 from smc_dp.run.agreement import BY_PROTOCOL, secure_form, usual_method
 from smc_dp.run.run_protocol import LAMBDA

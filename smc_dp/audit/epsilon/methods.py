@@ -10,7 +10,6 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import canary
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import twice
-from smc_dp.audit.epsilon.neighbours import pair
 from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.audit.epsilon.twins import TwinName
 from smc_dp.core.arrays import Array
@@ -37,7 +36,7 @@ def case(name: str, target: Target, twin: TwinName | None = None, searched: Neig
     if twin not in (None, "half-noise"):
         raise InputError(f"twin: {twin} is a twin of a mechanism, {name} has half-noise only")
     method = find(name)
-    found = searched or pair(name, target.calibration)
+    found = searched or find(name).neighbours(target.calibration)
     if not method.calibrations:
         target = Target(None)
     trained = tuple(found.method.train(federation) for federation in found.worlds)

@@ -17,8 +17,7 @@ from protocols.crypto.paillier import PublicKey
 from protocols.pathak2010 import stage1, stage2
 from smc_dp import attacks
 from smc_dp.attacks.attack import AttackResult, MeasuredAttack
-from smc_dp.attacks.bar_chart import LEFT, RIGHT, bars
-from smc_dp.attacks.page import of_report, page, unmeasured
+from smc_dp.attacks.page import LEFT, RIGHT, bars, of_report, page, unmeasured
 from smc_dp.attacks.recovery_picture import Recovery, beside_the_secret
 from smc_dp.attacks.report import AttackReport
 from smc_dp.attacks.step_code import noted, place, source

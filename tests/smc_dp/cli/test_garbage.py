@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from smc_dp.cli.garbage import SELDOM, seldom_collected
+from smc_dp.cli.screen import SELDOM, seldom_collected
 
 
 def test_garbage_is_looked_for_seldom_inside_and_as_before_after_an_error() -> None:

@@ -12,9 +12,8 @@ import pytest
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp.core.errors import InputError
-from smc_dp.deploy import encrypted_state
-from smc_dp.deploy.encrypted_state import Seal
-from smc_dp.deploy.store import KeptState, SiteStore, StoreError
+from smc_dp.deploy import store
+from smc_dp.deploy.store import KeptState, Seal, SiteStore, StoreError
 
 NORTH, SOUTH = (Identity.generate(Stream.insecure_from_seed(name)) for name in ("north", "south"))
 SALT = bytes(32)
@@ -86,7 +85,7 @@ def test_the_public_half_of_an_identity_opens_nothing() -> None:
 
 
 def test_a_twin_that_does_not_stretch_the_passphrase_in_opens_with_any(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encrypted_state, "_stretched", lambda passphrase, salt: b"")
+    monkeypatch.setattr(store, "_stretched", lambda passphrase, salt: b"")
     made = Seal(NORTH, SALT, "typed").seal(b"secret", b"bound")
     assert Seal(NORTH, SALT, "other").open(made, b"bound") == b"secret"
 

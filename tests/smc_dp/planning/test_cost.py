@@ -21,9 +21,8 @@ from protocols.secure_sum.parameters import Block
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.planning import words
-from smc_dp.planning.cost import SessionCost, session_cost
+from smc_dp.planning.cost import SessionCost, SessionSpec, party_names, session_cost
 from smc_dp.planning.operation_costs import ENVELOPE, PRIMITIVES, SENT_BYTE, estimated_seconds
-from smc_dp.planning.session_spec import SessionSpec, party_names
 from smc_dp.run.run_protocol import run_protocol
 
 FACTOR = 4

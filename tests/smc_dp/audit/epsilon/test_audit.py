@@ -13,8 +13,8 @@ import pytest
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import methods, protocol
 from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
-from smc_dp.audit.epsilon.neighbours import pair
 from smc_dp.core.errors import InputError
+from smc_dp.methods.registry import METHODS
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 ALPHA = 0.002  # of each test
@@ -40,7 +40,7 @@ def test_protocol_and_ideal_functionality_are_told_what_the_method_is_told() -> 
     """The same rows, the same calibration, the same claim as `prr_mean` in the clear."""
     case, method = protocol.case(target()), methods.case("prr_mean", target())
     assert case.claim.epsilon == method.claim.epsilon == 1
-    units = 2.0**40 * len(pair("prr_mean", "proven").worlds[0].parties)
+    units = 2.0**40 * len(METHODS["prr_mean"].neighbours("proven").worlds[0].parties)
     moved = (case.centres[1] - case.centres[0])[0] / units
     assert moved == pytest.approx(abs(method.centres[1] - method.centres[0])[1] * 2, rel=1e-6)
 

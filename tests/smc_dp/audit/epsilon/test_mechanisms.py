@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.epsilon import case, mechanisms
+from smc_dp.audit.epsilon import mechanisms
 from smc_dp.audit.epsilon.audit import TESTS, Audited, audit_mechanism
 from smc_dp.audit.epsilon.bounds import EpsilonMeasure, choose_event, measured
-from smc_dp.audit.epsilon.case import Case
+from smc_dp.audit.epsilon.case import PRIMES, Case, holes, places, residues
 from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, cases, claim_of, law_of
 from smc_dp.audit.epsilon.power import Effort, of_twin, with_power
 from smc_dp.audit.epsilon.twins import ABOUT, OF_PROTOCOLS, FloatSampler, Multiples, TwinName
@@ -197,7 +197,7 @@ def test_a_twin_of_another_law_is_bad_input() -> None:
 def indicators(case: Case, world: int, draws: int) -> Array:
     outputs = case.outputs(world, draws, rng(f"holes {world}"), lambda _: None)
     assert case.scale is not None
-    return case.holes(outputs, case.centres, case.scale)
+    return holes(outputs, case.centres, case.scale)
 
 
 def test_every_output_of_the_float_sampler_is_reachable_from_its_own_centre_and_many_from_no_other() -> None:
@@ -219,11 +219,11 @@ def test_outputs_on_the_grid_have_no_holes() -> None:
 
 def test_residues_of_multiples_are_those_without_noise() -> None:
     outputs = np.array([12.0 + Multiples(1, Fraction(1000))(rng("multiples")) for _ in range(50)])
-    rows = case.residues(outputs)
-    assert rows.shape == (sum(case.PRIMES), 50)
+    rows = residues(outputs)
+    assert rows.shape == (sum(PRIMES), 50)
     first_of_five = 2 + 3
     assert rows[first_of_five : first_of_five + 5].mean(axis=1).tolist() == [0, 0, 1, 0, 0]
-    assert np.ptp(case.residues(np.arange(30030.0)[:, np.newaxis]).mean(axis=1)[first_of_five : first_of_five + 5]) == 0
+    assert np.ptp(residues(np.arange(30030.0)[:, np.newaxis]).mean(axis=1)[first_of_five : first_of_five + 5]) == 0
 
 
 def test_float_sampler_has_the_laplace_law() -> None:
@@ -236,7 +236,7 @@ def test_float_sampler_has_the_laplace_law() -> None:
 def test_places_hold_the_likelihood_ratios() -> None:
     """Projection, and distances in L1 and L2, by hand."""
     outputs, centres = np.array([[3.0, 4.0]]), (np.zeros(2), np.array([3.0, 0.0]))
-    assert case.places(outputs, centres)[:, 0].tolist() == [9, 3, 7, 4, 1, 5, 4]
+    assert places(outputs, centres)[:, 0].tolist() == [9, 3, 7, 4, 1, 5, 4]
 
 
 def steepest(law: KNorm | DiscreteLaplace, h: Array) -> float:

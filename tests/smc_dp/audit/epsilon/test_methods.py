@@ -11,7 +11,6 @@ import pytest
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import methods
 from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
-from smc_dp.audit.epsilon.neighbours import pair
 from smc_dp.core.errors import InputError
 from smc_dp.methods.method import laws
 from smc_dp.methods.registry import METHODS
@@ -92,7 +91,7 @@ def test_neighbours_move_the_release_by_nearly_its_sensitivity(name: str, sensit
 def test_neighbours_are_neighbours(name: str) -> None:
     """They differ in one party: in one row, which is another or, if that is what is claimed, one more."""
     wanted = target(noise=METHODS[name].noises[0]) if METHODS[name].calibrations else Target(None)
-    found, adjacency = pair(name, wanted.calibration), methods.case(name, wanted).claim.adjacency
+    found, adjacency = METHODS[name].neighbours(wanted.calibration), methods.case(name, wanted).claim.adjacency
     first, second = (federation.parties for federation in found.worlds)
     assert len(first) == len(second)
     changed = [(a, b) for a, b in zip(first, second, strict=True) if not _same(a.X, b.X) or not _same(a.y, b.y)]
@@ -138,7 +137,7 @@ def test_one_run_is_there_where_each_party_has_noise_of_its_own() -> None:
 @pytest.mark.parametrize("name", ["feat_agg", "avg_agg", "ofpa", "param_laplace", "release_all"])
 def test_the_release_with_many_canaries_claims_what_is_audited(name: str) -> None:
     """So that each canary is one record, or one party, under the claim that the number of right guesses refutes."""
-    wanted, found = target(noise=METHODS[name].noises[0]), pair(name, "proven")
+    wanted, found = target(noise=METHODS[name].noises[0]), METHODS[name].neighbours("proven")
     assert found.parties is not None
     released = found.method.train(found.parties([0, 1, 1, 0, 1])).release(wanted, Stream.from_system()).privacy
     claim = methods.case(name, wanted).claim
