@@ -53,7 +53,7 @@ def test_the_clinic_of_thirty_rows_is_named_before_it_spoils_anything(paper: Pla
 
 
 def test_the_page_prints_what_its_program_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(smc_dp.__file__).parent / "plans" / "README.md").read_text(encoding="utf-8")
+    page = (Path(smc_dp.__file__).parent / "planning" / "README.md").read_text(encoding="utf-8")
     program = page.split("```python\n")[1].split("```")[0]
     (said,) = [line.split("  # ")[1] for line in program.splitlines() if "  # " in line]
     exec(program, {})
