@@ -1,1 +1,1 @@
-"""Files: reading what strangers wrote with suspicion, and writing so that a power cut leaves all or nothing."""
+"""What every room uses: errors, arrays, documents, and files that are read with care and written complete or not at all."""
