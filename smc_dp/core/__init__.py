@@ -1,1 +1,1 @@
-"""Files: reading what strangers wrote with suspicion, and writing so that a power cut leaves all or nothing."""
+"""Hold what every other room needs: errors, arrays, documents, and safe reading and writing of files."""

@@ -1,4 +1,4 @@
-"""What comes out at the seam: the value of a functionality, and what was left of the protocol that computed it."""
+"""Hold what a protocol returns: the value of a functionality, and what was left of the session that computed it."""
 
 from __future__ import annotations
 
