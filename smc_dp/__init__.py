@@ -1,6 +1,6 @@
 """Differentially private learning by several parties, over the protocols of `protocols`.
 
-Seventeen names and the version are here; each is imported when it is first used.
+Sixteen names and the version are here; each is imported when it is first used.
 
 * `run_protocol`: everybody's rows in, through the protocol, a run folder and a report out; `predict`: new rows
   classified with a run folder; `audit_run`: what somebody finds who was not there;

@@ -1,4 +1,4 @@
-"""The commands `compare` and `reproduce`: methods side by side, on one data set or as in a figure of a paper."""
+"""The commands `lab compare` and `lab reproduce`: methods side by side, on one data set or as in a paper's figure."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def walkthrough(
         Path | None, typer.Argument(metavar="RUN", help="A run folder, with --views; else a toy run is made.")
     ] = None,
     protocol: Annotated[
-        str | None, typer.Option(metavar="NAME", help="No run: this protocol, on a toy run made for the lecture.")
+        str | None, typer.Option(metavar="NAME", help="No run: this protocol, on a toy run made for it.")
     ] = None,
     views: Annotated[
         Path | None,
@@ -52,7 +52,7 @@ def walkthrough(
 
     \b
     Examples:
-      smc-dp lab walkthrough --protocol pathak2010 --out lecture.html
+      smc-dp lab walkthrough --protocol pathak2010 --out walkthrough.html
       smc-dp lab walkthrough --protocol pathak2010-as-printed-insecure --out printed.html
       smc-dp lab walkthrough --protocol linear --parties 4 --out linear.html
       smc-dp lab walkthrough --protocol secure_sum --out sum.html

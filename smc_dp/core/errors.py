@@ -1,4 +1,4 @@
-"""The one error for input that a person can correct."""
+"""Define the one error for input that a person can correct, and the warnings that stay on this machine."""
 
 from __future__ import annotations
 

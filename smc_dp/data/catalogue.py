@@ -22,7 +22,7 @@ DatasetState: TypeAlias = Literal["bundled", "complete", "partial", "absent"]
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One data set: sizes as in `facts.Facts`, and its state, "partial" if the files at hand are not all of it."""
+    """One data set: sizes as in `dataset_info.Facts`, and its state, "partial" if files at hand are not all of it."""
 
     name: str
     rows: int

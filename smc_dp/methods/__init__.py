@@ -1,1 +1,1 @@
-"""Learning methods, each named after its paper."""
+"""Learning methods: local training, the function that is computed of all parts, and the model made of its value."""

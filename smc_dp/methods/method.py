@@ -175,7 +175,7 @@ SumBlocks: TypeAlias = tuple[tuple[int, str], ...]
 class SumForm(SecureForm, Protocol):
     """A method as sums of the parties' integers, one after the other.
 
-    What a party enters to the first sums, or to all, does not depend on earlier ones; see `aggregation.Rounds`.
+    What a party enters to the first sums, or to all, does not depend on earlier ones; see `functionality.Rounds`.
     """
 
     @property
@@ -186,7 +186,7 @@ class SumForm(SecureForm, Protocol):
 
 @runtime_checkable
 class AskedBetween(Protocol):
-    """A form whose parties are asked between sums: a party's part is an `aggregation.RoundAnswer`."""
+    """A form whose parties are asked between sums: a party's part is a `functionality.RoundAnswer`."""
 
     def part_after(self, rows: Rows, rng: Stream, answered: int) -> RoundAnswer:
         """The part of a party whose program begins anew after so many answers, with the same coins: it goes on."""

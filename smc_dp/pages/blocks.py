@@ -45,7 +45,7 @@ class PageTable:
 
     caption: str
     headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...] = field(repr=False)  # in the lecture of a run, what participants keep secret
+    rows: tuple[tuple[str, ...], ...] = field(repr=False)  # in the walkthrough of a run, what participants keep secret
     numbers: tuple[int, ...] = ()
     kind: ClassVar[str] = "table"
 

@@ -1,1 +1,1 @@
-"""What public numbers say beforehand of a release: its signal against the noise, and the accuracy that noise costs."""
+"""Plan a run from public numbers alone: whom to leave out, which method to take, and what the session costs."""

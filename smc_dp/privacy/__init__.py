@@ -1,1 +1,1 @@
-"""Sensitivity, noise, grid and the statement of what a release guarantees."""
+"""Sensitivity, noise, grid, the statement of what a release guarantees, and the ledger of releases."""

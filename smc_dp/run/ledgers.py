@@ -8,15 +8,15 @@ for what they learn about the rest. That party's own records are covered by its 
 
 Who stops before its own share has left has revealed nothing (protocols/pathak2010/NOTES.md, [N8]: all shares but one
 are uniform), so on an abort its reservation becomes void. Whose share has left, stays charged whatever happens: see
-`charge`. After anything else that goes wrong nobody knows, and all reservations stay as they are: one without outcome
-counts as spent. In a secure sum a masked input is what leaves: a party is charged before, and not charged after all if
-it holds the proof that the sum is one without it, signed by enough of the others.
+`budget_charge`. After anything else that goes wrong nobody knows, and all reservations stay as they are: one without
+outcome counts as spent. In a secure sum a masked input is what leaves: a party is charged before, and not charged after
+all if it holds the proof that the sum is one without it, signed by enough of the others.
 
 A session of several sums is one entry, charged as a whole and once. Who took part in some of the sums only has paid for
 all of them, which is more than it lost: what a single sum costs is not kept apart.
 
-Nobody gets a second budget for the same rows in one folder by another name or other bounds: see `same_rows`, and what
-that does not see.
+Nobody gets a second budget for the same rows in one folder by another name or other bounds: see `duplicate_data`, and
+what that does not see.
 
 A run that guarantees nothing (kind `none`: made from a seed, or the steps as printed) is refused: no finite charge
 would be true, and an infinite one would end the account for a trial.
@@ -86,7 +86,7 @@ class Ledgers:
     def reserve(self, parties: Mapping[str, AsRead], mechanism: str, guarantee: Guarantee, run: str) -> Reserved:
         """Charge every party for its rows, as they were read, or, whatever stops it, nobody.
 
-        `run`: the key of a new release; see `spending.run_key`. Raises InputError, naming the first party that cannot
+        `run`: the key of a new release; see `ledger.run_key`. Raises InputError, naming the first party that cannot
         or will not take part, and what it has left where its limit would be passed, or whose ledger is charged for its
         rows already.
         """

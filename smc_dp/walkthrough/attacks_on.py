@@ -1,4 +1,4 @@
-"""The attacks on a protocol's steps for its lecture: each broken step beside the one that holds, measured now.
+"""The attacks on a protocol's steps for its walkthrough: each broken step beside the one that holds, measured now.
 
 Only the forms whose code is shown are tried, each as seldom as decides anything, and the attacks on steps that are
 mended inside the design first. Where the processor time is used up the rest is told without numbers, and says so.

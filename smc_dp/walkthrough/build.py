@@ -1,4 +1,4 @@
-"""A lecture of a protocol, on a toy run made for it, or of a run folder with the views of its participants."""
+"""A walkthrough of a protocol, on a toy run made for it, or of a run folder with the views of its participants."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WHOLE = 50.0  # of processor time, after which no attack begins
 
 
 def usual_parties(protocol: Protocol) -> int:
-    """Among how many a lecture is that nobody said it of: as many as are interesting, or as a minute allows.
+    """Among how many a walkthrough is that nobody said it of: as many as are interesting, or as a minute allows.
 
     With two secret permutations there are 216 worlds among three.
     """
@@ -50,7 +50,7 @@ def of_protocol(
     protocol: Protocol, parties: int | None = None, *, stays: bool = False, attacks: float = _ATTACKS,
     progress: Callable[[str], None] | None = None,
 ) -> Page:  # fmt: skip
-    """The lecture of a protocol on a toy run; where somebody may vanish one party does, unless everybody `stays`.
+    """The walkthrough of a protocol on a toy run; where somebody may vanish one party does, unless everybody `stays`.
 
     `attacks`: how much processor time may go into attacks on it, less where the rest took long. Raises InputError for a
     protocol whose code cannot run over symbols.
@@ -73,7 +73,7 @@ def of_protocol(
 
 
 def of_run(folder: Path, views: Path, progress: Callable[[str], None] | None = None) -> Page:
-    """The lecture of a run, with the values that these views hold. The page is as secret as they are.
+    """The walkthrough of a run, with the values that these views hold. The page is as secret as they are.
 
     Raises InputError for files that cannot be read, for views that do not fit the record, and for too many parties.
     """

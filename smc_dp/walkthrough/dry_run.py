@@ -1,7 +1,7 @@
 """A toy run: a real session of the real program with small keys, on small numbers, with everybody's view.
 
-Nothing in it is made up but the inputs. All coins follow from one number, so that a lecture is the same each time it is
-made; such a run protects nothing, and its record says so.
+Nothing in it is made up but the inputs. All coins follow from one number, so that a walkthrough is the same each time
+it is made; such a run protects nothing, and its record says so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A session that a lecture shows: its letters in the order of the record, opened by the views that there are.
+"""A session that a walkthrough shows: its letters in the order of the record, opened by the views that there are.
 
 It is the same for a toy run and for a run folder: values are read from opened mail of views, beside the record, and
 from nowhere else. What no view opens is unknown.

@@ -1,4 +1,4 @@
-"""The page of a lecture: who takes part, how to read it, step after step, and what is claimed."""
+"""The page of a walkthrough: who takes part, how to read it, step after step, and what is claimed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TOY = (
 
 
 def page(watched: Watched, course: ProtocolCourse, more: Sequence[Section] = (), *, secret: bool = False) -> Page:
-    """The lecture of a session, beside the course of its protocol. `more`: sections that come after the steps.
+    """The walkthrough of a session, beside the course of its protocol. `more`: sections that come after the steps.
 
     `secret`: whether the values are somebody's.
     """
@@ -147,7 +147,7 @@ def _claim(protocol: Protocol, watched: Watched) -> Sequence[PageBlock]:
 def _made(course: ProtocolCourse) -> tuple[str, ...]:
     worlds = f"{course.worlds} worlds" if course.worlds > 1 else "one world"
     return (
-        f"Made by smc-dp {__version__}, command lecture.",
+        f"Made by smc-dp {__version__}, command lab walkthrough.",
         f"What is known: computed among {len(course.parties)} parties in {worlds} (secret permutations and orders of "
         f"the sizes), in the first of {len(course.settings)} settings of which the audit's matrix takes the worst.",
         "Texts of papers are quoted from the papers named beside them; notes from the NOTES.md of the protocols.",

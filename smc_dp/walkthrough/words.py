@@ -1,4 +1,4 @@
-"""What a lecture says of letters and of itself; what it says of a protocol stands with the protocol."""
+"""What a walkthrough says of letters and of itself; what it says of a protocol stands with the protocol."""
 
 from __future__ import annotations
 

@@ -241,7 +241,7 @@ def lines(data: bytes, corpus: Path) -> None:
 
 
 def published(data: bytes, corpus: Path) -> None:
-    """`run_folder.read` and `checked.checked` of a folder."""
+    """`run_folder.read` and `verify_release.checked` of a folder."""
     folder = _folder(place(corpus).scratch, data.split(b"\x00"))
     for read in (run_folder.read, verify_release.checked):
         try:

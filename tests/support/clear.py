@@ -1,4 +1,4 @@
-"""The ideal functionality in place of a protocol: what `aggregation.secure` returns, with no message but the shares."""
+"""The ideal functionality in place of a protocol: what `by_protocol.secure` returns, with no message but the shares."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def in_the_clear(
     cost: Cost | None = None,
     **_: Any,
 ) -> Outcome:
-    """In place of `aggregation.secure`."""
+    """In place of `by_protocol.secure`."""
     session = taking_part.session
     bits = session.parameters.ring_bits
     value = ideal(functionality, parts, rng)

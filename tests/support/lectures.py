@@ -1,4 +1,4 @@
-"""Lectures at toy size, each made once per process: courses, toy runs, and a walk through their pages."""
+"""Walkthroughs at toy size, each made once per process: courses, toy runs, and a walk through their pages."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def lecture_of(name: str) -> Page:
 
 
 def steps_on(made: Page) -> tuple[WalkStep, ...]:
-    """The steps of a lecture."""
+    """The steps of a walkthrough."""
     found = [b for section in made.sections for b in section.blocks if isinstance(b, Walkthrough)]
     assert len(found) == 1
     return found[0].steps

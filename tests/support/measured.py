@@ -1,7 +1,7 @@
 """What a study costs each of its sites over a carrier, in processor seconds and bytes: to hold against one process.
 
 All sites are on this machine and take part from their own files: over memory as threads of one process, over
-nats-server (`with_nats`) as processes of their own. Loading the program and drawing up the study do not count.
+nats-server (`over_nats`) as processes of their own. Loading the program and drawing up the study do not count.
 """
 
 from __future__ import annotations

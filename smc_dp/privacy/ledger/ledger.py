@@ -93,7 +93,7 @@ class Ledger:
     def reserve(self, dataset: str, mechanism: str, guarantee: Guarantee, run: str) -> int:
         """Charge a release before it is made, and return the number of the entry, on disk by then.
 
-        `run`: the key of the release; see `spending.run_key`. Asked again for what stands under the key, it charges
+        `run`: the key of the release; see `run_key`. Asked again for what stands under the key, it charges
         nothing and returns the number that it has: whoever crashed after the first time cannot know, and asks again.
         What came to nothing has to be charged anew, by an entry of its own. Raises InputError when something else was
         reserved under the key, OverBudgetError when the limit would be passed; nothing is written then.

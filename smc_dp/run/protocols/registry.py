@@ -1,4 +1,4 @@
-"""The settings of each protocol: the only place in this room that knows a protocol by its name.
+"""The settings of each protocol: one table, by the name of the protocol.
 
 What every run agrees on (method, target, parties, bounds) stands in `smc_dp.run.agreement`. What one protocol needs
 besides is a small class of its own: what it has, how it is written and read, which parameters of the program it makes,

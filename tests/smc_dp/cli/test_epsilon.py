@@ -1,4 +1,4 @@
-"""The command audit-epsilon: what it prints, its exit codes, and bad input in one sentence."""
+"""The command `lab epsilon`: what it prints, its exit codes, and bad input in one sentence."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def added(cells: Cells) -> Cells:
     return [*cells, ["50", "f", "0.5", "no"]]
 
 
-# What is another table: this guards against accidents, and not against intent, as same_rows.py and the README say.
+# What is another table: this guards against accidents, and not against intent, as duplicate_data.py and the README say.
 OTHERS: dict[str, Callable[[Cells], Cells]] = {
     "a row more": added,
     "a row twice": lambda cells: [*cells, cells[1]],

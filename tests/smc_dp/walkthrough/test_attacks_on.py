@@ -1,4 +1,4 @@
-"""The attacks in a lecture: those on its protocol, measured while there is time, and no other numbers."""
+"""The attacks in a walkthrough: those on its protocol, measured while there is time, and no other numbers."""
 
 from __future__ import annotations
 

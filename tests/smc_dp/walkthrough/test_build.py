@@ -1,4 +1,4 @@
-"""Lectures of run folders: values of views, refused where they do not fit, and a name that says SECRET."""
+"""Walkthroughs of run folders: values of views, refused where they do not fit, and a name that says SECRET."""
 
 from __future__ import annotations
 

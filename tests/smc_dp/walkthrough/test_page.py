@@ -1,4 +1,4 @@
-"""The page of a lecture: every letter in its step, with its sentence, its values and what is known after it."""
+"""The page of a walkthrough: every letter in its step, with its sentence, its values and what is known after it."""
 
 from __future__ import annotations
 
