@@ -34,9 +34,12 @@ FOUNDATIONS: Mapping[str, tuple[str, ...]] = {
     "protocols.programs": ("protocols",),
     "protocols.runtime": ("protocols.arithmetic", "protocols.crypto", "protocols.errors"),
 }
-# Every protocol may use the comparison; a protocol that uses a part of another one names it here.
-PROTOCOL = (*ROLE, "protocols.comparison", "protocols.curator")
-SHARED: Mapping[str, tuple[str, ...]] = {"protocols.linear": ("protocols.pathak2010.values",)}
+PROTOCOL = (*ROLE, "protocols.curator")
+# A protocol that uses a part of another one names it here.
+SHARED: Mapping[str, tuple[str, ...]] = {
+    "protocols.linear": ("protocols.comparison.garbled", "protocols.pathak2010.values"),
+    "protocols.pathak2010": ("protocols.comparison",),
+}
 # Name of a file in a protocol's folder -> what it may import besides: claims, declarations and quotations are no roles.
 BY_FILE: Mapping[str, str] = {
     **dict.fromkeys(("as_printed", "boundary", "checkable", "ideal"), "protocols.runtime.claims"),
@@ -45,8 +48,8 @@ BY_FILE: Mapping[str, str] = {
     "sentences": "protocols.runtime.quoted",
 }
 
-# Room of smc_dp, or a part of a room with rules of its own -> what it may import. The longest entry that fits decides;
-# a part may import its own files only, unless the entry says more.
+# Room of smc_dp, or a part of a room with rules of its own -> what it may import. The longest entry that fits decides.
+# A part may import its own files only, unless its entry says more, and a room that is named opens none of its parts.
 TABLE: Mapping[str, tuple[str, ...]] = {
     "smc_dp.core": (),
     "smc_dp.leakage": (*GENERIC, "protocols.comparison"),
@@ -65,11 +68,16 @@ TABLE: Mapping[str, tuple[str, ...]] = {
     "smc_dp.methods.training": ("smc_dp.core", "protocols.arithmetic.rng"),
     "smc_dp.estimators": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.privacy", "protocols.arithmetic.rng"),
+        *("smc_dp.privacy.ledger",),
     ),
     "smc_dp.run": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.pages", "smc_dp.privacy", "smc_dp.run.protocols"),
         *("protocols.arithmetic.rng", "protocols.crypto.identity", "protocols.curator", "protocols.errors"),
         *("protocols.programs", "protocols.runtime"),
+        *(
+            "smc_dp.methods.functionality",
+            "smc_dp.privacy.ledger",
+        ),
     ),
     # The only place in `run` that knows protocols by name.
     "smc_dp.run.protocols": (
@@ -77,44 +85,70 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         *("protocols.arithmetic.rng", "protocols.crypto.identity", "protocols.curator", "protocols.errors"),
         *("protocols.linear", "protocols.pathak2010", "protocols.programs", "protocols.runtime"),
         "protocols.secure_sum",
+        *(
+            "smc_dp.methods.functionality",
+            "smc_dp.methods.sums.party_limits",
+        ),
     ),
     "smc_dp.audit": ("smc_dp.core", "smc_dp.leakage", "smc_dp.pages"),
     "smc_dp.audit.epsilon": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.leakage", "smc_dp.methods", "smc_dp.privacy", "smc_dp.run.protocols"),
         *("protocols.arithmetic", "protocols.curator", "protocols.pathak2010", "protocols.runtime"),
         "protocols.secure_sum",
+        *("smc_dp.methods.functionality",),
     ),
     "smc_dp.audit.run": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.leakage", "smc_dp.methods.training", "smc_dp.pages"),
         *("smc_dp.privacy", "smc_dp.run", "protocols.curator", *GENERIC),
+        *(
+            "smc_dp.privacy.ledger",
+            "smc_dp.run.protocols",
+        ),
     ),
     "smc_dp.deploy": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.privacy", "smc_dp.run"),
         *("protocols.arithmetic.rng", "protocols.crypto.identity", "protocols.curator", "protocols.errors"),
         *("protocols.programs", "protocols.runtime"),
+        *(
+            "smc_dp.privacy.ledger",
+            "smc_dp.run.protocols",
+        ),
     ),
     "smc_dp.planning": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.privacy", "smc_dp.run"),
         *("protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.errors"),
         *("protocols.programs", "protocols.runtime"),
+        *("smc_dp.run.protocols",),
     ),
     "smc_dp.experiments": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.privacy", "protocols.arithmetic.rng"),
+        *("smc_dp.methods.training",),
     ),
     "smc_dp.attacks": (
         *("smc_dp.audit.epsilon", "smc_dp.core", "smc_dp.data", "smc_dp.leakage", "smc_dp.methods", "smc_dp.pages"),
         *("smc_dp.privacy", "protocols.arithmetic", "protocols.comparison.garbled", "protocols.crypto"),
         *("protocols.curator", "protocols.errors", "protocols.linear", "protocols.pathak2010", "protocols.runtime"),
         "protocols.secure_sum",
+        *("smc_dp.methods.training",),
     ),
     "smc_dp.walkthrough": (
-        *("smc_dp.attacks", "smc_dp.audit.run", "smc_dp.core", "smc_dp.leakage", "smc_dp.pages", *GENERIC),
+        *("smc_dp.audit.run", "smc_dp.core", "smc_dp.leakage", "smc_dp.pages", "smc_dp.walkthrough.attacks_on"),
+        *GENERIC,
+    ),
+    "smc_dp.walkthrough.attacks_on": (
+        *("smc_dp.attacks", "smc_dp.pages", "protocols.arithmetic.rng", "protocols.programs"),
     ),
     "smc_dp.cli": (
         *("smc_dp.attacks", "smc_dp.audit", "smc_dp.core", "smc_dp.data", "smc_dp.deploy", "smc_dp.experiments"),
         *("smc_dp.leakage", "smc_dp.methods", "smc_dp.pages", "smc_dp.planning", "smc_dp.privacy", "smc_dp.run"),
         *("smc_dp.walkthrough", "protocols.arithmetic.rng", "protocols.crypto.identity", "protocols.errors"),
         "protocols.programs",
+        *(
+            "smc_dp.audit.epsilon",
+            "smc_dp.audit.run",
+            "smc_dp.privacy.ledger",
+            "smc_dp.run.protocols",
+        ),
     ),
     # The face of the package: the names of the public API, each imported when it is first used.
     "smc_dp": (
@@ -157,6 +191,7 @@ LOGS = {
 }
 # The one file that imports by a name from a table of its own: the face of the package.
 IMPORTS_BY_NAME = {"smc_dp"}
+RELATIVE = "a relative import"
 HIDDEN_IMPORTS = {"import_module", "__import__"}
 OPERATORS = (
     *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult),
@@ -212,8 +247,7 @@ def imports(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            parent = ".".join(module.split(".")[: -node.level]) + "." if node.level else ""
-            base = (parent + (node.module or "")).rstrip(".")
+            base = RELATIVE if node.level else node.module
             yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
         elif isinstance(node, ast.Call) and called(node) in HIDDEN_IMPORTS and module not in IMPORTS_BY_NAME:
             yield node.lineno, "an import that the tree does not show"
@@ -243,8 +277,8 @@ def wrong_imports(tree: ast.AST, module: str) -> Iterator[str]:
     for line, name in imports(tree, module):
         top = name.split(".")[0]
         if top in PACKAGES:
-            inside = fits(name, folder) and folder not in PACKAGES and not leaves_its_part(name, folder)
-            if not inside and not any(fits(name, one) for one in allowed(module)):
+            inside = folder not in PACKAGES and opens(folder, name)
+            if not inside and not any(opens(one, name) for one in allowed(module)):
                 yield f"{module}:{line} imports {name}"
             if fits(name, COMMAND_LINE) and not fits(module, COMMAND_LINE):
                 yield f"{module}:{line} imports the command line"
@@ -256,9 +290,9 @@ def wrong_imports(tree: ast.AST, module: str) -> Iterator[str]:
             yield f"{module}:{line} logs"
 
 
-def leaves_its_part(name: str, folder: str) -> bool:
-    """Return whether an import from this folder goes into a part of it that has rules of its own."""
-    return fits(name, "smc_dp") and entry(name, TABLE) != folder
+def opens(target: str, name: str) -> bool:
+    """Return whether this target of a row opens the name: it does not open a part with rules of its own."""
+    return fits(name, target) and entry(name, TABLE) == entry(target, TABLE)
 
 
 def wrong_statements(tree: ast.AST, module: str) -> Iterator[str]:
@@ -304,7 +338,7 @@ def changed_constants(tree: ast.Module, module: str) -> Iterator[str]:
 def has_role(tree: ast.Module, module: str) -> bool:
     """Return whether the file is one of roles: a file in the folder of a protocol that defines a coroutine."""
     is_face = module.count(".") == 1  # a program's own roles only name its stages
-    is_coroutine = any(isinstance(node, ast.AsyncFunctionDef) for node in tree.body)
+    is_coroutine = any(isinstance(node, ast.AsyncFunctionDef) for node in ast.walk(tree))
     return is_protocol(module) and not is_face and is_coroutine and module not in COMPUTES_IN_ROLES
 
 

@@ -16,7 +16,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.dataset import load_pool
 from smc_dp.experiments.compare import cluster
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 @pytest.mark.parametrize(

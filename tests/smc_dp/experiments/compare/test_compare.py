@@ -35,7 +35,7 @@ from smc_dp.methods.registry import METHODS, find
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.statement import PrivacyStatement
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SETTING = GridSetting("breast_cancer", "breast_cancer", Deal(parties=3))
 WSUM = GridEntry("wsum", "wsum", "proven", (Fraction(1), None), draws=2)
 CENTRAL = GridEntry("central", "central", "paper", (Fraction(1, 10),))

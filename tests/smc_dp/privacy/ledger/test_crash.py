@@ -31,7 +31,7 @@ SESSION, LABELS = b"s" * 32, ("sum 1", "sum 2")
 HALF = Guarantee("pure", Fraction(1, 2), Fraction(0), "record", "replace")
 WHOLE = Guarantee("pure", Fraction(1), Fraction(0), "record", "replace")
 ACCOUNT = Account("record", "replace")
-PROCESSES, TESTS = 6, Path(__file__).parents[2]
+PROCESSES, TESTS = 6, Path(__file__).parents[3]
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
