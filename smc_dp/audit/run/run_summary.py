@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from protocols.errors import ProtocolError
-from protocols.runtime.envelope import Envelope
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError
@@ -100,15 +99,13 @@ class AuditedRun:
 
 
 def _sent(evidence: Evidence) -> dict[str, SentCount]:
-    found: dict[str, list[Envelope]] = {name: [] for name in evidence.session.names}
+    """Count what each participant sent; no envelope is kept, because a transcript may have millions."""
+    found = {name: SentCount(0, 0, 0) for name in evidence.session.names}
     for envelope in evidence.envelopes.values():
-        found.setdefault(envelope.sender, []).append(envelope)
-    return {name: _count(sent) for name, sent in found.items()}
-
-
-def _count(sent: Sequence[Envelope]) -> SentCount:
-    public = sum(envelope.is_public for envelope in sent)
-    return SentCount(len(sent) - public, public, sum(envelope.size for envelope in sent))
+        sent = found.get(envelope.sender, SentCount(0, 0, 0))
+        public = int(envelope.is_public)
+        found[envelope.sender] = SentCount(sent.sealed + 1 - public, sent.public + public, sent.size + envelope.size)
+    return found
 
 
 def _study(evidence: Evidence) -> ApprovedStudy | None:

@@ -19,7 +19,7 @@ def said(code):
 """
 _RUN = """
 import numpy as np
-from smc_dp.run.protocols import Contribution
+from smc_dp.methods.functionality import Contribution
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.run.party import OwnPart
 from smc_dp.run.run_protocol import run_protocol
