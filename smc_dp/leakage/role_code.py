@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import is_dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from protocols.programs import Protocol
@@ -43,17 +44,27 @@ def _roots(protocol: Protocol) -> Iterator[str]:
     """Yield the modules of the roles, and of all functions in the trials and the attacks of the claim."""
     claim = protocol.claim
     declared = [claim.trials, *claim.not_claimed] if claim else []
-    for function in (*protocol.program.roles.values(), *_functions(declared)):
-        yield str(getattr(function, "__module__", ""))
+    for function in _functions([protocol.program.roles, declared]):
+        yield function.__module__
 
 
-def _functions(declared: Any) -> Iterator[Any]:
-    """Yield the functions in a declaration, and in those that it holds."""
-    if is_dataclass(declared) or isinstance(declared, list):
-        for value in declared if isinstance(declared, list) else vars(declared).values():
-            yield from _functions(value)
-    elif callable(declared):
+def _functions(declared: Any) -> Iterator[FunctionType]:
+    """Yield the functions in a declaration, and in those that it holds; raise TypeError for any other callable.
+
+    A partial, a bound method or an instance would hide the module of its function. Parameters are values: their
+    classes are imported by the roles.
+    """
+    if isinstance(declared, FunctionType):
         yield declared
+    elif isinstance(declared, Mapping):
+        yield from _functions([*declared, *declared.values()])
+    elif isinstance(declared, Collection) and not isinstance(declared, str | bytes):
+        for value in declared:
+            yield from _functions(value)
+    elif is_dataclass(declared) and not isinstance(declared, type):
+        yield from _functions([getattr(declared, field.name) for field in fields(declared)])
+    elif callable(declared):
+        raise TypeError(f"wanted a plain function in a claim, got {declared!r}")
 
 
 @cache
