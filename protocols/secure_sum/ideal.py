@@ -303,7 +303,7 @@ _RING_BITS = 16
 
 def small(p: Parameters) -> Parameters:
     """Return a session of four parties, of whom one may be corrupted and one may drop out if any may in p; six parties
-    in a circle. Its ring is the same for every `ring_bits`: the roles have no branch on it, and masks are uniform in it.
+    in a circle. Its ring is the same for every `ring_bits`: no branch of a role depends on it, and masks are uniform.
     """
     if p.degree:
         return Parameters(_names(6), 1, 1, ((Block(2, "none"),),), _RING_BITS, degree=graph.LEAST_DEGREE)

@@ -13,6 +13,7 @@ from smc_dp.cli import screen
 from smc_dp.cli.options import AsJson, check_new, choice, count, refuse
 from smc_dp.cli.screen import seldom_collected
 from smc_dp.core.errors import InputError
+from smc_dp.core.version import __version__
 
 if TYPE_CHECKING:
     from protocols.programs import Protocol
@@ -36,7 +37,8 @@ def matrix(
 ) -> int:
     """Compute the coalition matrix of a protocol: what each coalition learns beyond the release, from the role code.
 
-    The comparison computes with bits, for which no symbol can stand: its matrix is a table that the package ships.
+    The comparison computes with bits, for which no symbol can stand: its matrix is a table that the package ships, and
+    that its tests compute.
 
     \b
     Examples:
@@ -54,7 +56,7 @@ def matrix(
     if found.model.matrix_file:
         unfit = {"--parties": parties, "--report": report, "--json": as_json or None}
         refuse(unfit, f"not with {protocol}, whose matrix is the table that is printed")
-        print(_shipped(found.model.matrix_file), end="")
+        print(_shipped(found), end="")
         return 0
     computed = _computed(found, count("--parties", parties, 2) or PARTIES)
     if report is not None:
@@ -67,11 +69,23 @@ def matrix(
     return 0
 
 
-def _shipped(file: str) -> str:
-    """Return the table in this file of `protocols`, with its prose folded."""
+def _shipped(protocol: Protocol) -> str:
+    """Return the protocol's table, with its prose folded; raise InputError if the installed role code is not that of
+    this version, for which tests compute the table.
+    """
+    from smc_dp.audit.run.released_results import released
+    from smc_dp.leakage import role_code
     from smc_dp.leakage.words import wrapped
 
-    title, sentences, table, legend = files("protocols").joinpath(file).read_text(encoding="utf-8").split("\n\n")
+    if role_code.digest(protocol) not in {result.code for result in released().results}:
+        raise InputError(
+            f"{protocol.program.name}: the role code differs from that of smc-dp {__version__}, whose table is shipped"
+        )
+    file = files("protocols").joinpath(protocol.model.matrix_file)
+    title, sentences, table, legend = file.read_text(encoding="utf-8").split("\n\n")
+    legend += (
+        f"smc-dp {__version__} ships this table. Its tests compute the table from the role code; this command does not."
+    )
     title, sentences, legend = (
         "\n".join(wrapped(line, screen.prose_width(), indent) for line in block.splitlines())
         for block, indent in ((title, ""), (sentences, "  "), (legend, ""))

@@ -54,7 +54,9 @@ def plan(
     cost: Annotated[
         bool,
         typer.Option(
-            "--cost", help="Show the cost by stage and by role, and estimate processor time on this machine (a second)."
+            "--cost",
+            help="Show the cost by stage and by role at the protocol's default settings, --colluders and --dropouts "
+            "aside, and estimate processor time on this machine (a second).",
         ),
     ] = False,
     as_json: AsJson = False,
