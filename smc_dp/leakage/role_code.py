@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib.resources import files
+from numbers import Number
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -49,22 +50,18 @@ def _roots(protocol: Protocol) -> Iterator[str]:
 
 
 def _functions(declared: Any) -> Iterator[FunctionType]:
-    """Yield the functions in a declaration, and in those that it holds; raise TypeError for any other callable.
-
-    A partial, a bound method or an instance would hide the module of its function. Parameters are values: their
-    classes are imported by the roles.
-    """
+    """Yield the functions in a declaration; raise TypeError for a value that may hide the module of a function."""
     if isinstance(declared, FunctionType):
         yield declared
     elif isinstance(declared, Mapping):
         yield from _functions([*declared, *declared.values()])
-    elif isinstance(declared, Collection) and not isinstance(declared, str | bytes):
+    elif isinstance(declared, list | tuple | set | frozenset):
         for value in declared:
             yield from _functions(value)
     elif is_dataclass(declared) and not isinstance(declared, type):
         yield from _functions([getattr(declared, field.name) for field in fields(declared)])
-    elif callable(declared):
-        raise TypeError(f"wanted a plain function in a claim, got {declared!r}")
+    elif not isinstance(declared, str | bytes | Number | None):
+        raise TypeError(f"wanted plain functions and values in a claim, got {declared!r}")
 
 
 @cache

@@ -77,9 +77,7 @@ def test_the_shipped_table_is_the_computed_one() -> None:
 def test_the_command_prints_the_shipped_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "matrix", "comparison"]) == 0
     printed, shipped = capsys.readouterr().out, CHECKED_IN.read_text(encoding="utf-8")
-    said = (
-        f"smc-dp {__version__} ships this table. Its tests compute the table from the role code; this command does not."
-    )
+    said = f"smc-dp {__version__} ships this table; its tests compute it, and this command does not."
     assert printed.split() == (shipped + said).split()  # prose is folded
     assert printed.split("\n\n")[2] == shipped.split("\n\n")[2]
 

@@ -154,24 +154,23 @@ def test_roles_and_simulators_from_elsewhere_are_other_code(honest: Folders) -> 
     assert role_code.digest(replace(sums, claim=replace(sums.claim, trials=own))) != role_code.digest(sums)
 
 
-@pytest.mark.parametrize("held", [(party,), {"role": party}, {party: 1}, {party}], ids=["tuple", "dict", "keys", "set"])
-def test_a_function_in_any_collection_counts(held: Any) -> None:
-    assert party.__module__ in role_code.modules(with_session(held))
-
-
-@pytest.mark.parametrize("held", [partial(party, 1), CLAIMING.get, Path], ids=["partial", "method", "class"])
-def test_a_callable_that_hides_its_function_is_refused(held: Any) -> None:
-    with pytest.raises(TypeError, match="wanted a plain function"):
-        role_code.digest(with_session(held))
-    with pytest.raises(TypeError, match="wanted a plain function"):
-        role_code.digest(replace(PROTOCOLS[PROGRAM.name], program=with_roles(PROGRAM, party=held)))
-
-
 def with_session(held: Any) -> Protocol:
     """Return the protocol of secure sums, whose trials hold something else beside."""
     sums = PROTOCOLS["secure_sum"]
     assert sums.claim is not None
     return replace(sums, claim=replace(sums.claim, trials=replace(trials("secure_sum"), sessions=(held,))))
+
+
+@pytest.mark.parametrize("held", [(party,), {"role": party}, {party: 1}, {party}], ids=["tuple", "dict", "keys", "set"])
+def test_a_function_in_any_collection_counts(held: Any) -> None:
+    assert party.__module__ in role_code.modules(with_session(held))
+
+
+@pytest.mark.parametrize("held", [partial(party, 1), CLAIMING.get, Path, iter([party])])
+def test_a_value_that_may_hide_a_function_is_refused(held: Any) -> None:
+    for changed in (with_session(held), replace(PROTOCOLS["linear"], program=with_roles(PROGRAM, party=held))):
+        with pytest.raises(TypeError, match="wanted plain functions"):
+            role_code.digest(changed)
 
 
 BAD = {
