@@ -55,8 +55,7 @@ def plan(
         bool,
         typer.Option(
             "--cost",
-            help="Show the cost by stage and by role at the protocol's default settings, --colluders and --dropouts "
-            "aside, and estimate processor time on this machine (a second).",
+            help="Show the cost by stage and by role, at the protocol's default settings, and estimate its time.",
         ),
     ] = False,
     as_json: AsJson = False,

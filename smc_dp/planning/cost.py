@@ -64,9 +64,8 @@ class RoleTraffic:
 class SessionCost:
     """Cost of a session without drop-outs, over links that add nothing to a message.
 
-    Messages, bytes and rounds are exact. `cpu_seconds` estimates the processor time of the protocol on this machine,
-    all roles together, without training, without drawing noise and without the answers of parties between sums, which
-    the seconds of a run include; None where nothing was measured.
+    Messages, bytes and rounds are exact. `cpu_seconds` estimates the protocol's processor time here, all roles together,
+    without training, drawing noise and the answers of parties between sums; None where nothing was measured.
     """
 
     protocol: str

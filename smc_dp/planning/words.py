@@ -82,10 +82,8 @@ def roles(found: SessionCost) -> Iterator[tuple[str, ...]]:
 
 def cost_notes(found: SessionCost) -> Iterator[str]:
     """Yield what the figures of a cost mean."""
-    yield (
-        "Messages, bytes and rounds are exact for parties of these names, if nobody drops out. The protocol has its "
-        "default settings, but for the planned colluders and drop-outs."
-    )
+    yield "Messages, bytes and rounds are exact for parties of these names, if nobody drops out."
+    yield "The protocol has its default settings, but for the planned colluders and drop-outs."
     if found.cpu_seconds is not None:
         about = f"{found.cpu_seconds:,.0f}" if found.cpu_seconds >= 10 else f"{found.cpu_seconds:.2g}"
         yield (
