@@ -64,7 +64,7 @@ class RoleTraffic:
 class SessionCost:
     """Cost of a session without drop-outs, over links that add nothing to a message.
 
-    Messages, bytes and rounds are exact. `cpu_seconds` estimates the protocol's processor time here, all roles together,
+    Messages, bytes and rounds are exact. `cpu_seconds` estimates the protocol's processor time here, of all roles,
     without training, drawing noise and the answers of parties between sums; None where nothing was measured.
     """
 
