@@ -294,8 +294,12 @@ def simulation(p: Parameters, rng: Stream) -> Callable[..., Readings]:
 
 
 def small(p: Parameters) -> Parameters:
-    """Three parties with two weights, who agreed on nothing beside; they share all masks, whatever the degree."""
-    return Parameters(("P1", "P2", "P3"), dimension=2, ring_bits=p.ring_bits)
+    """Return a session of three parties with two weights, in the same ring for every `ring_bits`.
+
+    They share all masks, whatever the degree. The roles have no branch on the ring: rows and shares are uniform in Z_M
+    for every M, and the search compares sizes, which have the same length in every ring.
+    """
+    return Parameters(("P1", "P2", "P3"), dimension=2)
 
 
 def worlds(p: Parameters) -> tuple[Inputs, ...]:

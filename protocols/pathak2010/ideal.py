@@ -61,6 +61,7 @@ from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials, Unknown
 
 TOY_KEY_BITS, SHORTER_KEY_BITS = 512, 384  # three slots and two
+_RING_BITS = 64  # of the small session
 
 ASSUMPTIONS = (
     "that Paillier (DCR), DGK, X25519, ChaCha20-Poly1305, HKDF, SHA-256 (commitments) and SHAKE-256 (what makes h) "
@@ -258,8 +259,13 @@ def simulation(p: Parameters, rng: Stream) -> Callable[[tuple[str, ...]], Readin
 
 
 def small(p: Parameters) -> Parameters:
-    """Three parties with four weights in two packs, who agreed on nothing beside."""
-    return replace(toy(p), parties=("P1", "P2", "P3"), agreed="", dimension=4)
+    """Return a session of three parties with four weights in two packs, in the same ring for every `ring_bits`.
+
+    The roles have no branch on the ring: shares are uniform in Z_M for every M, and a mask is always SIGMA bits and
+    log2 d longer than what it hides, so `distance` does not grow with M.
+    """
+    names = ("P1", "P2", "P3")
+    return replace(p, parties=names, agreed="", dimension=4, key_bits=TOY_KEY_BITS, ring_bits=_RING_BITS)
 
 
 SESSIONS = tuple(

@@ -302,7 +302,9 @@ _RING_BITS = 16
 
 
 def small(p: Parameters) -> Parameters:
-    """Four parties, one of whom may be Charlie's and one of whom may vanish if any may in p; six in a circle."""
+    """Return a session of four parties, of whom one may be corrupted and one may drop out if any may in p; six parties
+    in a circle. Its ring is the same for every `ring_bits`: no branch of a role depends on it, and masks are uniform.
+    """
     if p.degree:
         return Parameters(_names(6), 1, 1, ((Block(2, "none"),),), _RING_BITS, degree=graph.LEAST_DEGREE)
     names = _names(4)

@@ -13,10 +13,10 @@ from smc_dp.cli import screen
 from smc_dp.cli.options import AsJson, check_new, choice, count, refuse
 from smc_dp.cli.screen import seldom_collected
 from smc_dp.core.errors import InputError
+from smc_dp.core.version import __version__
 
 if TYPE_CHECKING:
     from protocols.programs import Protocol
-    from smc_dp.leakage.matrix import Matrix
 
 PARTIES = 3
 
@@ -36,7 +36,8 @@ def matrix(
 ) -> int:
     """Compute the coalition matrix of a protocol: what each coalition learns beyond the release, from the role code.
 
-    The comparison computes with bits, for which no symbol can stand: its matrix is a table that the package ships.
+    The comparison computes with bits, for which no symbol can stand: its matrix is a table that the package ships, and
+    that its tests compute.
 
     \b
     Examples:
@@ -47,6 +48,7 @@ def matrix(
       smc-dp lab matrix secure_sum --report matrix.html
     """
     from protocols.programs import PROTOCOLS
+    from smc_dp.leakage import matrix as matrices
     from smc_dp.leakage import words
 
     check_new({"--report": report})
@@ -54,9 +56,13 @@ def matrix(
     if found.model.matrix_file:
         unfit = {"--parties": parties, "--report": report, "--json": as_json or None}
         refuse(unfit, f"not with {protocol}, whose matrix is the table that is printed")
-        print(_shipped(found.model.matrix_file), end="")
+        print(_shipped(found), end="")
         return 0
-    computed = _computed(found, count("--parties", parties, 2) or PARTIES)
+    wanted = count("--parties", parties, 2) or PARTIES
+    if wanted > matrices.MOST_PARTIES:
+        raise InputError(f"--parties: wanted at most {matrices.MOST_PARTIES}, got {wanted}")
+    with screen.status() as hear, seldom_collected():
+        computed = matrices.matrix(found, wanted, hear)
     if report is not None:
         from smc_dp.audit import matrix_picture
         from smc_dp.pages.rendering import write_page
@@ -67,22 +73,17 @@ def matrix(
     return 0
 
 
-def _shipped(file: str) -> str:
-    """Return the table in this file of `protocols`, with its prose folded."""
+def _shipped(protocol: Protocol) -> str:
+    """Return the table that the package ships, with its prose folded; raise InputError for other role code."""
+    from smc_dp.audit.run.released_results import released
+    from smc_dp.leakage import role_code
     from smc_dp.leakage.words import wrapped
 
-    title, sentences, table, legend = files("protocols").joinpath(file).read_text(encoding="utf-8").split("\n\n")
-    title, sentences, legend = (
-        "\n".join(wrapped(line, screen.prose_width(), indent) for line in block.splitlines())
-        for block, indent in ((title, ""), (sentences, "  "), (legend, ""))
-    )
-    return "\n\n".join((title, sentences, table, legend)) + "\n"
-
-
-def _computed(protocol: Protocol, parties: int) -> Matrix:
-    from smc_dp.leakage import matrix as matrices
-
-    if parties > matrices.MOST_PARTIES:
-        raise InputError(f"--parties: wanted at most {matrices.MOST_PARTIES}, got {parties}")
-    with screen.status() as hear, seldom_collected():
-        return matrices.matrix(protocol, parties, hear)
+    name = protocol.program.name
+    if role_code.digest(protocol) not in {result.code for result in released().results}:
+        raise InputError(f"{name}: this role code is not that of smc-dp {__version__}, so its table does not apply")
+    blocks = files("protocols").joinpath(protocol.model.matrix_file).read_text(encoding="utf-8").split("\n\n")
+    blocks[3] += f"smc-dp {__version__} ships this table; its tests compute it, and this command does not."
+    for i, indent in ((0, ""), (1, "  "), (3, "")):  # the table itself is not folded
+        blocks[i] = "\n".join(wrapped(line, screen.prose_width(), indent) for line in blocks[i].splitlines())
+    return "\n\n".join(blocks) + "\n"

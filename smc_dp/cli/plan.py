@@ -54,7 +54,8 @@ def plan(
     cost: Annotated[
         bool,
         typer.Option(
-            "--cost", help="Show the cost by stage and by role, and estimate processor time on this machine (a second)."
+            "--cost",
+            help="Show the cost by stage and by role, at the protocol's default settings, and estimate its time.",
         ),
     ] = False,
     as_json: AsJson = False,

@@ -11,10 +11,12 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib.resources import files
+from numbers import Number
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from protocols.programs import Protocol
@@ -43,17 +45,23 @@ def _roots(protocol: Protocol) -> Iterator[str]:
     """Yield the modules of the roles, and of all functions in the trials and the attacks of the claim."""
     claim = protocol.claim
     declared = [claim.trials, *claim.not_claimed] if claim else []
-    for function in (*protocol.program.roles.values(), *_functions(declared)):
-        yield str(getattr(function, "__module__", ""))
+    for function in _functions([protocol.program.roles, declared]):
+        yield function.__module__
 
 
-def _functions(declared: Any) -> Iterator[Any]:
-    """Yield the functions in a declaration, and in those that it holds."""
-    if is_dataclass(declared) or isinstance(declared, list):
-        for value in declared if isinstance(declared, list) else vars(declared).values():
-            yield from _functions(value)
-    elif callable(declared):
+def _functions(declared: Any) -> Iterator[FunctionType]:
+    """Yield the functions in a declaration; raise TypeError for a value that may hide the module of a function."""
+    if isinstance(declared, FunctionType):
         yield declared
+    elif isinstance(declared, Mapping):
+        yield from _functions([*declared, *declared.values()])
+    elif isinstance(declared, list | tuple | set | frozenset):
+        for value in declared:
+            yield from _functions(value)
+    elif is_dataclass(declared) and not isinstance(declared, type):
+        yield from _functions([getattr(declared, field.name) for field in fields(declared)])
+    elif not isinstance(declared, str | bytes | Number | None):
+        raise TypeError(f"wanted plain functions and values in a claim, got {declared!r}")
 
 
 @cache

@@ -64,8 +64,8 @@ class RoleTraffic:
 class SessionCost:
     """Cost of a session without drop-outs, over links that add nothing to a message.
 
-    Messages, bytes and rounds are exact. `cpu_seconds` is an estimate of the processor time that the protocol takes all
-    roles together on this machine, without training; None where nothing was measured.
+    Messages, bytes and rounds are exact. `cpu_seconds` estimates the protocol's processor time here, of all roles,
+    without training, drawing noise and the answers of parties between sums; None where nothing was measured.
     """
 
     protocol: str

@@ -155,7 +155,7 @@ def plan(
     bounds : path or Bounds, default=None
         A file of public bounds, or what one says, in place of `columns` and `classes`.
     cost : bool, default=False
-        Whether to estimate processor time, for which operations are measured in about a second: `cost.cpu_seconds`.
+        Whether to estimate the protocol's processor time (about a second): `cost.cpu_seconds`.
 
     Returns
     -------

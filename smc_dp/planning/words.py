@@ -83,11 +83,13 @@ def roles(found: SessionCost) -> Iterator[tuple[str, ...]]:
 def cost_notes(found: SessionCost) -> Iterator[str]:
     """Yield what the figures of a cost mean."""
     yield "Messages, bytes and rounds are exact for parties of these names, if nobody drops out."
+    yield "The protocol has its default settings, but for the planned colluders and drop-outs."
     if found.cpu_seconds is not None:
         about = f"{found.cpu_seconds:,.0f}" if found.cpu_seconds >= 10 else f"{found.cpu_seconds:.2g}"
         yield (
-            f"Processor time of the protocol: about {about} s on this machine, all roles together, without "
-            "training. This is an estimate; the time of a run may be four times more or less."
+            f"Processor time of the protocol: about {about} s on this machine, all roles together, without training, "
+            "without drawing noise and without the answers of parties between sums. This is an estimate: the time of "
+            "this part of a run may be four times more or less."
         )
 
 

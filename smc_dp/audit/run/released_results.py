@@ -82,7 +82,7 @@ def cited(protocol: Protocol, p: Any, check: str, known: ReleasedResults | None 
         return not_possible(
             f"the role code differs from that of smc-dp {known.version}: run `smc-dp lab check {program.name}`"
         )
-    detail = f"computed for this code when smc-dp {known.version} was made, {result.detail}"
+    detail = f"computed for this role code when smc-dp {known.version} was made, {result.detail}"
     outcomes = {"passed": passed, "failed": failed, "not possible": nothing_to_ask}
     return outcomes[result.status](detail)
 

@@ -6,6 +6,8 @@ import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,10 @@ import protocols
 from protocols import linear, pathak2010, secure_sum
 from protocols.crypto.paillier import EXPONENTS
 from protocols.linear.parameters import Parameters as LinearParameters
-from protocols.pathak2010.parameters import Parameters
-from protocols.programs import PROTOCOLS
+from protocols.pathak2010.parameters import COMPARISONS, Parameters
+from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.claims import Trials
-from protocols.secure_sum.parameters import SHARES, Block
+from protocols.secure_sum.parameters import LONGEST_RING, SHARES, Block
 from protocols.secure_sum.parameters import Parameters as SumParameters
 from smc_dp import __version__
 from smc_dp.audit.run import code_checks, leakage, released_results
@@ -30,6 +32,7 @@ from smc_dp.audit.run.released_results import CodeCheckResult, ReleasedResults, 
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.leakage import role_code
+from smc_dp.privacy.output import GRID
 
 RENEW = "run `python tests/make_code_checks.py`"
 CLAIMING = code_checks.claiming()
@@ -112,7 +115,7 @@ def test_an_audit_cites_the_result_for_its_code(honest: Folders) -> None:
     for check in (leakage.law_of_code, leakage.boundary_of_code):
         outcome = check(evidence)
         assert outcome.status == "passed"
-        assert outcome.detail.startswith(f"computed for this code when smc-dp {__version__} was made, about the")
+        assert outcome.detail.startswith(f"computed for this role code when smc-dp {__version__} was made, about the")
 
 
 SMALL = trials("linear").sessions[0]
@@ -130,7 +133,7 @@ def test_a_result_of_other_code_is_not_cited(name: str) -> None:
 def test_an_outcome_is_cited_as_what_it_is() -> None:
     for status, made in (("passed", passed), ("failed", failed), ("not possible", nothing_to_ask)):
         found = cited(CLAIMING["linear"], SMALL, "law", changed(status=status, detail="x"))
-        assert found == made(f"computed for this code when smc-dp {__version__} was made, x")
+        assert found == made(f"computed for this role code when smc-dp {__version__} was made, x")
 
 
 async def party(*_: Any) -> None:
@@ -149,6 +152,25 @@ def test_roles_and_simulators_from_elsewhere_are_other_code(honest: Folders) -> 
     assert leaving is not None
     own = replace(trials("secure_sum"), leaving=replace(leaving, who=lambda p: {}))
     assert role_code.digest(replace(sums, claim=replace(sums.claim, trials=own))) != role_code.digest(sums)
+
+
+def with_session(held: Any) -> Protocol:
+    """Return the protocol of secure sums, whose trials hold something else beside."""
+    sums = PROTOCOLS["secure_sum"]
+    assert sums.claim is not None
+    return replace(sums, claim=replace(sums.claim, trials=replace(trials("secure_sum"), sessions=(held,))))
+
+
+@pytest.mark.parametrize("held", [(party,), {"role": party}, {party: 1}, {party}], ids=["tuple", "dict", "keys", "set"])
+def test_a_function_in_any_collection_counts(held: Any) -> None:
+    assert party.__module__ in role_code.modules(with_session(held))
+
+
+@pytest.mark.parametrize("held", [partial(party, 1), CLAIMING.get, Path, iter([party])])
+def test_a_value_that_may_hide_a_function_is_refused(held: Any) -> None:
+    for changed in (with_session(held), replace(PROTOCOLS["linear"], program=with_roles(PROGRAM, party=held))):
+        with pytest.raises(TypeError, match="wanted plain functions"):
+            role_code.digest(changed)
 
 
 BAD = {
@@ -172,32 +194,28 @@ def test_a_malformed_file_is_refused_in_one_line(name: str, tmp_path: Path) -> N
 
 NAMES = tuple(f"P{j}" for j in range(1, 6))
 BLOCKS = ((Block(3, "x"),),)
+RINGS = range(8, GRID.ring_bits + 1, 8)
 
 
 def settings() -> Iterator[tuple[str, Any]]:
-    """The settings of runs: audits have a result for each of them."""
-    for kind in ("tournament", "all-pairs"):
-        for exponents in EXPONENTS:
-            yield pathak2010.PROGRAM.name, Parameters(NAMES, 9, comparison=kind, exponents=exponents, agreed="x")
-    for degree in (2, 8, 20):
-        yield linear.PROGRAM.name, LinearParameters(NAMES, 9, ring_degree=degree, agreed="x")
-    for dropouts in (0, 1):
-        for verifiable in (False, True):
-            yield secure_sum.PROGRAM.name, SumParameters(NAMES, 1, dropouts, BLOCKS, 72, verifiable)
+    """The settings that a study may state: audits have a result for each of them."""
+    for kind, exponents, bits in product(COMPARISONS, EXPONENTS, RINGS):
+        yield pathak2010.PROGRAM.name, Parameters(NAMES, 9, 3072, bits, kind, "x", exponents)
+    for degree, bits in product((2, 8, 20, 1000), RINGS):
+        yield linear.PROGRAM.name, LinearParameters(NAMES, 9, bits, degree, "x")
+    for dropouts, verifiable, bits in product((0, 1), (False, True), (*RINGS, LONGEST_RING)):
+        yield secure_sum.PROGRAM.name, SumParameters(NAMES, 1, dropouts, BLOCKS, bits, verifiable)
     yield secure_sum.PROGRAM.name, SumParameters(NAMES, 1, 0, BLOCKS, 72, output=SHARES)
     yield secure_sum.PROGRAM.name, SumParameters(tuple(f"P{j}" for j in range(300)), 1, 1, BLOCKS, 72)
 
 
-@pytest.mark.parametrize(("name", "p"), list(settings()))
-def test_runs_of_all_settings_have_a_result(name: str, p: Any) -> None:
-    small = trials(name).small(p)
-    assert small in trials(name).sessions
-    assert cited(PROTOCOLS[name], small, "law").status == "passed"
-
-
-def test_a_session_of_another_kind_has_none() -> None:
-    small = trials("linear").small(LinearParameters(NAMES, 9, ring_bits=32))
-    assert cited(PROTOCOLS["linear"], small, "law").status == "not possible"
+def test_runs_of_all_settings_have_a_result() -> None:
+    found: dict[str, set[Any]] = {}
+    for name, p in settings():
+        found.setdefault(name, set()).add(trials(name).small(p))
+    assert found == {name: set(trials(name).sessions) for name in CLAIMING if name != "comparison"}
+    for name, sessions in found.items():
+        assert {cited(PROTOCOLS[name], small, "law").status for small in sessions} == {"passed"}
 
 
 # The digest.
