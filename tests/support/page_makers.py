@@ -176,7 +176,6 @@ KINDS: Mapping[str, Kind] = {
     "whole report": Kind(whole_report, first_sheet=("INSECURE", *FIRST_SHEET)),
     "attacks": Kind(attacked),
     "matrix": Kind(partial(matrix, "linear"), first_sheet=("3 parties",)),
-    "exact matrix": Kind(partial(matrix, "comparison")),
     "demo": Kind(demo, first_sheet=("A record recovered",)),
     "lecture of pathak2010": Kind(heaviest, True),
     "lecture as printed": Kind(partial(lecture, "pathak2010-as-printed-insecure", 2), True),
