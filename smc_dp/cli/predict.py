@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, choice, positive, refuse
+from smc_dp.cli.options import AsJson, check_new, choice, positive, refuse
 from smc_dp.core.errors import one_line
 
 
@@ -69,6 +69,7 @@ def predict(
     if out is None and not as_json:
         refuse({"--id": id_column}, "goes with --out or --json, and neither was given")
     refuse({"--out": out if as_json else None}, "does not go with --json")
+    check_new({"--out": out})
     wanted = None if level is None else int(choice("--level", level, ("1", "2", "3")))
     allowed = None if seconds is None else float(positive("--seconds", seconds))
     with nullcontext() if wanted is None else screen.status() as hear:

@@ -1,4 +1,4 @@
-"""Commands and options that earlier versions had: each is refused in one line that names what to use instead."""
+"""Commands, options and values of earlier versions: each is refused in one line that names what to use instead."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
         ("audit", "--fresh"): "smc-dp lab check",
         ("audit", "--key"): _SIGNED_AUDIT,
         ("audit", "--matrix"): "smc-dp lab matrix PROTOCOL",
+        ("audit", "--parties"): "smc-dp lab matrix PROTOCOL --parties K",
         ("audit", "--receipt"): _SIGNED_AUDIT,
         ("plan", "--no-seconds"): "smc-dp plan",
         ("predict", "--auditor"): "smc-dp predict --level N",
@@ -38,12 +39,24 @@ OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
 )
 """Command and its removed option -> what to use instead."""
 
+VALUES: Mapping[tuple[str, str, str], str] = MappingProxyType(
+    {
+        ("lab", "matrix", "pathak2010-garbled"): "smc-dp lab matrix linear",
+        ("lab", "schema", "receipt"): _SIGNED_AUDIT,
+        ("lab", "walkthrough", "pathak2010-garbled"): "smc-dp lab walkthrough --protocol linear",
+    }
+)
+"""Group, its command and a removed value -> what to use instead."""
+
 
 def refuse_removed(arguments: Sequence[str]) -> None:
-    """Raise InputError if the arguments name a removed command, or a removed option of a command that stays."""
-    command = next((argument for argument in arguments if not argument.startswith("-")), "")
+    """Raise InputError if the arguments name a removed command, or a removed option or value of one that stays."""
+    command, within, *_ = [*(argument for argument in arguments if not argument.startswith("-")), "", ""]
     if command in COMMANDS:
         raise InputError(f"{command}: this command was removed; use {COMMANDS[command]}")
     for option in (argument.partition("=")[0] for argument in arguments):
         if (command, option) in OPTIONS:
             raise InputError(f"{option}: this option of {command} was removed; use {OPTIONS[command, option]}")
+    for value in (argument.rpartition("=")[2] for argument in arguments):
+        if instead := VALUES.get((command, within, value)):
+            raise InputError(f"{value}: this value of {command} {within} was removed; use {instead}")

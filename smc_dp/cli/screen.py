@@ -47,12 +47,7 @@ def progress(quiet: bool = False) -> Iterator[HearProgress | None]:
     if not sys.stderr.isatty():
         yield None if quiet else _plain_progress()
         return
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, TaskID] = {}
 

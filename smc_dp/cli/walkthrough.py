@@ -61,6 +61,7 @@ def walkthrough(
     """
     from protocols.programs import PROTOCOLS
     from smc_dp.pages.rendering import write_page
+    from smc_dp.walkthrough import build
 
     known = tuple(name for name, one in PROTOCOLS.items() if not one.model.matrix_file)
     if (run_folder is None) == (protocol is None):
@@ -69,14 +70,16 @@ def walkthrough(
             f"got {'neither' if protocol is None else 'both'}"
         )
     if out is None:
-        raise InputError("--out: wanted the name of a new file for the page, such as lecture.html")
+        raise InputError("--out: wanted the name of a new file for the page, such as walkthrough.html")
     check_new({"--out": out})
     if run_folder is not None:
         refuse({"--parties": parties, "--everybody-stays": everybody_stays or None}, "only with --protocol")
         made = _of_run(run_folder, views, out)
     else:
         refuse({"--views": views}, "only with RUN")
-        made = _of_protocol(_chosen(protocol or "", known), count("--parties", parties, 2), stays=everybody_stays)
+        shown, among = _chosen(protocol or "", known), count("--parties", parties, 2)
+        with screen.status() as hear, seldom_collected():
+            made = build.of_protocol(shown, among, stays=everybody_stays, progress=hear)
     mode = 0o644 if run_folder is None else 0o600  # views are for their owner alone
     write_page(out, made, f"--out: {out}", mode)
     print(f"Written to {out}")
@@ -96,19 +99,12 @@ def _of_run(run_folder: Path, views: Path | None, out: Path) -> Page:
         return build.of_run(run_folder, views, hear)
 
 
-def _of_protocol(protocol: Protocol, parties: int | None, *, stays: bool) -> Page:
-    from smc_dp.walkthrough import build
-
-    with screen.status() as hear, seldom_collected():
-        return build.of_protocol(protocol, parties, stays=stays, progress=hear)
-
-
 def _chosen(name: str, known: tuple[str, ...]) -> Protocol:
     from protocols.programs import PROTOCOLS
 
     if name in PROTOCOLS and name not in known:
         raise InputError(
-            f"--protocol: {name} computes with bits, which no lecture can follow step by step; what is learned in it "
-            f"shows smc-dp lab matrix {name}"
+            f"--protocol: {name} computes with bits, which no walkthrough can follow; smc-dp lab matrix {name} shows "
+            "what is learned in it"
         )
     return PROTOCOLS[choice("--protocol", name, known)]

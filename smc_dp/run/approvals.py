@@ -128,15 +128,9 @@ def _agreement(stated: Mapping[str, Any], released: Agreement) -> Agreement:
     terms = terms_of(name).from_dict(_without_name(protocol))
     try:
         return Agreement(
-            made,
-            wanted,
-            released.parties,
-            released.bounds,
-            name,
-            terms,
-            marks(name, terms, seeded=False),
+            made, wanted, released.parties, released.bounds, name, terms, marks(name, terms, seeded=False),
             released.auxiliary,
-        )
+        )  # fmt: skip
     except LocalError as error:
         raise InputError(f"{STUDY}: {error}") from None
 

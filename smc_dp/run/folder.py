@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -196,8 +196,22 @@ def content_of(folder: RunPlace, name: str) -> bytes:
 
 
 def read_files(folder: Path) -> RunFiles:
-    """Return all files of a run folder, each read once; raise InputError for one that cannot be read."""
-    return RunFiles(folder, {name: content_of(folder, name) for name in FILES if has_file(folder, name)})
+    """Return the files of a run folder, each read once; raise InputError for one that cannot be read.
+
+    Public rows and a study that the release does not state are left out: nobody reads them.
+    """
+    release = content_of(folder, RELEASE)
+    named = files_stated(reading.parse_object(release, str(folder / RELEASE)))
+    others = (name for name in FILES if name != RELEASE and (name in named or name not in (AUXILIARY, STUDY)))
+    return RunFiles(
+        folder, {RELEASE: release, **{name: content_of(folder, name) for name in others if has_file(folder, name)}}
+    )
+
+
+def files_stated(release: Mapping[str, Any]) -> Container[str]:
+    """Return the files that a release states to be beside it; the shares where it states nothing."""
+    digests = release.get("digests")
+    return digests if isinstance(digests, dict) else (SHARES,)
 
 
 def beside(folder: RunPlace, document: ReleaseFile, name: str) -> bytes:

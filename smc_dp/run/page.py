@@ -24,7 +24,7 @@ from smc_dp.pages.blocks import Banner, Bullets, FactList, Page, PageBlock, Page
 from smc_dp.pages.shortening import cut, first, some
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.folder import beside, content_of, read_document
+from smc_dp.run.folder import beside, content_of, read_document, read_files
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.verify_release import checked
 
@@ -123,17 +123,18 @@ print(audit_run("FOLDER").passed)"""
 
 
 def run_page(folder: Path) -> Page:
-    """Return the page of a run folder, after its release was verified.
+    """Return the page of a run folder, which is read once, after its release was verified.
 
     Raises InputError where `predict` does: when a file is missing or malformed, or contradicts another one.
     """
-    found, document = checked(folder), read_document(folder)
-    digests = {RELEASE: hashlib.sha256(content_of(folder, RELEASE)).hexdigest(), **document.digests.named}
+    files = read_files(folder)
+    found, document = checked(files), read_document(files)
+    digests = {RELEASE: hashlib.sha256(content_of(files, RELEASE)).hexdigest(), **document.digests.named}
     digests.pop(TIMINGS, None)
     sent = None
     if TRANSCRIPT not in found.missing:
         overhead = LINKS[found.release.parameters["link"]].overhead
-        sent = of_record(BytesIO(beside(folder, document, TRANSCRIPT)), overhead)
+        sent = of_record(BytesIO(beside(files, document, TRANSCRIPT)), overhead)
     return page(found.release, digests, sent, found.missing)
 
 
@@ -170,7 +171,9 @@ def _notices(release: PublishedRelease, missing: Collection[str], *, at_sites: b
         yield Banner(f"INSECURE: {reason}.", "insecure")
     if release.agreement.statement.kind == "none":
         yield Banner(release.agreement.statement.promise, "insecure")
-    if at_sites:
+    if at_sites and TRANSCRIPT in missing:
+        yield Banner(f"The release states a study, {STUDY}. Approvals of it could not be verified.", "failed")
+    elif at_sites:
         yield Banner(
             f"Run for a study that all participants approved of by signature, {STUDY}. No file shows that each ran its "
             "own role on its own machine."
@@ -231,8 +234,8 @@ def _parties(release: PublishedRelease) -> Iterator[PageBlock]:
         yield Prose(f"And {CURATOR_NAME}, the curator of the protocol, who has no rows.")
     if may_vanish:
         yield Prose(
-            f"Up to {may_vanish} of the parties may have dropped out. The release then has nothing of their rows, and "
-            "the record shows it."
+            f"Up to {may_vanish} of the parties may have dropped out. Rows of a party that dropped out before its "
+            "contribution arrived are not in the release. The transcript shows which parties these are."
         )
 
 

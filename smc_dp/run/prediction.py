@@ -36,8 +36,8 @@ class Predictions:
     `classes`, the largest wins. A row that the bounds leave out has the label "" and the score None, and no say in the
     accuracy. ids: what each row is called, its number in the file or the text in the column that was named.
     `insecure` holds the reasons why the run protects nobody, if any; `unaudited` says what was missing to hold the
-    release against its record, None where nothing was; `level` is the level of assurance that was asked for, and
-    reached.
+    release against its record, None where nothing was; `level` is the level of assurance that an audit reached, None
+    without an audit.
     """
 
     labels: tuple[str, ...]

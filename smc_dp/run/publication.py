@@ -7,7 +7,7 @@ from pathlib import Path
 
 from smc_dp.core.errors import InputError
 from smc_dp.core.writing import is_empty, write_folder
-from smc_dp.run.folder import content_of, read_document
+from smc_dp.run.folder import content_of, read_document, read_files
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TRANSCRIPT
 from smc_dp.run.verify_release import checked
 
@@ -26,10 +26,11 @@ def publish(run: Path, to: Path) -> tuple[str, ...]:
     here, new = run.resolve(), to.resolve()
     if here == new or here in new.parents or new in here.parents:
         raise InputError(f"to: wanted a folder that lies apart from {run}, got {to}")
-    found = checked(run)
+    read = read_files(run)
+    found = checked(read)
     if found.unaudited:
         raise InputError(f"run folder {run}: wanted a whole run, but {found.unaudited}")
-    stated = read_document(run).digests.named
-    files = {name: content_of(run, name) for name in PUBLIC if name in {RELEASE, *stated}}
+    stated = read_document(read).digests.named
+    files = {name: content_of(read, name) for name in PUBLIC if name in {RELEASE, *stated}}
     write_folder(to, {name: [content] for name, content in files.items()}, 0o777, in_place_of_empty=True)
     return tuple(files)

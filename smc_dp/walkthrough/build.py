@@ -125,7 +125,7 @@ def _course_of(watched: Watched, progress: Callable[[str], None] | None) -> Prot
     kinds = {letter.kind.__name__ for letter in watched.letters}
     case = min(_cases(session, parties), key=lambda case: len(case.kinds ^ kinds), default=None)
     if case is None:
-        raise InputError(f"RUN: {session.program.name} cannot run over symbols, and has no lecture")
+        raise InputError(f"RUN: {session.program.name} cannot run over symbols, and has no walkthrough")
     pattern = pattern_of(watched, case.protocol, case.p) if count == parties else None
     more = {"pattern": pattern} if pattern else {}
     return course(case.protocol, parties, progress=progress, p=case.p, **more)

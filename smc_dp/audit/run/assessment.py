@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from protocols.curator import CURATOR_NAME
@@ -60,6 +61,10 @@ class _Known:
     def settings(self) -> Mapping[str, Any]:
         return self.release.parameters
 
+    @property
+    def guaranteed(self) -> bool:
+        return self.statement.kind != "none"
+
 
 @dataclass(frozen=True)
 class FactRule:
@@ -100,7 +105,7 @@ def _insecure(known: _Known) -> Sequence[str]:
 
 
 def _no_guarantee(known: _Known) -> str | None:
-    return known.statement.promise if known.statement.kind == "none" else None
+    return None if known.guaranteed else known.statement.promise
 
 
 def _not_confirmed(known: _Known) -> str | None:
@@ -111,7 +116,7 @@ def _not_confirmed(known: _Known) -> str | None:
 def _participants(known: _Known) -> str:
     parties = known.release.agreement.parties
     curator = f", and {CURATOR_NAME}, who has no rows" if CURATOR_NAME in known.audited.participants else ""
-    return f"{len(parties)} parties took part with rows: {_listed(parties)}{curator}."
+    return f"{len(parties)} parties were set up: {_listed(parties)}{curator}."
 
 
 def _kind_of_run(known: _Known) -> str:
@@ -124,12 +129,9 @@ def _kind_of_run(known: _Known) -> str:
 
 
 def _study(known: _Known) -> str | None:
-    study = known.audited.study
-    return (
-        None
-        if study is None
-        else f'The study "{study.title}" states its purpose: "{study.purpose}" (SHA-256 {study.digest}).'
-    )
+    if (study := known.audited.study) is None:
+        return None
+    return f'The study "{study.title}" states its purpose: "{study.purpose}" (SHA-256 {study.digest}).'
 
 
 def _rows_stay(known: _Known) -> str:
@@ -152,9 +154,8 @@ def _rows_left_out(known: _Known) -> str | None:
 
 def _public_rows(known: _Known) -> str | None:
     rows = known.release.agreement.auxiliary
-    return (
-        None if rows is None else f"{len(rows.X):,} public rows were used as well; they are published and unprotected."
-    )
+    said = "public rows were used as well; they are published and unprotected."
+    return None if rows is None else f"{len(rows.X):,} {said}"
 
 
 def _row_counts(known: _Known) -> str | None:
@@ -175,9 +176,8 @@ def _computation(known: _Known) -> str:
 def _released(known: _Known) -> str:
     weights = sum(len(row) if isinstance(row, tuple) else 1 for row in known.release.weights)
     shares = "each participant's share of their sum, " if SHARES in known.audited.files else ""
-    return (
-        f"{weights:,} weights are released, with {shares}the columns, their ranges, the names and the message record."
-    )
+    said = "the columns, their ranges, the names and the message record."
+    return f"{weights:,} weights are released, with {shares}{said}"
 
 
 def _sent(known: _Known) -> Sequence[str]:
@@ -193,9 +193,10 @@ def _sent(known: _Known) -> Sequence[str]:
     return [*said[:_LISTED], *more]
 
 
-def _missing(known: _Known) -> str | None:
+def _dropped_out(known: _Known) -> str | None:
     names = known.audited.missing
-    return f"Messages of {_listed(names)} did not arrive; the others went on without them." if names else None
+    said = "dropped out during the session: messages did not arrive, and the others went on without them"
+    return f"{_listed(names)} {said}." if names else None
 
 
 def _left_out(known: _Known) -> str | None:
@@ -205,30 +206,22 @@ def _left_out(known: _Known) -> str | None:
 
 def _guarantee(known: _Known) -> str | None:
     stated = known.statement
-    return None if stated.kind == "none" else stated.promise.removesuffix(f" This holds against {stated.adversary}.")
+    return stated.promise.removesuffix(f" This holds against {stated.adversary}.") if known.guaranteed else None
 
 
 def _unit(known: _Known) -> str:
-    return (
-        f"The unit is one {known.statement.unit}. Data sets are neighbours if {_NEIGHBOURS[known.statement.adjacency]}."
-    )
+    stated = known.statement
+    return f"The unit is one {stated.unit}. Data sets are neighbours if {_NEIGHBOURS[stated.adjacency]}."
 
 
 def _adversary(known: _Known) -> str | None:
-    stated = known.statement
-    return (
-        None
-        if stated.kind == "none"
-        else f"The guarantee holds against {stated.adversary}. It holds against nobody else."
-    )
+    said = f"The guarantee holds against {known.statement.adversary}. It holds against nobody else."
+    return said if known.guaranteed else None
 
 
-def _not_covered(known: _Known) -> Sequence[str]:
-    return [text for text in known.statement.caveats if not text.startswith((_ASSUMED, _INSECURE))]
-
-
-def _assumed(known: _Known) -> Sequence[str]:
-    return [text for text in known.statement.caveats if text.startswith(_ASSUMED)]
+def _caveats(known: _Known, *, assumed: bool = False) -> Sequence[str]:
+    stated = (text for text in known.statement.caveats if not text.startswith(_INSECURE))
+    return [text for text in stated if text.startswith(_ASSUMED) == assumed]
 
 
 def _not_claimed(known: _Known) -> Sequence[str]:
@@ -251,8 +244,7 @@ def _tolerance(known: _Known) -> str | None:
 
 
 def _charge(known: _Known) -> str | None:
-    stated = known.statement
-    if stated.epsilon is None:
+    if (stated := known.statement).epsilon is None:
         return None
     figures = f"epsilon {short_figure(stated.epsilon)}, delta {stated.delta:g}"
     return f"This release costs the records of each party {figures}. Releases of the same rows add up."
@@ -288,8 +280,18 @@ def _listed(names: Sequence[str]) -> str:
 _AGREED = ("agreed",)
 _STATEMENT = ("statement",)
 RULES: tuple[FactRule, ...] = (
-    FactRule("Insecure", "release.json: insecure", ("marks",), _insecure),
-    FactRule("No guarantee", "release.json: privacy.kind", _STATEMENT, _no_guarantee),
+    FactRule(
+        "Insecure",
+        "release.json: insecure",
+        ("marks",),
+        lambda known: [f"{_INSECURE}{why}." for why in known.release.insecure],
+    ),
+    FactRule(
+        "No guarantee",
+        "release.json: privacy.kind",
+        _STATEMENT,
+        lambda known: None if known.guaranteed else known.statement.promise,
+    ),
     FactRule("Audit did not pass", "the audit", (), _not_confirmed),
     FactRule("Participants", "release.json: parameters.parties", ("agreed", "session"), _participants),
     FactRule("Kind of run", "transcript.jsonl: line 0, approvals", ("approvals",), _kind_of_run),
@@ -302,13 +304,13 @@ RULES: tuple[FactRule, ...] = (
     FactRule("Computation", "release.json: parameters.method, protocol", _AGREED, _computation),
     FactRule("Released", "release.json: weights", ("release",), _released),
     FactRule("Sent", "transcript.jsonl: messages", ("sizes", "completeness"), _sent),
-    FactRule("Missing messages", "transcript.jsonl: absences", ("completeness",), _missing),
+    FactRule("Drop-outs", "transcript.jsonl: absences", ("completeness",), _dropped_out),
     FactRule("Dropped out before", "release.json: parameters.left_out", _AGREED, _left_out),
     FactRule("Guarantee", "release.json: privacy.epsilon, delta", _STATEMENT, _guarantee),
     FactRule("Unit", "release.json: privacy.unit, adjacency", _STATEMENT, _unit),
     FactRule("Against whom", "release.json: privacy.adversary", _STATEMENT, _adversary),
-    FactRule("Not covered", "release.json: privacy.caveats", _STATEMENT, _not_covered),
-    FactRule("Rests on", "release.json: privacy.caveats", _STATEMENT, _assumed),
+    FactRule("Not covered", "release.json: privacy.caveats", _STATEMENT, _caveats),
+    FactRule("Rests on", "release.json: privacy.caveats", _STATEMENT, partial(_caveats, assumed=True)),
     FactRule("Not claimed by the protocol", "release.json: parameters.protocol", _AGREED, _not_claimed),
     FactRule("Noise", "release.json: parameters.noise, calibration", _AGREED, _noise),
     FactRule("Collusion and drop-outs", "release.json: parameters.colluders, dropouts", _AGREED, _tolerance),

@@ -83,19 +83,19 @@ def predict(
                 raise InputError(f"{name}: goes with `level`, and none was given")
         return predict_rows(Path(run_folder), rows, id_column)
     files = read_files(Path(run_folder))
-    _check_level(files, level, identities, views, SECONDS if seconds is None else seconds, progress)
-    return replace(predict_rows(files, rows, id_column), level=level)
+    reached = _level(files, level, identities, views, SECONDS if seconds is None else seconds, progress)
+    return replace(predict_rows(files, rows, id_column), level=reached)
 
 
-def _check_level(
+def _level(
     files: RunFiles,
     wanted: int,
     identities: str | PathLike[str] | None,
     views: str | PathLike[str] | None,
     seconds: float,
     progress: Callable[[str], None] | None,
-) -> None:
-    """Raise InputError, which says what is missing, unless an audit passes and reaches the wanted level."""
+) -> int:
+    """Return the level that an audit reaches; raise InputError, which says what is missing, below the wanted one."""
     # Without a level nothing is audited, and the checks, which import every protocol's code, are not loaded.
     from smc_dp.audit.run import words
     from smc_dp.audit.run.checks import audit_run
@@ -112,3 +112,4 @@ def _check_level(
         number = reached.number if reached else 0
         missing, *_ = words.assured(found)
         raise InputError(f"level: wanted level {wanted} of 3, the audit of {files} reached {number}. {missing}")
+    return reached.number

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +27,7 @@ from smc_dp.core.documents import Read, validated
 from smc_dp.core.errors import InputError
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters
-from smc_dp.run.folder import opened, stated, warn_of_page
+from smc_dp.run.folder import files_stated, opened, stated, warn_of_page
 from smc_dp.run.identities import identities_in
 from smc_dp.run.record import Absence, Lines, parsed
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
@@ -116,14 +116,15 @@ def load(folder: RunPlace, identities: Path | None = None, views: Path | None = 
     """Read it all; raises InputError for what cannot be read, naming the file."""
     files = {RELEASE: read_run_file(folder, RELEASE, MAX_JSON_BYTES)}
     release, shares = reading.parse_object(files[RELEASE], str(path_of(folder, RELEASE))), None
-    if has_file(folder, SHARES) or SHARES in _stated(release):
+    named = files_stated(release)
+    if has_file(folder, SHARES) or SHARES in named:
         files[SHARES] = read_run_file(folder, SHARES, MAX_JSON_BYTES)
         shares = reading.parse_object(files[SHARES], str(path_of(folder, SHARES)))
     rows = None
-    if AUXILIARY in _stated(release):
+    if AUXILIARY in named:
         files[AUXILIARY] = read_run_file(folder, AUXILIARY, MAX_JSON_BYTES)
         rows = AuxiliaryRows.read(files[AUXILIARY], str(path_of(folder, AUXILIARY)))
-    if STUDY in _stated(release):
+    if STUDY in named:
         files[STUDY] = read_run_file(folder, STUDY, MAX_JSON_BYTES)
     files[TRANSCRIPT] = read_run_file(folder, TRANSCRIPT, MAX_BYTES)
     where = str(path_of(folder, TRANSCRIPT))
@@ -139,7 +140,8 @@ def load(folder: RunPlace, identities: Path | None = None, views: Path | None = 
     read = {} if views is None else _views(views, session, protocol.limits)
     for _, of_view in read.values():
         handed_over |= of_view
-    warn_of_page(folder)
+    if isinstance(folder, Path):  # files that were read before are used after this audit, with this warning
+        warn_of_page(folder)
     return Evidence(
         folder, files, release, shares, head, lines, envelopes, absences, protocol, session, pinned,
         {role: view for role, (view, _) in read.items()}, auxiliary=rows, handed_over=handed_over,
@@ -150,12 +152,6 @@ def _digest(kind: str, name: str, content: bytes) -> dict[str, str]:
     """Under a name that no file of a run folder has."""
     readable = os.fsencode(name).decode(errors="replace")
     return {f"{kind}/{readable}": hashlib.sha256(content).hexdigest()}
-
-
-def _stated(release: Mapping[str, Any]) -> Container[str]:
-    """The files that a release says to be beside it; shares where it does not say."""
-    digests = release.get("digests")
-    return digests if isinstance(digests, dict) else (SHARES,)
 
 
 def _read(content: bytes, where: str) -> tuple[Lines, dict[str, Any]]:

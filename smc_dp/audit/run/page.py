@@ -148,8 +148,8 @@ def _signed(report: AuditReport) -> Verbatim:
     """What a signature is about."""
     lines = (
         f"audited       {report.date.isoformat()} (UTC) by smc-dp {report.version}",
-        f"session       {report.session}",
-        f"{RELEASE}  {report.files[RELEASE]}",
+        f"session       {report.audited.session}",
+        f"{RELEASE}  {report.audited.files[RELEASE]}",
     )
     return Verbatim("\n".join(lines), "What is signed: date, session and SHA-256 of the release")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -59,16 +59,6 @@ class AuditReport:
         faults = [f for f in self.findings if f.outcome.status == "failed"]
         named = [f for f in faults if f.outcome.line is not None]
         return min(named, key=lambda f: f.outcome.line or 0) if named else next(iter(faults), None)
-
-    @property
-    def session(self) -> str:
-        """The id of the run's session, in hexadecimal digits."""
-        return self.audited.session
-
-    @property
-    def files(self) -> Mapping[str, str]:
-        """The SHA-256 of each file of the run folder that was read."""
-        return self.audited.files
 
     @property
     def assurance(self) -> Assurance:

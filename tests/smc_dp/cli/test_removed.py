@@ -10,9 +10,9 @@ import typer.main
 from smc_dp.cli import removed
 from smc_dp.cli.main import app, main
 
-INSTEAD = {*removed.COMMANDS.values(), *removed.OPTIONS.values()}
+REMOVED = {**{(name,): use for name, use in removed.COMMANDS.items()}, **removed.OPTIONS, **removed.VALUES}
+INSTEAD = set(REMOVED.values())
 ROOT = Path(__file__).parents[3]
-GONE = [*((name,) for name in removed.COMMANDS), *removed.OPTIONS]
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -23,14 +23,13 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return err
 
 
-@pytest.mark.parametrize("words", GONE, ids=" ".join)
+@pytest.mark.parametrize("words", REMOVED, ids=" ".join)
 def test_what_was_removed_is_refused_with_what_to_use(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    instead = removed.COMMANDS[words[0]] if len(words) == 1 else removed.OPTIONS[words[0], words[1]]
     line = refused(capsys, *words, "--json")
     assert line.startswith(f"error: {words[-1]}: ")
-    assert line.endswith(f"use {instead}\n")
+    assert line.endswith(f"use {REMOVED[words]}\n")
 
 
 @pytest.mark.parametrize("instead", sorted(one for one in INSTEAD if one.endswith(" in a checkout")))
@@ -62,5 +61,6 @@ def test_no_command_of_today_is_refused() -> None:
     assert not today & set(removed.COMMANDS)
 
 
-def test_an_option_with_its_value_joined_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_option_or_a_value_joined_to_it_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "lab matrix" in refused(capsys, "audit", "--matrix=linear")
+    assert "--protocol linear" in refused(capsys, "lab", "walkthrough", "--protocol=pathak2010-garbled")

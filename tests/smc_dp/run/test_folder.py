@@ -144,12 +144,7 @@ def test_nothing_half_written_remains(tmp_path, monkeypatch):
         ("shares.json", ["modulus"], 2**64, "modulus: wanted a text, got 1844"),
         ("shares.json", ["modulus"], "9" * 5000, "modulus: wanted a whole number"),
         ("shares.json", ["shares", "north", 0], str(2**64), "below the modulus"),
-        (
-            "shares.json",
-            ["shares", "north", 0],
-            "-1",
-            "shares: north 1: wanted a whole number as a text of digits, got '-1'",
-        ),
+        ("shares.json", ["shares", "north", 0], "-1", "north 1: wanted a whole number as a text of digits, got '-1'"),
         ("shares.json", ["shares", "north", 0], 7, "shares: north 1: wanted a text, got 7"),
         ("shares.json", ["shares", "north"], ["1"], "wanted 4 weights"),
         ("shares.json", ["shares", "east"], ["1"] * 4, "shares: unknown key 'east'"),

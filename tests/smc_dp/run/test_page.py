@@ -5,21 +5,28 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from support import forgeries
+from support.assessed import FIVE
 from support.audited import Folders, agreement, hospitals, sum_agreement, toy_run
 from support.shown import ShownPage
 
 from protocols.runtime.network import LINKS, traffic
+from smc_dp import run_protocol
 from smc_dp.audit.run.evidence import load
+from smc_dp.core import reading
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.data.columns import BinnedColumn, Column, DateColumn, day_in
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.rendering import MOST_BYTES, html
 from smc_dp.privacy.target import Target
 from smc_dp.run import page as run_pages
+from smc_dp.run import publication
 from smc_dp.run.agreement import BY_PROTOCOL, REASONS, SEEDED, TEST_KEYS, Agreement, secure_form, settings_wanted
 from smc_dp.run.documents import StatedParameters
 from smc_dp.run.folder import read_document
@@ -109,16 +116,28 @@ def test_a_simulation_is_called_one_before_anything_else() -> None:
     assert at_sites.index("all participants approved of") < at_sites.index("What was released")
     assert "No file shows that each ran its own role on its own machine" in at_sites
     assert "A simulation" not in at_sites
+    unknown = ShownPage(html(page(release(agreed), {STUDY: "0" * 64}, None, (TRANSCRIPT,)))).text
+    assert "Approvals of it could not be verified" in unknown
+    assert "all participants approved of" not in unknown
 
 
 def test_nothing_is_said_of_rows_and_bounds_that_no_file_shows() -> None:
-    """Whose rows are in it where some may vanish, and where bounds come from."""
-    stays = sum_agreement(hospitals((12, 8, 9, 7), 2), seeded=False)
-    may_vanish = shown(sum_agreement(hospitals((12, 8, 9, 7), 2), seeded=False, dropouts=1)).text
-    assert "Up to 1 of the parties may have dropped out" in may_vanish
-    assert "may have dropped out" not in shown(stays).text  # the twin
-    assert "No file shows where they come from" in may_vanish
-    assert "measured on nobody's rows" not in may_vanish
+    text = shown(sum_agreement(hospitals((12, 8, 9, 7), 2), seeded=False)).text
+    assert "may have dropped out" not in text
+    assert "No file shows where they come from" in text
+    assert "measured on nobody's rows" not in text
+
+
+@pytest.mark.parametrize(("envelopes", "arrived"), [(7, False), (9, True)])
+def test_rows_are_missing_of_an_early_drop_out_only(envelopes: int, arrived: bool, tmp_path: Path) -> None:
+    run, crowd = tmp_path / "run", {"colluders": 1, "dropouts": 1, "vanish": {"north-1": envelopes}}
+    run_protocol(FIVE.federation, bounds=FIVE.bounds, method="wsum", out=run, **crowd)
+    evidence, text = load(run), ShownPage(html(run_page(run))).text
+    sent = {(envelope.sender, envelope.kind) for envelope in evidence.envelopes.values()}
+    assert {absent.sender for _, absent in evidence.absences.values()} == {"north-1"}
+    assert (("north-1", "Masked") in sent) == arrived
+    assert "Rows of a party that dropped out before its contribution arrived are not in the release." in text
+    assert "nothing of their rows" not in text
 
 
 def unsaid() -> set[str]:
@@ -197,6 +216,32 @@ def test_every_digest_and_every_setting_counts(made: Folders) -> None:
         page(replace(found, parameters={**found.parameters, "topology": "mesh"}), stated, SENT),
     )
     assert len({html(each) for each in (one, *others)}) == 7
+
+
+def published(run: Path) -> dict[str, bytes]:
+    """Return the files that `publish` copies of a run, by name."""
+    publication.publish(run, to := run.with_name("published"))
+    return {file.name: file.read_bytes() for file in to.iterdir()}
+
+
+@pytest.mark.parametrize("reads_again", [False, True])
+@pytest.mark.parametrize(("module", "use"), [(run_pages, run_page), (publication, published)])
+def test_a_folder_swapped_after_it_was_read_cannot_matter(
+    module: ModuleType,
+    use: Callable[[Path], object],
+    reads_again: bool,
+    made: Folders,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run, other = tmp_path / "run", toy_run(tmp_path / "other", (12, 8), seed=2, key_bits=256).run
+    shutil.copytree(made.run, run)
+    honest = use(Path(shutil.copytree(made.run, tmp_path / "honest" / "run")))
+    monkeypatch.setattr(reading, "read_file", forgeries.swapped_after_reading(run, other))
+    if reads_again:  # the mutant: verification and use read the folder each by itself
+        monkeypatch.setattr(module, "read_files", lambda folder: folder)
+    assert (use(run) == honest) == (not reads_again)
+    assert (run / RELEASE).read_bytes() == (other / RELEASE).read_bytes()
 
 
 def test_the_digests_are_those_of_the_published_files(made: Folders) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,12 +17,12 @@ from pathlib import Path
 
 import pytest
 from support.audited import agreement, hospitals
+from support.spending import kill_before
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.fingerprint import as_read
 from smc_dp.data.table import Table
 from smc_dp.data.tables import read_table
-from smc_dp.privacy.ledger import storage
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import OverBudgetError
 from smc_dp.privacy.ledger.ledger import Ledger, run_key
@@ -214,19 +213,6 @@ def killed(folder: Path, begin: Callable[[OwnLedger], None]) -> list[list[str]]:
             return found
         begin(own)
         found.append(states(own))
-
-
-def kill_before(last: int) -> None:
-    """End this process, as a power cut would, before this statement of any ledger."""
-    left = iter(range(last))
-    connected = storage.connected
-
-    def traced(path: Path) -> sqlite3.Connection:
-        connection = connected(path)
-        connection.set_trace_callback(lambda _: None if next(left, None) is not None else os.kill(os.getpid(), 9))
-        return connection
-
-    storage.connected = traced
 
 
 if __name__ == "__main__":

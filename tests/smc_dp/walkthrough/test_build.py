@@ -72,7 +72,6 @@ def test_a_view_that_does_not_fit_the_record_is_refused(run: Folders, tmp_path: 
     ("arguments", "said"),
     [
         ([], "walkthrough: wanted RUN with --views, or --protocol with one of pathak2010, .*, got neither"),
-        (["runs/first", "--protocol", "linear"], "got both"),
         (["--protocol", "comparison", "--out", "{out}"], "smc-dp lab matrix comparison"),
         (["--protocol", "nothing", "--out", "{out}"], "--protocol: wanted one of pathak2010, "),
         (["--protocol", "linear"], "--out: wanted the name of a new file"),

@@ -139,7 +139,7 @@ MUTANTS: Mapping[str, tuple[str, Forger]] = {
     "Public rows": ("public rows", beside(AUXILIARY, fewer_rows)),
     "Released": ("newton", stated("weights", to=[0.25, 0.5])),
     "Sent": ("newton", recorded(lambda record: f.resize(record.place("Masked"), 8)(record))),
-    "Missing messages": ("newton", recorded(f.miss(CURATOR_NAME, "north-1", "Masked", "sum 1"))),
+    "Drop-outs": ("newton", recorded(f.miss(CURATOR_NAME, "north-1", "Masked", "sum 1"))),
     "Identities": ("known", strangers),
     "Views": ("known", other_views),
 }
@@ -212,6 +212,14 @@ def test_a_simulation_and_a_study_are_told_apart(reports: Mapping[str, AuditRepo
     assert kinds["newton"][1] == "not checked"
     assert kinds["by sites"][0].startswith("All 4 participants approved the study by signature.")
     assert kinds["by sites"][1] == "checked"
+
+
+def test_participants_are_those_set_up_and_drop_outs_are_named(reports: Mapping[str, AuditReport]) -> None:
+    said = {fact.topic: fact for fact in reports["somebody vanishes"].assessment}
+    assert said["Participants"].fact.startswith("5 parties were set up: north-0, north-1, ")
+    assert said["Drop-outs"].fact.startswith("north-1 dropped out during the session: ")
+    assert {said[topic].status for topic in ("Participants", "Drop-outs")} == {"checked"}
+    assert "Drop-outs" not in {fact.topic for fact in reports["newton"].assessment}
 
 
 def test_page_and_json_have_all_facts_with_source_and_check(reports: Mapping[str, AuditReport]) -> None:

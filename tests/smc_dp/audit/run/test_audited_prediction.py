@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support import forgeries
@@ -19,8 +17,8 @@ from smc_dp.audit.run import audited_prediction, checks
 from smc_dp.audit.run.check import passed
 from smc_dp.core import reading
 from smc_dp.run import run_files
-from smc_dp.run.folder import FILES, read_files
-from smc_dp.run.release import RELEASE, SHARES
+from smc_dp.run.folder import FILES, PAGE, read_files
+from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY
 
 # The checks of the code are slow and have tests of their own.
 ALL = tuple(replace(c, run=lambda _: passed("so")) if c.name in OF_THE_CODE else c for c in checks.CHECKS)
@@ -66,6 +64,31 @@ def test_a_level_that_is_reached_predicts(level: int, charged: Folders, rows: Pa
     assert json.loads(found.out) == {**plain, "level": level}
 
 
+def test_the_level_that_was_reached_is_told_rather_than_the_one_wanted(charged: Folders, rows: Path) -> None:
+    found = predicted(charged.run, rows, "--level", "1", *given(charged, 2)[2:], "--json")
+    assert (found.err, json.loads(found.out)["level"]) == ("audited: the run reaches level 2 of 3\n", 2)
+
+
+def test_a_file_that_exists_is_refused_before_the_audit(
+    charged: Folders, rows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audited_prediction, "read_files", lambda folder: pytest.fail("the run was read"))
+    found = predicted(charged.run, rows, "--level", "1", "--out", str(rows))
+    assert (found.code, found.out) == (2, "")
+    assert found.err == f"error: --out: {rows}: exists already, wanted a new file\n"
+
+
+def test_a_page_of_an_earlier_version_is_warned_of_once(run: Path, rows: Path) -> None:
+    (run / PAGE).write_text("epsilon 0.01")
+    assert predicted(run, rows, "--level", "1").err.count(PAGE) == 1
+
+
+@pytest.mark.parametrize("name", [AUXILIARY, STUDY])
+def test_a_stray_file_that_cannot_be_read_does_not_matter(name: str, run: Path, rows: Path) -> None:
+    (run / name).mkdir()
+    assert {predicted(run, rows, *options).code for options in ((), ("--level", "1"))} == {0}
+
+
 @pytest.mark.parametrize(("level", "missing"), [(2, "(--identities)"), (3, "(--views)")])
 def test_a_level_that_is_missed_says_what_is_missing(level: int, missing: str, charged: Folders, rows: Path) -> None:
     options = ("--level", str(level), *given(charged, level - 1)[2:])
@@ -97,19 +120,6 @@ def test_what_an_audit_takes_goes_with_a_level(charged: Folders, rows: Path) -> 
         predict(charged.run, rows, level=4)
 
 
-def swapped_after_reading(run: Path, other: Path) -> Callable[..., bytes]:
-    """Return a reader of files that puts another run's file into the run's place as soon as one was read."""
-    read = reading.read_file
-
-    def reader(path: Path, *arguments: Any, **options: Any) -> bytes:
-        content = read(path, *arguments, **options)
-        if path.parent == run and (other / path.name).exists():
-            shutil.copyfile(other / path.name, path)
-        return content
-
-    return reader
-
-
 @pytest.mark.parametrize("reads_again", [False, True])
 def test_a_folder_swapped_after_its_audit_cannot_matter(
     reads_again: bool, charged: Folders, run: Path, rows: Path, monkeypatch: pytest.MonkeyPatch
@@ -118,7 +128,7 @@ def test_a_folder_swapped_after_its_audit_cannot_matter(
     audited, swapped = (predict(folder, rows).scores for folder in (charged.run, other))
     assert audited != swapped
     monkeypatch.setattr(checks, "CHECKS", OF_THE_RUN)
-    monkeypatch.setattr(reading, "read_file", swapped_after_reading(run, other))
+    monkeypatch.setattr(reading, "read_file", forgeries.swapped_after_reading(run, other))
     if reads_again:  # the mutant: audit and prediction read the folder each by itself
         monkeypatch.setattr(audited_prediction, "read_files", lambda folder: folder)
     found = predict(run, rows, level=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -157,31 +156,6 @@ def test_the_command_prints_writes_and_keeps_what_is_there(charged: Folders, tmp
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     assert audit(str(charged.run / RELEASE), "--report", str(tmp_path / "none.html")).code == 2
     assert not (tmp_path / "none.html").exists()
-
-
-@pytest.mark.parametrize(
-    ("where", "why"),
-    [
-        ("run/x.html", "lies inside the run folder"),
-        ("link/shares.json", "lies inside the run folder"),
-        ("nowhere/report.html", "its folder does not exist"),
-        ("dangling", "exists already"),
-    ],
-)
-def test_nothing_is_audited_for_a_file_that_cannot_be_a_new_one_beside_the_run(
-    where: str, why: str, charged: Folders, tmp_path: Path
-) -> None:
-    """What lies in a run folder is taken for a part of the run."""
-    run = tmp_path / "run"
-    shutil.copytree(charged.run, run)
-    (tmp_path / "link").symlink_to(run)
-    (tmp_path / "dangling").symlink_to("nowhere at all")
-    before = sorted(run.iterdir())
-    found = audit(str(run), "--report", str(tmp_path / where))
-    assert (found.code, found.out, found.err.count("\n")) == (2, "", 1)
-    assert found.err.startswith("error: --report: ")
-    assert why in found.err
-    assert sorted(run.iterdir()) == before
 
 
 def test_the_page_says_the_day_it_is_given(charged: Folders) -> None:

@@ -38,14 +38,9 @@ def steps() -> tuple[str, str]:
 def shell(place: Path, script: str) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": f"{place}:{os.environ['PATH']}", "HOME": str(place), "XDG_CACHE_HOME": str(place / "cache")}
     return subprocess.run(
-        ["/bin/bash", "-e", "-c", script],
-        cwd=place,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        ["/bin/bash", "-e", "-c", script], cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
 
 
 @pytest.fixture

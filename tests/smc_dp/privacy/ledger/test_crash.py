@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import sqlite3
 import subprocess
 import sys
 import time
@@ -17,10 +16,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from support.spending import Spending
+from support.spending import Spending, kill_before
 
 from smc_dp.core.errors import InputError
-from smc_dp.privacy.ledger import storage
 from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Account, OverBudgetError
@@ -149,19 +147,6 @@ def crash(folder: Path, doomed: Callable[[Path, int], None]) -> dict[str, object
         if os.waitstatus_to_exitcode(status) == 0:
             return {"deaths": deaths}
     raise RuntimeError("the child never lived")
-
-
-def kill_before(last: int) -> None:
-    """End this process, as a power cut would, before this statement of any ledger."""
-    left = iter(range(last))
-    connected = storage.connected
-
-    def traced(path: Path) -> sqlite3.Connection:
-        connection = connected(path)
-        connection.set_trace_callback(lambda _: None if next(left, None) is not None else os.kill(os.getpid(), 9))
-        return connection
-
-    storage.connected = traced
 
 
 def in_order(path: Path, report: int) -> None:
