@@ -100,14 +100,6 @@ def _status(checks: Sequence[str], findings: Sequence[Finding]) -> FactStatus:
     return "checked" if checks and all(made.get(name) == "passed" for name in checks) else "not checked"
 
 
-def _insecure(known: _Known) -> Sequence[str]:
-    return [f"{_INSECURE}{reason}." for reason in known.release.insecure]
-
-
-def _no_guarantee(known: _Known) -> str | None:
-    return None if known.guaranteed else known.statement.promise
-
-
 def _not_confirmed(known: _Known) -> str | None:
     bad = [f.check.name for f in known.findings if f.outcome.status == "failed" or not f.outcome.finished]
     return f"The audit did not pass ({', '.join(bad)}): the facts below are claims of the files." if bad else None

@@ -6,10 +6,11 @@ has no noise: d + 1 numbers are released with the randomness of d, so that two n
 of dimension d, and the equation for the bias holds exactly (`smc_dp.attacks.ofpa_record_recovery` makes a record of
 it). Nothing bounds the Jacobian from v to w, which the proof of theorem 2 leaves out, because there is no regulariser.
 For the same reason there may be no minimiser, and the data decide whether there is (a linear program tells:
-`tests/support/existence.py`); there is none for certain if a feature is zero in all rows of a party, or if indicators
-of all the values of a column stand beside the bias, because then the noise alone has a slope in some direction. And
-noise is redrawn in each round around the same point: a convex objective has its minimiser wherever one starts, so that
-downloading the average changes nothing, the rounds do not converge, and averaging a party's uploads removes it.
+`tests/smc_dp/methods/collaborative/test_ofpa.py`); there is none for certain if a feature is zero in all rows of a
+party, or if indicators of all the values of a column stand beside the bias, because then the noise alone has a slope in
+some direction. And noise is redrawn in each round around the same point: a convex objective has its minimiser wherever
+one starts, so that downloading the average changes nothing, the rounds do not converge, and averaging a party's uploads
+removes it.
 
 The form with a proof (`proven`) is objective perturbation as `smc_dp.privacy.objective_perturbation` has it: rows
 (x, 1)/sqrt 2, a regulariser, noise on all d + 1 coordinates, the Jacobian and the solver's tolerance paid for, and

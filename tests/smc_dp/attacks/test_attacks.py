@@ -7,16 +7,16 @@ import inspect
 import json
 import pkgutil
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from types import MappingProxyType, ModuleType
+from types import CodeType, FrameType, MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.stats
 from broken import pathak_mutants as mutants
-from support.traced import forget, idle, run_through
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
@@ -52,6 +52,35 @@ from smc_dp.methods.sums.statistic import statistic_in_integers
 from smc_dp.methods.sums.whitening import Whitening
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
+
+
+def run_through(work: Callable[[], object]) -> frozenset[CodeType]:
+    """The code of all functions that are called meanwhile, on this thread."""
+    seen: set[CodeType] = set()
+
+    def look(frame: FrameType, event: str, _argument: Any) -> None:
+        if event == "call":
+            seen.add(frame.f_code)
+
+    sys.setprofile(look)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return frozenset(seen)
+
+
+def idle(shown: Iterable[Callable[..., object]], seen: frozenset[CodeType]) -> list[str]:
+    """The names of those that were not called."""
+    return [function.__qualname__ for function in shown if inspect.unwrap(function).__code__ not in seen]  # type: ignore[attr-defined]
+
+
+def forget(module: ModuleType) -> None:
+    """Empty what the module keeps from an earlier trial, so that the next one calls all that it needs."""
+    for kept in vars(module).values():
+        if getattr(kept, "__module__", None) == module.__name__ and hasattr(kept, "cache_clear"):
+            kept.cache_clear()
+
 
 MODULES: dict[str, ModuleType] = {
     module.ATTACK.name: module
