@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 from nvflare.apis.executor import Executor
 from nvflare.apis.fl_constant import ReturnCode
@@ -16,62 +14,11 @@ from nvflare.fuel.f3.cellnet.fqcn import FQCN
 from nvflare.fuel.f3.message import Message
 
 from smc_dp.core.errors import InputError
+from smc_dp.deploy.flare.carrier import Ask, FlareCarrier
 from smc_dp.deploy.flare.local import site_files
-from smc_dp.deploy.flare.wire import (
-    CHANNEL,
-    CODE,
-    DONE,
-    FETCH,
-    LAST,
-    LONGEST_WAIT,
-    SEND,
-    heaps,
-    parcel,
-    several,
-    written,
-)
-from smc_dp.deploy.frame import CarrierError, Lane, Parcel
+from smc_dp.deploy.flare.wire import CHANNEL, CODE, DONE
+from smc_dp.deploy.frame import CarrierError
 from smc_dp.deploy.join import take_part
-
-Ask: TypeAlias = Callable[[str, bytes, float], bytes]
-"""Topic, request, seconds until a question without any progress counts as lost -> answer; raises CarrierError."""
-
-_PATIENCE = 30.0
-
-
-class FlareCarrier:
-    """A `Carrier` through the job that FLARE runs for this site; who asks and for which study, the relay knows."""
-
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
-        self._places: dict[bytes, int] = {}
-        self._at = 0
-
-    def send(self, parcels: Sequence[Parcel]) -> None:
-        """As `Carrier`."""
-        for heap in heaps(parcels):
-            self._ask(SEND, heap, _PATIENCE)
-
-    def fetch(self, seconds: float) -> list[Parcel]:
-        """As `Carrier`."""
-        wait = min(seconds, LONGEST_WAIT)
-        answer = self._ask(FETCH, written([self._at, round(wait * 1000)]), _PATIENCE + wait)
-        parts = several(answer, int, bytes)
-        found = [parcel(data) for data in parts[1::2]]
-        self._places.update(zip((one.digest for one in found), parts[::2], strict=True))
-        return found
-
-    def taken(self, parcels: Sequence[Parcel]) -> None:
-        """As `Carrier`."""
-        self._at = max([self._at, *(self._places.pop(one.digest, 0) for one in parcels)])
-
-    def last(self, to: str, lane: Lane) -> Parcel | None:
-        """As `Carrier`."""
-        found = several(self._ask(LAST, written([to, lane]), _PATIENCE), bytes)
-        return parcel(found[0]) if found else None
-
-    def close(self) -> None:
-        """As `Carrier`; the job is FLARE's to end."""
 
 
 class JobEndedError(Exception):

@@ -18,10 +18,10 @@ from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.core.errors import InputError
 from smc_dp.deploy.flare import templates
+from smc_dp.deploy.flare.carrier import FlareCarrier
 from smc_dp.deploy.flare.desk import RelayDesk
 from smc_dp.deploy.flare.kit import flare_address, flare_names, make_flare_kit
 from smc_dp.deploy.flare.local import RelayPlace, site_files
-from smc_dp.deploy.flare.site import FlareCarrier
 from smc_dp.deploy.flare.wire import FETCH, HEAP_BYTES, LAST, SEND, written
 from smc_dp.deploy.frame import CarrierError, Lane, Parcel
 from smc_dp.deploy.relay_store import RelayStore
