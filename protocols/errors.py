@@ -1,13 +1,82 @@
-"""What can go wrong in a protocol, and who is to blame."""
+"""What can go wrong in a protocol, and who is to blame.
+
+Everything that is refused, found or warned of is a `Fault`: a stable code, typed fields, and one sentence.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeAlias
 
 _SHOWN = 80
+FieldValue: TypeAlias = str | int | float | bool | Sequence[str] | Sequence[int] | None
 
 
-class ProtocolError(Exception):
+@dataclass(frozen=True)
+class Fault:
+    """Something that is wrong or worth saying: a stable code, typed fields, and the sentence that is made of them.
+
+    `code` is `subject.what_is_wrong`; programs and tests compare it. `template` is the sentence with the names of
+    fields in braces, as in `str.format`; a list is written with commas. `place` says where the fault stands, outermost
+    first, such as a file or a line. Its sentence ends with what to do about it.
+    """
+
+    code: str
+    template: str
+    fields: Mapping[str, FieldValue] = field(default_factory=dict)
+    place: str = ""
+
+    def __str__(self) -> str:
+        written = {name: _written(value) for name, value in self.fields.items()}
+        return self.place + self.template.format(**written)
+
+    def within(self, place: str) -> Fault:
+        """Return the fault with `place`, a file or a section, in front of where it stands."""
+        return replace(self, place=f"{place.removesuffix(': ')}: {self.place}" if place else self.place)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fault as plain values for JSON."""
+        fields = {name: list(value) if isinstance(value, tuple) else value for name, value in self.fields.items()}
+        return {"code": self.code, "place": self.place.removesuffix(": "), "message": str(self), "fields": fields}
+
+
+def _written(value: FieldValue) -> object:
+    """Return a field as a sentence writes it."""
+    return value if value is None or isinstance(value, str | int | float) else ", ".join(map(str, value))
+
+
+class FaultError(Exception):
+    """Base of all errors and warnings that carry a `Fault`; never raised itself.
+
+    It is made of a code, a sentence and the fields of the sentence, or of the fault of another error.
+    """
+
+    def __init__(self, code: str | Fault, template: str = "", /, **fields: FieldValue) -> None:
+        if not isinstance(code, Fault) and not template:  # until every sentence has its code
+            code, template = "", code.replace("{", "{{").replace("}", "}}")
+        self.fault = code if isinstance(code, Fault) else Fault(code, template, fields)
+        super().__init__(self.fault)
+
+    def __str__(self) -> str:
+        return str(self.fault)
+
+    @property
+    def code(self) -> str:
+        """Stable code of the fault."""
+        return self.fault.code
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """All faults that the error carries, one for most."""
+        return (self.fault,)
+
+    def within(self, place: str) -> Self:
+        """Return the same error with `place`, a file or a section, in front of its sentence."""
+        return type(self)(self.fault.within(place))
+
+
+class ProtocolError(FaultError):
     """Base of all protocol errors; never raised itself."""
 
 

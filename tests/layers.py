@@ -51,7 +51,7 @@ BY_FILE: Mapping[str, str] = {
 # Room of smc_dp, or a part of a room with rules of its own -> what it may import. The longest entry that fits decides.
 # A part may import its own files only, unless its entry says more, and a room that is named opens none of its parts.
 TABLE: Mapping[str, tuple[str, ...]] = {
-    "smc_dp.core": (),
+    "smc_dp.core": ("protocols.errors",),
     "smc_dp.leakage": (*GENERIC, "protocols.comparison"),
     "smc_dp.pages": ("smc_dp.core",),
     "smc_dp.privacy": ("smc_dp.core", "protocols.arithmetic.rng"),

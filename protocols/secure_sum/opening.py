@@ -25,7 +25,7 @@ Attested = Callable[[str, Message, bytes], bool]
 
 
 @dataclass(frozen=True)
-class Fault:
+class OpeningFault:
     """What is wrong with a publication. `shows`: whether Charlie's signature of it shows that he deviated, whatever the
     greetings are said to be. It does where all that parties signed holds for these, for then he had the same.
     """
@@ -40,10 +40,10 @@ def fault(
     greetings: Mapping[str, Greeted[MaskKeys]],
     published: PublishedOpening,
     attested: Attested,
-) -> Fault | None:
+) -> OpeningFault | None:
     """Why the published sums are not those of the masked inputs; None if they are."""
     if found := roster.fault(p, greetings):
-        return Fault(" ".join(filter(None, found)), False)
+        return OpeningFault(" ".join(filter(None, found)), False)
     g, keys, query = roster.digest(p, greetings), roster.keys(p, greetings), roster.first_query(session)
     start = 0
     for r in range(p.R):
@@ -55,31 +55,31 @@ def fault(
         )
         wrong = wrong or _of_values(p, r, at, published.members[r], opening, S, keys[r], greetings)
         if wrong:
-            return Fault(f"sum {r}: {wrong.why}", wrong.shows)
+            return OpeningFault(f"sum {r}: {wrong.why}", wrong.shows)
         query, start = roster.next_query(p, session, r, query, published.members[r], S), start + p.length(r)
     return None
 
 
-def _of_members(p: Parameters, members: int) -> Fault | None:
+def _of_members(p: Parameters, members: int) -> OpeningFault | None:
     try:
         U = p.members(members)
     except LocalError as error:
-        return Fault(str(error), True)
+        return OpeningFault(str(error), True)
     few = len(U) < p.fewest
-    return Fault(f"has {len(U)} of {p.K} parties, wanted {p.fewest}", True) if few else None
+    return OpeningFault(f"has {len(U)} of {p.K} parties, wanted {p.fewest}", True) if few else None
 
 
 def _of_signatures(
     p: Parameters, r: int, at: bytes, members: int, opening: Opening, attested: Attested
-) -> Fault | None:
+) -> OpeningFault | None:
     """What parties should have signed and did not, for these greetings."""
     U = p.members(members)
     digests = {i: masking.digest(opening.y[i], p.width) for i in U}
     for i, name in enumerate(p.parties):
         if i in U and not attested(name, Input(at, digests[i]), opening.inputs[i]):
-            return Fault(f"{name} did not sign the masked input that is said to be its", False)
+            return OpeningFault(f"{name} did not sign the masked input that is said to be its", False)
         if i not in U and (any(opening.y[i]) or any(opening.inputs[i])):
-            return Fault(f"{name} is not in it, and a masked input is said to be its", True)
+            return OpeningFault(f"{name} is not in it, and a masked input is said to be its", True)
     if not p.D:
         return None
     masked = {i: (digests[i], opening.inputs[i]) for i in U}
@@ -87,8 +87,12 @@ def _of_signatures(
     signers = [i for i in U if attested(p.parties[i], agreed, opening.agreed[i])]
     for i, name in enumerate(p.parties):
         if i not in signers and any(opening.agreed[i]):
-            return Fault(f"what is said to be signed by {name} is not", False)
-    return Fault(f"{len(signers)} survivors signed who is in it, wanted {p.Q}", False) if len(signers) < p.Q else None
+            return OpeningFault(f"what is said to be signed by {name} is not", False)
+    return (
+        OpeningFault(f"{len(signers)} survivors signed who is in it, wanted {p.Q}", False)
+        if len(signers) < p.Q
+        else None
+    )
 
 
 def _of_values(
@@ -100,16 +104,16 @@ def _of_values(
     S: Vector,
     keys: tuple[bytes, ...],
     greetings: Mapping[str, Greeted[MaskKeys]],
-) -> Fault | None:
+) -> OpeningFault | None:
     """Whether what is opened is what its owners greeted with, and the sum what comes of it."""
     U = p.members(members)
     for i, seed in enumerate(opening.seeds):
         said = greetings[p.parties[i]].message.commitments[r]
         if not unmasking.is_promised(said, keys[i], i, r, i in U, seed):
-            return Fault(f"what is said to be opened of {p.parties[i]} is not what it greeted with", True)
+            return OpeningFault(f"what is said to be opened of {p.parties[i]} is not what it greeted with", True)
     seeds = dict(enumerate(opening.seeds))
     if masks.lift(p, at, {i: opening.y[i] for i in U}, seeds, keys) != S:
-        return Fault("is not that of the masked inputs", True)
+        return OpeningFault("is not that of the masked inputs", True)
     return None
 
 

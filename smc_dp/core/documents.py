@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from typing_extensions import override
 
 from smc_dp.core import kinds, reading
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.core.toml import parse_toml
 
 _MOST_BYTES = 1 << 22
@@ -45,12 +46,23 @@ _COUNTED = MappingProxyType({"too_short": ("least", "min_length"), "too_long": (
 
 
 class UnfitError(InputError):
-    """Everything that does not fit: `faults`, each a plain sentence; the message has all of them."""
+    """Refuse a document with all of its faults at once; the message has the sentences of all."""
 
-    def __init__(self, where: str, faults: Iterable[str]) -> None:
-        self.faults = tuple(faults)
-        count = "" if len(self.faults) == 1 else f"{len(self.faults)} things do not fit: "
-        super().__init__(f"{where}: {count}{'; '.join(self.faults)}")
+    def __init__(self, where: str, faults: Iterable[Fault | str]) -> None:
+        self.where = where
+        self._faults = tuple(f if isinstance(f, Fault) else InputError(f).fault for f in faults)
+        count = "" if len(self._faults) == 1 else f"{len(self._faults)} things do not fit: "
+        text = "{where}: {count}{faults}"
+        super().__init__("document.unfit", text, where=where, count=count, faults="; ".join(map(str, self._faults)))
+
+    @property
+    @override
+    def faults(self) -> tuple[Fault, ...]:
+        return self._faults
+
+    @override
+    def within(self, place: str) -> UnfitError:
+        return UnfitError(f"{place}: {self.where}", self._faults)
 
 
 class Document(BaseModel):
@@ -106,9 +118,13 @@ def validated(kind: type[Read], found: object, where: str) -> Read:
         return kind.model_validate(found)
     except ValidationError as error:
         if error.error_count() > _MOST_LOOKED_AT:
-            raise UnfitError(where, [f"{error.error_count():,} things do not fit, too many to name them"]) from None
+            many = Fault(
+                "document.too_many", "{n:,} things do not fit, too many to name them", {"n": error.error_count()}
+            )
+            raise UnfitError(where, [many]) from None
         faults = list(_faults(kind, error))
-        more = [f"and {len(faults) - _MOST_FAULTS:,} more"] if len(faults) > _MOST_FAULTS else []
+        left = len(faults) - _MOST_FAULTS
+        more = [Fault("document.more", "and {left:,} more", {"left": left})] if left > 0 else []
         raise UnfitError(where, faults[:_MOST_FAULTS] + more) from None
 
 
@@ -117,20 +133,20 @@ def canonical_text(document: object) -> bytes:
     return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _faults(kind: type[Document], error: ValidationError) -> Iterator[str]:
+def _faults(kind: type[Document], error: ValidationError) -> Iterator[Fault]:
     for found in error.errors(include_url=False):
         cause = found.get("ctx", {}).get("error")
         place = kind.place(found["loc"])
-        if isinstance(cause, UnfitError):
-            yield from (f"{place}{fault}" for fault in cause.faults)
-        elif isinstance(cause, InputError):
-            yield f"{place}{cause}"
+        if isinstance(cause, InputError):
+            yield from (fault.within(place) for fault in cause.faults)
         elif found["type"] == "missing":
-            yield f"{place}is missing"
+            yield Fault("document.missing", "is missing", place=place)
         elif found["type"] == "extra_forbidden":
-            yield f"{kind.place(found['loc'][:-1])}unknown key {shown(found['loc'][-1])}"
+            key = shown(found["loc"][-1])
+            yield Fault("document.unknown_key", "unknown key {key}", {"key": key}, kind.place(found["loc"][:-1]))
         else:
-            yield f"{place}wanted {_wanted(found['type'], found.get('ctx', {}))}, got {_got(found)}"
+            fields = {"wanted": _wanted(found["type"], found.get("ctx", {})), "got": _got(found)}
+            yield Fault("document.wrong_value", "wanted {wanted}, got {got}", fields, place)
 
 
 def _wanted(kind: str, about: Mapping[str, Any]) -> str:

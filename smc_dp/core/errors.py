@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import warnings
 
+from protocols.errors import Fault as Fault
+from protocols.errors import FaultError as FaultError
+from protocols.errors import FieldValue as FieldValue
+
 _SHOWN = 40
 _LONGEST_NAME = 64
 
 
-class InputError(ValueError):
-    """A file, a row or an option is not what was wanted.
+class InputError(FaultError, ValueError):
+    """Refuse a file, a row or an option that is not what was wanted.
 
-    The message is one plain sentence that names the party or file, the field, what came and what was wanted.
+    `code` is stable and `fault.fields` are typed; the message is one sentence that names the party or file, the field,
+    what came and what was wanted.
 
     Examples
     --------

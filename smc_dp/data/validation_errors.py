@@ -81,10 +81,10 @@ class TableFault:
 
 
 class UnfitTableError(InputError):
-    """Something in a table does not fit the bounds; `fault` is the first of it."""
+    """Something in a table does not fit the bounds; `table_fault` is the first of it."""
 
     def __init__(self, source: str, fault: TableFault) -> None:
-        self.fault = fault
+        self.table_fault = fault
         super().__init__(fault.said(source))
 
 

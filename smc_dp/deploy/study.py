@@ -280,7 +280,7 @@ class JointStudy(Document):
         try:
             self._without_rows.statement  # noqa: B018  what cannot be said cannot be agreed on
         except UnfitError as error:
-            yield from error.faults
+            yield from map(str, error.faults)
         except InputError as error:
             yield str(error)
 

@@ -160,4 +160,4 @@ def test_terms_that_say_something_else_are_refused(rule: str) -> None:
     with pytest.raises(UnfitError) as caught:
         parsed(OwnTerms, WRONG[rule], "terms")
     (fault,) = caught.value.faults
-    assert fault.startswith(rule)
+    assert str(fault).startswith(rule)

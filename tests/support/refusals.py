@@ -1,0 +1,24 @@
+"""Expect a refusal by its code and fields, never by its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from protocols.errors import FaultError
+from smc_dp.core.errors import InputError
+
+
+@contextmanager
+def refused(
+    *codes: str, error: type[FaultError] = InputError, **fields: object
+) -> Iterator[pytest.ExceptionInfo[FaultError]]:
+    """Expect an error whose faults have exactly these codes; `fields` are among those of the first one."""
+    with pytest.raises(error) as caught:
+        yield caught
+    faults = caught.value.faults
+    assert tuple(fault.code for fault in faults) == codes, str(caught.value)
+    stated = {name: faults[0].fields.get(name) for name in fields}
+    assert stated == fields
