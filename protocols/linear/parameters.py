@@ -36,11 +36,22 @@ class Parameters:
     def __post_init__(self) -> None:
         K = len(self.parties)
         if K < 2 or len(set(self.parties)) != K:
-            raise LocalError(f"parties: wanted at least two with different names, got {', '.join(self.parties)}")
+            raise LocalError(
+                "parties.too_few_or_twice",
+                "parties: wanted at least two with different names, got {parties}",
+                parties=self.parties,
+            )
         if self.dimension < 1 or self.ring_bits < 8 or self.ring_bits % 8:
-            raise LocalError("dimension must be at least 1 and ring_bits a positive multiple of 8")
+            raise LocalError(
+                "vectors.no_dimension_or_ring", "dimension must be at least 1 and ring_bits a positive multiple of 8"
+            )
         if self.ring_degree < _LEAST_DEGREE or self.ring_degree % 2:
-            raise LocalError(f"ring_degree: wanted an even number from {_LEAST_DEGREE} on, got {self.ring_degree}")
+            raise LocalError(
+                "ring_degree.not_even_or_too_small",
+                "ring_degree: wanted an even number from {least} on, got {got}",
+                least=_LEAST_DEGREE,
+                got=self.ring_degree,
+            )
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
@@ -48,10 +59,16 @@ class Parameters:
         types = {"parties": list, "dimension": int, "ring_bits": int, "ring_degree": int, "agreed": str}
         wrong = [name for name, kind in types.items() if type(stated.get(name)) is not kind]
         if wrong or not all(isinstance(name, str) for name in stated["parties"]):
-            raise LocalError(f"parameters: {', '.join(wrong) or 'parties'} missing, or of another type than wanted")
+            raise LocalError(
+                "parameters.missing",
+                "parameters: {missing} missing, or of another type than wanted",
+                missing=", ".join(wrong) or "parties",
+            )
         made = cls(tuple(stated["parties"]), *(stated[name] for name in types if name != "parties"))
         if made.as_dict() != stated:
-            raise LocalError("parameters: not those that this protocol derives from the first five")
+            raise LocalError(
+                "linear.parameters_not_derived", "parameters: not those that this protocol derives from the first five"
+            )
         return made
 
     def as_dict(self) -> dict[str, Any]:
@@ -154,4 +171,9 @@ class Parameters:
         """Raises `LocalError` unless each of a party's own vectors has d numbers."""
         for vector in vectors:
             if len(vector) != self.dimension:
-                raise LocalError(f"wanted vectors of {self.dimension} numbers, got one of {len(vector)}")
+                raise LocalError(
+                    "vector.of_another_length",
+                    "wanted vectors of {dimension} numbers, got one of {length}",
+                    dimension=self.dimension,
+                    length=len(vector),
+                )

@@ -12,7 +12,7 @@ from protocols.arithmetic.ring import Ring, Vector
 from protocols.comparison import steps
 from protocols.crypto import admission, commitment
 from protocols.crypto.paillier import EXPONENTS
-from protocols.errors import LocalError
+from protocols.errors import Fault, LocalError
 
 SIGMA = 64  # statistical security of every mask, in bits
 SIZE_BITS = 32  # L: sizes are below 2**32
@@ -21,9 +21,10 @@ SEED_BYTES = 32
 COMPARISONS = ("tournament", "all-pairs")
 MAX_KEY_BITS = 16384
 REMOVED_COMPARISON = "garbled"  # earlier versions had it
-REMOVED_REFUSAL = (
+REMOVED_REFUSAL = Fault(
+    "comparison.garbled_removed",
     "comparison: garbled was removed; use tournament, or the protocol linear, which uses the garbled comparison "
-    "(version 0.1.0 audits earlier runs)"
+    "(version 0.1.0 audits earlier runs)",
 )
 
 
@@ -47,17 +48,37 @@ class Parameters:
     def __post_init__(self) -> None:
         K = len(self.parties)
         if K < 2 or len(set(self.parties)) != K:
-            raise LocalError(f"wanted at least two parties with different names, got {', '.join(self.parties)}")
+            raise LocalError(
+                "pathak2010.parties_too_few_or_twice",
+                "wanted at least two parties with different names, got {parties}",
+                parties=self.parties,
+            )
         if self.dimension < 1 or self.ring_bits < 8 or self.ring_bits % 8:
-            raise LocalError("dimension must be at least 1 and ring_bits a positive multiple of 8")
+            raise LocalError(
+                "vectors.no_dimension_or_ring", "dimension must be at least 1 and ring_bits a positive multiple of 8"
+            )
         if self.comparison == REMOVED_COMPARISON:
             raise LocalError(REMOVED_REFUSAL)
         if self.comparison not in COMPARISONS:
-            raise LocalError(f"comparison must be one of {', '.join(COMPARISONS)}, got {self.comparison}")
+            raise LocalError(
+                "comparison.unknown",
+                "comparison must be one of {comparisons}, got {got}",
+                comparisons=COMPARISONS,
+                got=self.comparison,
+            )
         if self.exponents not in EXPONENTS:
-            raise LocalError(f"exponents must be one of {', '.join(EXPONENTS)}, got {self.exponents}")
+            raise LocalError(
+                "exponents.unknown",
+                "exponents must be one of {exponents}, got {got}",
+                exponents=EXPONENTS,
+                got=self.exponents,
+            )
         if self.key_bits % 16 or self.packing_slot_bits > self.key_bits - 2 or self.blind_bits + 2 > self.key_bits:
-            raise LocalError(f"key_bits must be a multiple of 16 with room for one slot, got {self.key_bits}")
+            raise LocalError(
+                "key_bits.without_room",
+                "key_bits must be a multiple of 16 with room for one slot, got {got}",
+                got=self.key_bits,
+            )
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
@@ -68,11 +89,18 @@ class Parameters:
         types = {"parties": list, "dimension": int, "key_bits": int, "ring_bits": int, "comparison": str, "agreed": str}
         wrong = [name for name, kind in types.items() if type(stated.get(name)) is not kind]
         if wrong or not all(isinstance(name, str) for name in stated["parties"]):
-            raise LocalError(f"parameters: {', '.join(wrong) or 'parties'} missing, or of another type than wanted")
+            raise LocalError(
+                "parameters.missing",
+                "parameters: {missing} missing, or of another type than wanted",
+                missing=", ".join(wrong) or "parties",
+            )
         free = {name: stated[name] for name in types} | {"exponents": stated.get("exponents", "full")}
         made = cls(**free | {"parties": tuple(stated["parties"])})
         if made.as_dict() != stated:
-            raise LocalError("parameters: not those that this protocol derives from the first six and exponents")
+            raise LocalError(
+                "pathak2010.parameters_not_derived",
+                "parameters: not those that this protocol derives from the first six and exponents",
+            )
         return made
 
     @property
@@ -155,7 +183,12 @@ class Parameters:
         """Raises `LocalError` unless each of a party's own vectors has d numbers."""
         for vector in vectors:
             if len(vector) != self.dimension:
-                raise LocalError(f"wanted vectors of {self.dimension} numbers, got one of {len(vector)}")
+                raise LocalError(
+                    "vector.of_another_length",
+                    "wanted vectors of {dimension} numbers, got one of {length}",
+                    dimension=self.dimension,
+                    length=len(vector),
+                )
 
     @property
     def u(self) -> int:

@@ -27,7 +27,11 @@ from protocols.secure_sum.messages import PublishedShare, PublishedSum
 
 AS_BYTES = Patch("masking", "return _exchanged(_PROBE, key)", "return _exchanged(_PROBE, key) and key")
 BLAMING = Patch("roster", "                return None, f", "                return name, f")
-BLAMING_READERS = Patch("setup", 'me.stop(f"{name} saw other greetings")', 'me.refuse(name, "saw other greetings")')
+BLAMING_READERS = Patch(
+    "setup",
+    'me.stop("greetings.not_alike", "{party} saw other greetings", party=name)',
+    'me.refuse(name, "greetings.other", "saw other greetings")',
+)
 OF_ANY_GREETING = Patch("setup", "if key != posted[me.index]:", "if False:")
 OF_ANY_RESULT = Patch(
     "steps",
