@@ -22,6 +22,7 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Note
 from protocols.runtime.session import Role
+from tests.support.refusals import refused
 
 # Charges.
 
@@ -196,7 +197,7 @@ def test_a_doubt_leaves_a_note_and_drops_the_rest_of_the_stage() -> None:
     for seed in range(3):
         shuffled = setup.simulate(schedule=setup.seeds["P1"].fork(f"schedule {seed}"))
         assert (shuffled.results, shuffled.notes) == (run.results, run.notes)
-    with pytest.raises(PeerError, match=r"sent Word to P[13], which wanted nothing more") as caught:
+    with refused("message.not_wanted", error=PeerError, kind="Word") as caught:
         made(doubting(doubts=False)).simulate()
     assert (caught.value.culprit, caught.value.evidence) == ("P2", (2,))
 
