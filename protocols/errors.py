@@ -35,6 +35,10 @@ class Fault:
         """Return the fault with `place`, a file or a section, in front of where it stands."""
         return replace(self, place=f"{place.removesuffix(': ')}: {self.place}" if place else self.place)
 
+    def followed_by(self, template: str, /, **fields: FieldValue) -> Fault:
+        """Return the fault with more behind its sentence."""
+        return replace(self, template=self.template + template, fields={**self.fields, **fields})
+
     def as_dict(self) -> dict[str, Any]:
         """Return the fault as plain values for JSON."""
         fields = {name: list(value) if isinstance(value, tuple) else value for name, value in self.fields.items()}
@@ -115,8 +119,7 @@ class PeerError(ProtocolError):
         self.rule = str(broken)
         self.evidence = tuple(evidence)
         if evidence:
-            shows = {**broken.fields, "evidence": self.evidence}
-            broken = replace(broken, template=broken.template + " (its message {evidence})", fields=shows)
+            broken = broken.followed_by(" (its message {evidence})", evidence=self.evidence)
         super().__init__(broken.within(culprit))
 
 

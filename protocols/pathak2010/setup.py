@@ -93,7 +93,7 @@ def _admitted(me: Endpoint, holder: str, got: PaillierKey, p: Parameters) -> pai
         me.refuse(holder, "paillier_key.unusable", "sent an unusable Paillier key: {why}", why=str(error))
     fault = admission.verify(key, p.key_bits, got.proof, _context(me, holder), me.rng)
     if fault:
-        me.refuse(holder, "paillier_key.unusable", "sent an unusable Paillier key: {why}", why=fault)
+        me.refuse(holder, fault.within("sent an unusable Paillier key"))
     return key
 
 

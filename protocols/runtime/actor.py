@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, NoReturn, Protocol
@@ -22,7 +23,16 @@ from typing import Any, Literal, NoReturn, Protocol
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.crypto.sealing import KEY_BYTES
-from protocols.errors import DecodeError, LocalError, PeerError, StoppedError, UnansweredError, shown, somebody_between
+from protocols.errors import (
+    DecodeError,
+    Fault,
+    LocalError,
+    PeerError,
+    StoppedError,
+    UnansweredError,
+    shown,
+    somebody_between,
+)
 from protocols.runtime import message as messages
 from protocols.runtime.channel import GREETING, Channel
 from protocols.runtime.desk import KEYS, Desk, Observer
@@ -512,15 +522,8 @@ class Actor:
             layout = self.session.layout_in(self.desk.stage or "")
             read: Message = messages.decode(want.kind, mail.payload, layout, self.desk.keys)
         except DecodeError as error:
-            raise PeerError(
-                sender,
-                "message.not_readable",
-                "{kind}.{error} (to {name})",
-                [mail.number],
-                kind=mail.kind,
-                error=str(error),
-                name=self.name,
-            ) from None
+            fault = _in_field(mail.kind, error).followed_by(" (to {reader})", reader=self.name)
+            raise PeerError(sender, fault, evidence=[mail.number]) from None
         if self._observer:
             self._observer.read(self.name, mail, read)
         return read
@@ -530,9 +533,8 @@ class Actor:
         try:
             read: Message = messages.decode(want.kind, said, self.session.layout, {})
         except DecodeError as error:
-            raise PeerError(
-                sender, "greeting.not_readable", "{hello}.{error} (public)", [0], hello=HELLO, error=str(error)
-            ) from None
+            fault = _in_field(HELLO, error).followed_by(" (public)")
+            raise PeerError(sender, fault, evidence=[0]) from None
         return Greeted(read, self.channel.greetings[sender].digest)
 
     def _refuse_unread(self) -> None:
@@ -555,6 +557,11 @@ class Actor:
                 where = f"{frame.f_code.co_filename.rpartition('/')[2]} line {frame.f_lineno}"
             inner = inner.cr_await
         return where
+
+
+def _in_field(kind: str, error: DecodeError) -> Fault:
+    """Return what is wrong with a field, which comes first in its sentence, with the kind of its message before it."""
+    return replace(error.fault, place=f"{kind}.{error.fault.place}")
 
 
 def _is_given_up(want: Want, found: Iterable[Mail | Envelope | Absent | None]) -> bool:

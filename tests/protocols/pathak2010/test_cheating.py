@@ -427,7 +427,7 @@ def test_liar_is_named(name: str) -> None:
         posted.append(e)
         return [(e.to, e)]
 
-    with pytest.raises(PeerError, match=lie.rule) as caught:
+    with refused(lie.code, error=PeerError) as caught:
         setup(program=lie.programmed()).simulate(tamper=watch)
     assert caught.value.culprit == lie.who
     mine = [e for e in posted if e.sender == lie.who]
