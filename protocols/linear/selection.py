@@ -13,8 +13,9 @@ from protocols.crypto import encapsulation, garbling, oblivious
 from protocols.errors import DecodeError
 from protocols.linear import masks
 from protocols.linear.messages import LockedRows
-from protocols.linear.parameters import SIZE_BITS, Parameters
+from protocols.linear.parameters import Parameters
 from protocols.linear.values import CuratorKeys, Gathered, Halves, OpenedRow
+from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 
 

@@ -11,8 +11,9 @@ from protocols.crypto import encapsulation, oblivious
 from protocols.errors import DecodeError
 from protocols.linear import masks
 from protocols.linear.messages import Neighbour, Share, Submit
-from protocols.linear.parameters import SEED_BYTES, SIZE_BITS, Parameters
+from protocols.linear.parameters import SEED_BYTES, Parameters
 from protocols.linear.values import Gathered, Halves, Masks, PartyInput, PartyKeys, Submitted
+from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 
 

@@ -8,7 +8,7 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Vector
 from protocols.crypto import dgk, paillier
 from protocols.errors import LocalError
-from protocols.pathak2010.parameters import SIZE_BITS
+from protocols.pathak2010.noisy_sum import SIZE_BITS
 
 
 @dataclass(frozen=True, repr=False)

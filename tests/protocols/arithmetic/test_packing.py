@@ -15,7 +15,8 @@ from protocols.arithmetic.packing import Packing
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError
-from protocols.pathak2010.parameters import SIGMA, SIZE_BITS, Parameters
+from protocols.pathak2010.noisy_sum import SIZE_BITS
+from protocols.pathak2010.parameters import SIGMA, Parameters
 from tests.support.refusals import refused
 
 SHAPES = st.tuples(st.integers(1, 140), st.integers(1, 9), st.integers(1, 30)).map(lambda t: Packing(*t))

@@ -19,8 +19,9 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import DecodeError, LocalError, PeerError
 from protocols.linear import PROGRAM, ideal, publication, selection, setup, submission
 from protocols.linear.messages import BoxKey, Neighbour
-from protocols.linear.parameters import SIZE_BITS, Parameters
+from protocols.linear.parameters import Parameters
 from protocols.linear.values import CuratorKeys, Gathered, OpenedRow
+from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.programs import PROTOCOLS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.session import Program
