@@ -20,7 +20,7 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
-from protocols.errors import PeerError, ProtocolError, shown, somebody_between
+from protocols.errors import Fault, PeerError, ProtocolError, shown, somebody_between
 from protocols.runtime.board import Board
 from protocols.runtime.desk import Observer
 from protocols.runtime.envelope import Envelope
@@ -185,8 +185,11 @@ class Site:
         envelope = Envelope.decode(parcel.body)
         said = (envelope.session, envelope.sender, envelope.to, envelope.number)
         if said != (self.session.id, parcel.sender, parcel.to, parcel.number):
-            rule = "what came is of another session, or not the envelope that it came as"
-            raise PeerError(somebody_between(parcel.sender), rule)
+            raise PeerError(
+                somebody_between(parcel.sender),
+                "parcel.another_envelope",
+                "what came is of another session, or not the envelope that it came as",
+            )
         return envelope
 
     # The actor.
@@ -274,22 +277,24 @@ def sorted_out(
     return fresh, other
 
 
-def misfit(fresh: Sequence[Parcel], other: Sequence[Parcel], study: str, names: Sequence[str], name: str) -> str | None:
+def misfit(
+    fresh: Sequence[Parcel], other: Sequence[Parcel], study: str, names: Sequence[str], name: str
+) -> Fault | None:
     """What is wrong with parcels that came to this participant of this study, whatever is in them; None if nothing.
 
     `other` differ from what is known under their keys. Nobody is blamed: whoever carries parcels can make them.
     """
     for parcel in other:
-        return f"two parcels are {told(parcel)}"
+        return Fault("parcel.two_of_one_number", "two parcels are {parcel}", {"parcel": told(parcel)})
     for parcel in fresh:
         if parcel.study != study:
-            return f"{told(parcel)} is of another study"
+            return Fault("parcel.of_another_study", "{parcel} is of another study", {"parcel": told(parcel)})
         if parcel.sender not in names:
-            return f"{told(parcel)} is of nobody who takes part"
+            return Fault("parcel.of_a_stranger", "{parcel} is of nobody who takes part", {"parcel": told(parcel)})
         if parcel.sender == name:
-            return f"{told(parcel)} has not been sent from here"
+            return Fault("parcel.not_sent_from_here", "{parcel} has not been sent from here", {"parcel": told(parcel)})
         if parcel.to not in (name, PUBLIC_NAME) and (parcel.lane, name) != ("mail", CURATOR_NAME):
-            return f"{told(parcel)} is not for {name}"
+            return Fault("parcel.for_another", "{parcel} is not for {name}", {"parcel": told(parcel), "name": name})
     return None
 
 

@@ -225,7 +225,7 @@ def test_a_bad_command_is_one_line_too(argv, names, folder, capsys):
 
 def test_an_abort_of_the_protocol_is_one_line_and_leaves_nothing(folder, capsys, monkeypatch):
     def secure(*args: object, **kwargs: object) -> None:
-        raise PeerError("south", "sent a ciphertext that is no unit", [3])
+        raise PeerError("south", "paillier.not_a_unit", "sent a ciphertext that is no unit", [3])
 
     monkeypatch.setattr(by_protocol, "secure", secure)
     line = complaint(capsys, folder, "run", *OWN, "--json")  # which also silences the progress
