@@ -276,7 +276,7 @@ def open_relay(
     try:
         open_study(found, kit)
     except CarrierError as error:
-        raise InputError(str(error)) from None
+        raise InputError(error.fault) from None
     print(f"Study {found.digest} is open at {found.relay}.")
 
 

@@ -44,12 +44,18 @@ def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carr
     """
     scheme = study.relay.partition("://")[0]
     if scheme == "flare":
-        raise InputError("relay: FLARE starts the site's program itself: follow the page of its kit")
+        raise InputError("relay.of_flare", "relay: FLARE starts the site's program itself: follow the page of its kit")
     if scheme not in _NATS:
-        raise InputError(f"relay: wanted an address that begins with nats:// or tls://, got {shown(study.relay)}")
+        raise InputError(
+            "relay.unknown_scheme",
+            "relay: wanted an address that begins with nats:// or tls://, got {got}",
+            got=shown(study.relay),
+        )
     if credentials is None:
         raise InputError(
-            "relay: wanted the folder of credentials that its operator made, as `credentials` or in the terms, got none"
+            "relay.no_credentials",
+            "relay: wanted the folder of credentials that its operator made, as `credentials` or in the terms, got "
+            "none",
         )
     from smc_dp.deploy.nats.carrier import NatsCarrier
     from smc_dp.deploy.nats.subjects import RelayPlaces
@@ -161,10 +167,21 @@ def _participant(study: JointStudy, signer: Signer, files: SiteFiles) -> tuple[s
     """Who this site is in the study, and where its state is."""
     names = [name for name, key in study.identities.items() if key == signer.public]
     if not names:
-        raise InputError(f"key: {files.key} is of nobody in the study, wanted that of {', '.join(study.names)}")
+        raise InputError(
+            "key.of_nobody",
+            "key: {key} is of nobody in the study, wanted that of {names}",
+            key=str(files.key),
+            names=study.names,
+        )
     if (names[0] in study.parties) != (files.ledger is not None):
         command = "join" if names[0] in study.parties else "serve"
-        raise InputError(f"key: {files.key} is that of {names[0]}, who takes part by `smc-dp {command}`")
+        raise InputError(
+            "key.other_command",
+            "key: {key} is that of {name}, who takes part by `smc-dp {command}`",
+            key=str(files.key),
+            name=names[0],
+            command=command,
+        )
     return names[0], files.state or paths.state_folder(files.study, names[0])
 
 
@@ -174,7 +191,13 @@ def _member(study: JointStudy, fit: Fit, name: str, signer: Signer, files: SiteF
     own = Approval.read(path)
     own.check(study)
     if own.name != name:
-        raise InputError(f"approval {path}: is that of {own.name}, wanted that of {name}")
+        raise InputError(
+            "approval.of_another",
+            "approval {path}: is that of {got}, wanted that of {wanted}",
+            path=str(path),
+            got=own.name,
+            wanted=name,
+        )
     return Member(study, name, signer, own, None if fit.agreement is None else fit.agreement.auxiliary)
 
 
@@ -182,7 +205,7 @@ def _business(member: Member, fit: Fit, files: SiteFiles, out: Path) -> Business
     if member.name == CURATOR_NAME:
         return KeeperBusiness(member, out, files.views)
     if fit.own is None or files.ledger is None:
-        raise InputError("data, ledger: a party needs both, got none")
+        raise InputError("party.no_data_or_ledger", "data, ledger: a party needs both, got none")
     return PartyBusiness(member, fit.own.rows, fit.own.table, OwnLedger(files.ledger), out, files.views)
 
 
@@ -202,5 +225,5 @@ def _first_line(path: Path | None) -> str | None:
         return None
     lines = reading.read_file(path, _LONGEST_PASSPHRASE).decode(errors="replace").splitlines()
     if not lines or not lines[0]:
-        raise InputError(f"passphrase {path}: has no first line")
+        raise InputError("passphrase.empty", "passphrase {path}: has no first line", path=str(path))
     return lines[0]

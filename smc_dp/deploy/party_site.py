@@ -54,8 +54,10 @@ class PartyBusiness:
         """
         if not resumed and self.ledger.has(session.id):
             raise InputError(
-                f"ledger {self.ledger.path}: was charged for this session before, by a state that is not here: a "
-                "session runs once, and running the study again takes new approvals"
+                "ledger.charged_by_another_state",
+                "ledger {path}: was charged for this session before, by a state that is not here: a session runs "
+                "once, and running the study again takes new approvals",
+                path=str(self.ledger.path),
             )
         as_read = self.rows if self.table is None else self.table
         if not over:
@@ -73,12 +75,12 @@ class PartyBusiness:
         """The record is what this site has seen, byte for byte as it is made; the release follows from it."""
         content = from_parcels(site.store.received())
         if content is None:
-            raise NoReleaseError("record: has not come")
+            raise NoReleaseError("record.missing", "record: has not come")
         said = as_documents(self.member.study, approvals)
         try:
             found = check_record(content, site.session, own_log(site), said, self._agreement.marks)
         except InputError as error:
-            raise NoReleaseError(str(error)) from None
+            raise NoReleaseError(error.fault) from None
         members = released_from(found, self.out, site, self._agreement, said, self.member.study.content)
         if self.views is not None:
             write_own_view(self.views, site, self.member.signer, found)

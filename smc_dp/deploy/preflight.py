@@ -129,7 +129,11 @@ def participant(study: JointStudy, public: bytes) -> str:
     for name, key in study.identities.items():
         if key == public:
             return name
-    raise InputError(f"key: belongs to the public key {public.hex()}, which nobody has in the study")
+    raise InputError(
+        "key.not_in_study",
+        "key: belongs to the public key {public_key}, which nobody has in the study",
+        public_key=public.hex(),
+    )
 
 
 def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRows:
@@ -139,7 +143,7 @@ def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRo
     """
     table = read_table(path, f"data {path}", form=form)
     if not table.rows:
-        raise InputError(f"{table.source}: has no rows, wanted at least one")
+        raise InputError("table.no_rows", "{source}: has no rows, wanted at least one", source=table.source)
     label = _label(bounds)
     if found := faults(table, bounds, label):
         raise UnfitError(table.source, [fault.said(table.source) for fault in found])
@@ -153,7 +157,7 @@ def read_auxiliary(path: Path, bounds: Bounds) -> AuxiliaryRows:
 
 def _label(bounds: Bounds) -> str:
     if bounds.label is None:
-        raise InputError("bounds: wanted the column of classes as [bounds.label] column, got none")
+        raise InputError("bounds.no_label", "bounds: wanted the column of classes as [bounds.label] column, got none")
     return bounds.label
 
 

@@ -44,7 +44,12 @@ def own_view(
     try:
         view = made_afterwards(session, name, signer, seed, inputs, record.envelopes, record.marks_of(name))
     except ProtocolError as error:
-        raise InputError(f"view of {name}: does not follow from its seed, its inputs and the record: {error}") from None
+        raise InputError(
+            "view.does_not_follow",
+            "view of {name}: does not follow from its seed, its inputs and the record: {error}",
+            name=name,
+            error=str(error),
+        ) from None
     return view.dumps(session)
 
 
@@ -72,7 +77,7 @@ def value_in(site: Site, published: Mapping[str, Any]) -> Any:
     try:
         return by_protocol.value_of(site.session, published)
     except ValueError as error:
-        raise NoReleaseError(f"there is no release: {error}") from None
+        raise NoReleaseError("release.no_value", "there is no release: {why}", why=str(error)) from None
 
 
 def as_documents(study: JointStudy, approvals: Mapping[str, Approval]) -> list[dict[str, str]]:
@@ -97,9 +102,9 @@ def from_parcels(parcels: Sequence[Parcel]) -> bytes | None:
         try:
             number, count, piece = cbor2.loads(parcel.body, max_depth=2)
         except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError):
-            raise NoReleaseError("record: what came of it is not a part of one") from None
+            raise NoReleaseError("record.no_piece", "record: what came of it is not a part of one") from None
         if number != parcel.number or type(count) is not int or total not in (None, count) or type(piece) is not bytes:
-            raise NoReleaseError("record: what came of it is not a part of one")
+            raise NoReleaseError("record.no_piece", "record: what came of it is not a part of one")
         total, pieces[number] = count, piece
     if total is None or len(pieces) < total:
         return None
@@ -120,10 +125,14 @@ def write_release(
     outcome = by_protocol.published_outcome(site.session, published, value, record, tuple(gone))
     release = run_folder.make(outcome, agreement, PLAIN)
     if outcome.execution is None:
-        raise NoReleaseError("there is no release: nothing was executed")
+        raise NoReleaseError("release.nothing_executed", "there is no release: nothing was executed")
     if folder.exists():  # made before a crash
         if not run_folder.holds(folder, release, outcome.execution, study):
-            raise InputError(f"run folder {folder}: holds another release, wanted a new folder")
+            raise InputError(
+                "folder.other_release",
+                "run folder {folder}: holds another release, wanted a new folder",
+                folder=str(folder),
+            )
     else:
         run_folder.write(folder, release, outcome.execution, study)
     return outcome.execution.members
@@ -152,6 +161,6 @@ def write_own_view(folder: Path, site: Site, signer: Signer, record: Recorded) -
     if folder.exists():  # made before a crash
         return
     if site.first_seed is None:
-        raise InputError("views: wanted from the beginning, when the role's first seed could be kept")
+        raise InputError("views.too_late", "views: wanted from the beginning, when the role's first seed could be kept")
     view = own_view(site.session, site.name, signer, site.first_seed, site.actor.inputs, record)
     write_folder(folder, {f"{site.session.names.index(site.name) + 1}.view": [view]}, 0o700)

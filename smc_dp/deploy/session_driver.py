@@ -206,7 +206,12 @@ class Participation:
                 approval = Approval.decode(parcel.body)
                 approval.check(self.member.study)
                 if approval.name != parcel.sender:
-                    raise InputError(f"an approval of {approval.name} came as one of {parcel.sender}")
+                    raise InputError(
+                        "approval.other_sender",
+                        "an approval of {name} came as one of {sender}",
+                        name=approval.name,
+                        sender=parcel.sender,
+                    )
                 found[approval.name] = approval
         return found
 
@@ -224,8 +229,10 @@ class Participation:
             last = self._reached(partial(self._carrier.last, to, lane))
             if last is not None and have.get(last.key) != last.digest:
                 raise StoreError(
-                    f"the relay has {told(last)}, which this state has not sent: an old state may not go on, and "
-                    "another approval needs a relay that was opened anew"
+                    "state.older_than_relay",
+                    "the relay has {parcel}, which this state has not sent: an old state may not go on, and "
+                    "another approval needs a relay that was opened anew",
+                    parcel=told(last),
                 )
             newest = -1 if last is None else last.number
             lost = [p for p in outgoing if (p.to, p.lane) == (to, lane) and p.number > newest]
@@ -256,7 +263,9 @@ class Participation:
             keeps_seed=self._keeps_seed, clock=self._clock, observer=self._observer,
         )  # fmt: skip
         if self._keeps_seed and site.first_seed is None:
-            raise InputError("views: wanted from the beginning, when the role's first seed could be kept")
+            raise InputError(
+                "views.too_late", "views: wanted from the beginning, when the role's first seed could be kept"
+            )
         self._listen(session.id, self._store.received())
         self._end_with_others(site)
         site.step()
@@ -349,7 +358,11 @@ class Participation:
     def _is_late(self, patience: float) -> bool:
         event, now = float(self._store.facts()["event"]), self._clock()
         if now < event - _CLOCK_SLACK:
-            raise StoreError(f"the clock stands {event - now:.0f} seconds before the last commit: set it right")
+            raise StoreError(
+                "clock.set_back",
+                "the clock stands {seconds:.0f} seconds before the last commit: set it right",
+                seconds=event - now,
+            )
         return now - event > patience
 
     def _exchange(self, patience: float) -> list[Parcel]:

@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from protocols.crypto.identity import Signer
-from smc_dp.core.errors import InputError, one_line
+from smc_dp.core.errors import Fault, InputError, one_line
 from smc_dp.core.writing import sync
 from smc_dp.deploy.frame import Parcel
 
@@ -57,7 +57,9 @@ class Seal:
         try:
             return self._aead.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound)
         except (InvalidTag, ValueError):
-            raise InputError("does not open: it was sealed under another key or passphrase, or changed") from None
+            raise InputError(
+                "state.does_not_open", "does not open: it was sealed under another key or passphrase, or changed"
+            ) from None
 
 
 def _stretched(passphrase: str, salt: bytes) -> bytes:
@@ -66,7 +68,7 @@ def _stretched(passphrase: str, salt: bytes) -> bytes:
 
 DATABASE, LOCK, COUNTER_ENDING = "site.db", "site.lock", ".counter"
 _WAIT = 30.0
-_SECOND = "another process works on this state: stop one of them"
+_SECOND = Fault("state.in_use", "another process works on this state: stop one of them")
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE seal (salt BLOB NOT NULL, proof BLOB NOT NULL) STRICT;
@@ -221,7 +223,12 @@ class SiteStore:
     def _replace(self, execute: Callable[..., sqlite3.Cursor], kept: KeptState) -> None:
         """The new state for the one that this process knows as the newest, and for no other."""
         if kept.counter != self._counter + 1:
-            raise StoreError(f"state {kept.counter} does not follow {self._counter}")
+            raise StoreError(
+                "state.does_not_follow",
+                "state {counter} does not follow {newest}",
+                counter=kept.counter,
+                newest=self._counter,
+            )
         sealed = self._seal.seal(kept.content, self._bound + b" %d" % kept.counter)
         execute("INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (kept.counter, sealed))
 
@@ -242,8 +249,12 @@ class SiteStore:
         if found not in (counted, counted + 1):
             said = f"says that {counted} is the newest" if self._counter_file.exists() else "is not there"
             raise StoreError(
-                f"the state has number {found}, and {self._counter_file} {said}: an old state may not go on, for it "
-                "would answer the same question twice"
+                "state.not_the_newest",
+                "the state has number {number}, and {file} {said}: an old state may not go on, for it would answer "
+                "the same question twice",
+                number=found,
+                file=str(self._counter_file),
+                said=said,
             )
         if found > counted:
             self._count(found)
@@ -254,7 +265,7 @@ class SiteStore:
             return 0
         text = self._counter_file.read_text().strip()
         if not (text.isascii() and text.isdigit() and len(text) < 16):
-            raise StoreError(f"{self._counter_file}: wanted the number of a state")
+            raise StoreError("state.no_counter", "{file}: wanted the number of a state", file=str(self._counter_file))
         return int(text)
 
     def _prepare(self, purpose: Mapping[str, str], signer: Signer, passphrase: str | None) -> None:
@@ -273,7 +284,9 @@ class SiteStore:
         for name, value in purpose.items():
             row = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
             if row is None or json.loads(row[0]) != value:
-                raise StoreError(f"belongs to another {name}: give another folder for the state")
+                raise StoreError(
+                    "state.of_another", "belongs to another {purpose}: give another folder for the state", purpose=name
+                )
 
     def _parcels(self, statement: str) -> list[Parcel]:
         with self._reported():
@@ -293,9 +306,15 @@ class SiteStore:
     def _reported(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError, InputError) as error:
-            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise StoreError(f"state {self.path}: {one_line(why)}") from None
+        except InputError as error:
+            raise StoreError(error.fault.within(f"state {self.path}")) from None
+        except (sqlite3.Error, OSError) as error:
+            raise _unusable(self.path, error) from None
+
+
+def _unusable(path: Path, error: Exception) -> StoreError:
+    why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return StoreError("state.unusable", "state {path}: {why}", path=str(path), why=one_line(why))
 
 
 def _connected(path: Path, wait: float) -> sqlite3.Connection:
@@ -328,7 +347,7 @@ def standing(folder: Path) -> dict[str, Any]:
     """The facts that a site's folder holds, while its program runs or not; nothing secret is among them."""
     path = folder / DATABASE
     if not path.is_file():
-        raise StoreError(f"state {folder}: there is none")
+        raise StoreError("state.missing", "state {folder}: there is none", folder=str(folder))
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=_WAIT)
         try:
@@ -336,4 +355,4 @@ def standing(folder: Path) -> dict[str, Any]:
         finally:
             connection.close()
     except (sqlite3.Error, ValueError) as error:
-        raise StoreError(f"state {path}: {one_line(str(error))}") from None
+        raise _unusable(path, error) from None

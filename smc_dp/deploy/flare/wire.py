@@ -39,7 +39,9 @@ def several(data: bytes, *kinds: type) -> list[Any]:
             return list(parts)
     except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError):
         pass
-    raise CarrierError("what came through FLARE is not what a site and a relay write to each other")
+    raise CarrierError(
+        "relay.malformed_message", "what came through FLARE is not what a site and a relay write to each other"
+    )
 
 
 def _is(kind: type, part: object) -> bool:
@@ -50,7 +52,9 @@ def _is(kind: type, part: object) -> bool:
 def row(data: bytes, *kinds: type) -> list[Any]:
     """The array of one part of each kind; CarrierError for anything else."""
     if len(parts := several(data, *kinds)) != len(kinds):
-        raise CarrierError("what came through FLARE is not what a site and a relay write to each other")
+        raise CarrierError(
+            "relay.malformed_message", "what came through FLARE is not what a site and a relay write to each other"
+        )
     return parts
 
 
@@ -59,7 +63,7 @@ def parcel(data: bytes) -> Parcel:
     try:
         return Parcel.decode(data)
     except InputError as error:
-        raise CarrierError(str(error)) from None
+        raise CarrierError(error.fault) from None
 
 
 def heaps(parcels: Sequence[Parcel]) -> Iterator[bytes]:

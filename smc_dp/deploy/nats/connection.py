@@ -44,7 +44,11 @@ def relay_address(relay: str) -> tuple[str, int]:
     """Host and port in an address such as `tls://relay.example.org:4222`; InputError for anything else."""
     found = relay_host(relay, _SCHEMES, DEFAULT_PORT)
     if found is None:
-        raise InputError(f"relay: wanted an address such as tls://relay.example.org:4222, got {shown(relay)}")
+        raise InputError(
+            "relay.no_nats_address",
+            "relay: wanted an address such as tls://relay.example.org:4222, got {got}",
+            got=shown(relay),
+        )
     return found
 
 
@@ -53,7 +57,9 @@ def check_library() -> None:
     try:
         import nats  # noqa: F401
     except ImportError:
-        raise InputError("relay: a NATS server needs the library nats-py: pip install 'smc-dp[nats]'") from None
+        raise InputError(
+            "relay.no_nats_library", "relay: a NATS server needs the library nats-py: pip install 'smc-dp[nats]'"
+        ) from None
 
 
 class RelayConnection:
@@ -86,22 +92,41 @@ class RelayConnection:
             except ssl.SSLError as error:
                 self._drop()
                 raise CarrierError(
-                    f"relay {self._relay}: its certificate and ours do not fit: {_said(error)}"
+                    "relay.other_certificate",
+                    "relay {relay}: its certificate and ours do not fit: {why}",
+                    relay=self._relay,
+                    why=_said(error),
                 ) from None
             except APIError as error:
-                raise CarrierError(f"relay {self._relay}: refused: {_said(error)}") from None
+                raise CarrierError(
+                    "relay.refused", "relay {relay}: refused: {why}", relay=self._relay, why=_said(error)
+                ) from None
             except TimeoutError:
                 if _FORBIDDEN in self._complaint:
-                    raise CarrierError(f"relay {self._relay}: {_NOT_OURS} ({self._complaint})") from None
+                    raise CarrierError(
+                        "relay.not_ours",
+                        "relay {relay}: {why} ({complaint})",
+                        relay=self._relay,
+                        why=_NOT_OURS,
+                        complaint=self._complaint,
+                    ) from None
                 reason = self._complaint or "no answer: perhaps the study was not opened there"
             except (Error, OSError, json.JSONDecodeError) as error:
                 reason = self._complaint or _said(error)
             self._drop()
             if _UNKNOWN in reason.lower():
-                raise CarrierError(f"relay {self._relay}: does not know our certificate")
+                raise CarrierError(
+                    "relay.unknown_certificate", "relay {relay}: does not know our certificate", relay=self._relay
+                )
             if time.monotonic() + _PAUSE >= until:
                 hint = _PERHAPS if any(ended in reason.lower() for ended in _ENDED) else ""
-                raise CarrierError(f"relay {self._relay}: cannot be reached: {reason}{hint}")
+                raise CarrierError(
+                    "relay.not_reached",
+                    "relay {relay}: cannot be reached: {why}{hint}",
+                    relay=self._relay,
+                    why=reason,
+                    hint=hint,
+                )
             time.sleep(_PAUSE)
 
     def close(self) -> None:
@@ -187,7 +212,12 @@ def _context(credentials: Path) -> ssl.SSLContext:
         context.minimum_version = ssl.TLSVersion.TLSv1_3
         context.load_cert_chain(credentials / CERTIFICATE_FILE, credentials / KEY_FILE)
     except (ssl.SSLError, OSError) as error:
-        raise InputError(f"credentials {credentials}: cannot be used: {_said(error)}") from None
+        raise InputError(
+            "credentials.unusable",
+            "credentials {credentials}: cannot be used: {why}",
+            credentials=str(credentials),
+            why=_said(error),
+        ) from None
     return context
 
 
