@@ -10,6 +10,7 @@ written after the commit and before anything leaves, so a state may be one ahead
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -27,8 +28,10 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from protocols.crypto.identity import Signer
+from smc_dp.core.database import open_database
 from smc_dp.core.errors import Fault, InputError, one_line
 from smc_dp.core.writing import sync
+from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Parcel
 
 SALT_BYTES = 32
@@ -270,8 +273,7 @@ class SiteStore:
 
     def _prepare(self, purpose: Mapping[str, str], signer: Signer, passphrase: str | None) -> None:
         connection = self._connection
-        for setting in ("trusted_schema = OFF", "journal_mode = DELETE", "synchronous = EXTRA", "secure_delete = ON"):
-            connection.execute(f"PRAGMA {setting}")
+        connection.execute("PRAGMA secure_delete = ON")
         if not connection.execute("SELECT name FROM sqlite_master WHERE name = 'seal'").fetchone():
             salt = secrets.token_bytes(SALT_BYTES)
             connection.executescript(f"BEGIN; {_SCHEMA}")
@@ -280,7 +282,6 @@ class SiteStore:
             for name, value in purpose.items():
                 connection.execute("INSERT INTO facts VALUES (?, ?)", (name, json.dumps(value)))
             connection.execute("COMMIT")
-            sync(self.path.parent)
         for name, value in purpose.items():
             row = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
             if row is None or json.loads(row[0]) != value:
@@ -312,26 +313,34 @@ class SiteStore:
             raise _unusable(self.path, error) from None
 
 
+def open_store(folder: Path, approval: Approval, signer: Signer, counters: Path, passphrase: str | None) -> SiteStore:
+    """Open the store of this approval: for no other study, participant or run."""
+    digest = hashlib.sha256(approval.encode()).hexdigest()
+    purpose = {"study": approval.study, "participant": approval.name, "approval": digest}
+    return SiteStore(folder, counters, purpose, signer, passphrase)
+
+
 def _unusable(path: Path, error: Exception) -> StoreError:
     why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return StoreError("state.unusable", "state {path}: {why}", path=str(path), why=one_line(why))
 
 
 def _connected(path: Path, wait: float) -> sqlite3.Connection:
-    """The database in this file, which nobody else may read if it is new."""
+    """Open the database in this file, which nobody else may read if it is new."""
     if not path.exists():
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    return sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+    return open_database(path, wait)
 
 
 def _locked(path: Path) -> sqlite3.Connection:
     """An empty database that nobody else can lock while this connection lives; the system frees it by itself."""
-    connection = _connected(path, 0)
-    try:
-        connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError:
-        connection.close()
-        raise StoreError(_SECOND) from None
+    with ExitStack() as opened:
+        try:
+            connection = opened.enter_context(closing(_connected(path, 0)))
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
+            raise StoreError(_SECOND) from None
+        opened.pop_all()
     return connection
 
 
@@ -349,10 +358,7 @@ def standing(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise StoreError("state.missing", "state {folder}: there is none", folder=str(folder))
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=_WAIT)
-        try:
+        with closing(open_database(path, _WAIT)) as connection:
             return {name: json.loads(value) for name, value in connection.execute("SELECT name, value FROM facts")}
-        finally:
-            connection.close()
     except (sqlite3.Error, ValueError) as error:
         raise _unusable(path, error) from None
