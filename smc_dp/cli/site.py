@@ -81,13 +81,8 @@ def join(
     """
     from smc_dp.deploy.join import SiteFiles
 
-    return _take_part(
-        SiteFiles(
-            study_file, key, terms, data, ledger, out, approval, state, counters, views, credentials, auxiliary,
-            passphrase_file,
-        ),
-        as_json,
-    )  # fmt: skip
+    own = (terms, data, ledger, out, approval, state, counters, views, credentials, auxiliary, passphrase_file)
+    return _take_part(study_file, SiteFiles(key, *own), as_json)
 
 
 def serve(
@@ -115,13 +110,8 @@ def serve(
     """
     from smc_dp.deploy.join import SiteFiles
 
-    return _take_part(
-        SiteFiles(
-            study_file, key, terms, None, None, out, approval, state, counters, views, credentials, auxiliary,
-            passphrase_file,
-        ),
-        as_json,
-    )  # fmt: skip
+    own = (terms, None, None, out, approval, state, counters, views, credentials, auxiliary, passphrase_file)
+    return _take_part(study_file, SiteFiles(key, *own), as_json)
 
 
 def status(study_file: StudyPath, state: State = None, as_json: AsJson = False) -> None:
@@ -152,12 +142,12 @@ def status(study_file: StudyPath, state: State = None, as_json: AsJson = False) 
         print(screen.fold(standing.words(), "  "))
 
 
-def _take_part(files: SiteFiles, as_json: bool) -> int:
+def _take_part(study_file: Path, files: SiteFiles, as_json: bool) -> int:
     from smc_dp.deploy.join import take_part
     from smc_dp.run import words
 
     warn_exposed([files.key])
-    ended = take_part(files, _silent if as_json else _hear)
+    ended = take_part(study_file, files, _silent if as_json else _hear)
     if as_json:
         print(json.dumps(ended.as_dict()))
     elif ended.end == "released":

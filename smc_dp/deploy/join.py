@@ -15,16 +15,16 @@ from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Rows
-from smc_dp.deploy import paths
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.curator_site import KeeperBusiness
 from smc_dp.deploy.frame import Carrier, CarrierError, Parcel
 from smc_dp.deploy.party_site import PartyBusiness
-from smc_dp.deploy.preflight import Fit, OwnFiles, look
-from smc_dp.deploy.session_driver import Business, Hear, Member, Participation
+from smc_dp.deploy.paths import approval_file, counter_folder, state_folder
+from smc_dp.deploy.preflight import OwnFiles, OwnRows, look, participant
+from smc_dp.deploy.session_driver import Hear, Member, Participation
 from smc_dp.deploy.site import charge_in
 from smc_dp.deploy.status_message import Notice
-from smc_dp.deploy.store import DATABASE, StoreError
+from smc_dp.deploy.store import DATABASE, StoreError, open_store
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
 from smc_dp.run import folder as run_folder
@@ -69,13 +69,12 @@ _LONGEST_PASSPHRASE = 1 << 12
 
 @dataclass(frozen=True)
 class SiteFiles:
-    """All that a site has of a study, by where it is; what is None has its usual place, or is not there.
+    """Files of a site in a study, beside the study; what is None has its usual place, or is not there.
 
-    A party has a `ledger` and `terms`, and `data` unless the terms name them. Charlie has none of these, and an `out`.
-    `views`: a folder to make for the own view.
+    A party has a `ledger` and `terms`, and `data` unless the terms name them. The curator has none of these, and an
+    `out`. `views`: a folder to make for the own view.
     """
 
-    study: Path
     key: Path
     terms: Path | None = None
     data: Path | None = None
@@ -127,28 +126,37 @@ class Part:
         }
 
 
-def take_part(files: SiteFiles, hear: Hear, carrier: OpenCarrier = open_carrier) -> Part:
-    """Everything from the first look at the files to the settled book; begun again, it goes on where it stood.
+def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarrier = open_carrier) -> Part:
+    """Take part in a study from the first look at the files to the settled ledger; called again, go on from there.
 
     Raises InputError, after the others were told by a code, for what does not fit; nothing has been charged then.
     """
-    study, signer = JointStudy.read(files.study), identities.read_key(files.key)
+    study, signer = JointStudy.read(study_file), identities.read_key(files.key)
     terms = None if files.terms is None else OwnTerms.read(files.terms)
-    name, folder = _participant(study, signer, files)
+    name = participant(study, signer.public)
+    if (name in study.parties) != (files.ledger is not None):
+        raise InputError(
+            "key.other_command",
+            "key: {key} is that of {name}, who takes part by `smc-dp {command}`",
+            key=str(files.key),
+            name=name,
+            command="join" if name in study.parties else "serve",
+        )
+    folder = files.state or state_folder(study_file, name)
     begun = (folder / DATABASE).exists()
-    fit = look(study, signer.public, terms, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
+    fit = look(study, name, terms, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
     credentials = files.credentials or (None if terms is None else terms.credentials_path)
     with closing(carrier(study, name, credentials)) as way:
         try:
-            fit.require(f"study {files.study}")
-            member = _member(study, fit, name, signer, files)
-            out = files.out or folder / "run"
-            business = _business(member, fit, files, out)
+            agreement = fit.require(f"study {study_file}")
+            approval = _own_approval(files.approval or approval_file(study_file, name), study, name)
+            member = Member(study, name, signer, approval, agreement)
+            business = _business(member, fit.own, files, folder)
         except InputError:
             _say_refused(study, name, signer, way, hear)
             raise
-        counters = files.counters or paths.counters()
-        with closing(paths.opened(folder, member.approval, signer, counters, _first_line(files.passphrase))) as store:
+        counters = files.counters or counter_folder()
+        with closing(open_store(folder, approval, signer, counters, _first_line(files.passphrase))) as store:
             hear(f"{name} takes part in study {study.digest}; its state is in {folder}")
             taking_part = Participation(member, store, way, business, hear=hear, keeps_seed=files.views is not None)
             try:
@@ -160,34 +168,11 @@ def take_part(files: SiteFiles, hear: Hear, carrier: OpenCarrier = open_carrier)
             facts = store.facts()
     charged = bool(charge_in(facts).standing)
     rows = None if fit.own is None else fit.own.rows
-    return Part(name, study.digest, end, facts.get("why", ""), charged, out, rows)
+    return Part(name, study.digest, end, facts.get("why", ""), charged, business.out, rows)
 
 
-def _participant(study: JointStudy, signer: Signer, files: SiteFiles) -> tuple[str, Path]:
-    """Who this site is in the study, and where its state is."""
-    names = [name for name, key in study.identities.items() if key == signer.public]
-    if not names:
-        raise InputError(
-            "key.of_nobody",
-            "key: {key} is of nobody in the study, wanted that of {names}",
-            key=str(files.key),
-            names=study.names,
-        )
-    if (names[0] in study.parties) != (files.ledger is not None):
-        command = "join" if names[0] in study.parties else "serve"
-        raise InputError(
-            "key.other_command",
-            "key: {key} is that of {name}, who takes part by `smc-dp {command}`",
-            key=str(files.key),
-            name=names[0],
-            command=command,
-        )
-    return names[0], files.state or paths.state_folder(files.study, names[0])
-
-
-def _member(study: JointStudy, fit: Fit, name: str, signer: Signer, files: SiteFiles) -> Member:
-    """Who takes part, with its own approval of the study."""
-    path = files.approval or paths.approval_file(files.study, name)
+def _own_approval(path: Path, study: JointStudy, name: str) -> Approval:
+    """Return the participant's own approval of the study."""
     own = Approval.read(path)
     own.check(study)
     if own.name != name:
@@ -198,15 +183,16 @@ def _member(study: JointStudy, fit: Fit, name: str, signer: Signer, files: SiteF
             got=own.name,
             wanted=name,
         )
-    return Member(study, name, signer, own, None if fit.agreement is None else fit.agreement.auxiliary)
+    return own
 
 
-def _business(member: Member, fit: Fit, files: SiteFiles, out: Path) -> Business:
+def _business(member: Member, own: OwnRows | None, files: SiteFiles, folder: Path) -> KeeperBusiness | PartyBusiness:
+    out = files.out or folder / "run"
     if member.name == CURATOR_NAME:
         return KeeperBusiness(member, out, files.views)
-    if fit.own is None or files.ledger is None:
+    if own is None or files.ledger is None:
         raise InputError("party.no_data_or_ledger", "data, ledger: a party needs both, got none")
-    return PartyBusiness(member, fit.own.rows, fit.own.table, OwnLedger(files.ledger), out, files.views)
+    return PartyBusiness(member, own.rows, own.table, OwnLedger(files.ledger), out, files.views)
 
 
 def _say_refused(study: JointStudy, name: str, signer: Signer, carrier: Carrier, hear: Hear) -> None:

@@ -27,7 +27,7 @@ from smc_dp.deploy.site import Site, charge_in, misfit, sorted_out, told
 from smc_dp.deploy.status_message import Notice
 from smc_dp.deploy.store import Store, StoreError
 from smc_dp.deploy.study import JointStudy
-from smc_dp.run.auxiliary import AuxiliaryRows
+from smc_dp.run.agreement import Agreement
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import AtSite, SiteCoins
 
@@ -45,18 +45,18 @@ Hear = Callable[[str], None]
 
 @dataclass(frozen=True, repr=False)
 class Member:
-    """Who takes part in a study, with its own approval of it. `auxiliary`: the study's public rows, if it has any."""
+    """Who takes part in a study, with its own approval of it, and what a run of the study agrees on."""
 
     study: JointStudy
     name: str
     signer: Signer
     approval: Approval
-    auxiliary: AuxiliaryRows | None = None
+    agreement: Agreement
 
     @property
     def ends_for_all(self) -> frozenset[str]:
         """Whose word ends the session for everybody: Charlie's, where parties may vanish, and else anybody's."""
-        if self.study.agreement(self.auxiliary).terms.can_lose_parties:
+        if self.agreement.terms.can_lose_parties:
             return frozenset({CURATOR_NAME})
         return frozenset(self.study.names)
 
@@ -251,7 +251,7 @@ class Participation:
 
     def _opened(self, approvals: Mapping[str, Approval]) -> Site:
         study, name = self.member.study, self.member.name
-        session = study.session(approvals, self.member.auxiliary)
+        session = study.session(approvals, self.member.agreement.auxiliary)
         facts = self._store.facts()
         over, resumed = bool(facts.get("end") or facts.get("done")), facts.get("session") == session.id.hex()
         if not resumed:

@@ -77,25 +77,26 @@ class SitePlace(Document):
     passphrase: str | None = None
 
 
-def site_files(local: Path, study: str, site: str) -> SiteFiles:
-    """What the site wrote for this study; InputError, also where the study that it names is another one."""
+def site_files(local: Path, study: str, site: str) -> tuple[Path, SiteFiles]:
+    """Return the file of the study and the site's own files; raise InputError, also where the study is another one."""
     if not _FLARE_NAME.fullmatch(site):
         raise InputError(
             "flare.no_name", "wanted a name of FLARE's, letters, digits, - and _, got {got}", got=shown(site)
         )
     path = _own(local, study) / f"{site}.toml"
     found = read_document(SitePlace, path, "site")
-    files = SiteFiles(**{name: path.parent / value for name, value in found.model_dump(exclude_none=True).items()})
-    if (there := JointStudy.read(files.study).digest) != study:
+    files = {name: path.parent / value for name, value in found.model_dump(exclude_none=True).items()}
+    study_file = files.pop("study")
+    if (there := JointStudy.read(study_file).digest) != study:
         raise InputError(
             "job.other_study",
             "site {path}: study: {file} is {got}, and the job's is {wanted}",
             path=str(path),
-            file=str(files.study),
+            file=str(study_file),
             got=there[:16],
             wanted=study[:16],
         )
-    return files
+    return study_file, SiteFiles(**files)
 
 
 def _own(local: Path, study: object) -> Path:

@@ -193,7 +193,8 @@ def test_a_site_and_the_server_read_what_they_wrote(kit: Path, study: JointStudy
     assert relay.parcels == kit / "relay/local/smc_dp" / study.digest / "parcels"
     own = kit / "site-2/local/smc_dp" / study.digest
     (own / "study.toml").write_text(tomlkit.dumps(study.model_dump(by_alias=True, exclude_none=True)))
-    files = site_files(kit / "site-2/local", study.digest, "site-2")
+    study_file, files = site_files(kit / "site-2/local", study.digest, "site-2")
+    assert study_file == own / "study.toml"
     assert (files.key, files.terms, files.ledger) == (own / f"{SOUTH}.key", own / "own.toml", own / f"{SOUTH}.ledger")
     charlie = tomllib.loads((kit / f"site-4/local/smc_dp/{study.digest}/site-4.toml").read_text())
     assert {"terms", "ledger", "data"}.isdisjoint(charlie)
