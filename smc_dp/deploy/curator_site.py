@@ -54,8 +54,7 @@ class KeeperBusiness:
             content = b"".join(self._record(site, approvals, notices).chunks())
             site.store.commit(sending=as_parcels(site.study, content))
         found = read(content, site.session)
-        study = self.member.study
-        released_from(found, self.out, site, self.member.agreement, as_documents(study, approvals), study.content)
+        released_from(found, self.out, site, self.member, as_documents(self.member.study, approvals))
         if self.views is not None:
             write_own_view(self.views, site, self.member.signer, found)
 

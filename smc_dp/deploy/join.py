@@ -91,15 +91,16 @@ class SiteFiles:
 
 @dataclass(frozen=True)
 class Part:
-    """How the part of a site in a study ended: "released" or a code, why if it was not; `out` is its run folder.
+    """How the part of a site in a study ended: "released", or how else, with the sentence why and its code.
 
-    `rows`: those of the site, where it has some.
+    `out` is the site's run folder; `rows` are those of the site, where it has some.
     """
 
     name: str
     study: str
     end: str
     why: str
+    code: str
     charged: bool
     out: Path
     rows: Rows | None = field(default=None, repr=False, compare=False)
@@ -120,7 +121,7 @@ class Part:
         """Plain values for JSON."""
         out = str(self.out) if self.end == "released" else None
         return {
-            **{"name": self.name, "study": self.study, "end": self.end, "why": self.why},
+            **{"name": self.name, "study": self.study, "end": self.end, "why": self.why, "code": self.code},
             **{"charged": self.charged, "run": out},
             **({} if self.compared is None else {"own_rows": self.compared.as_dict()}),
         }
@@ -168,7 +169,8 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
             facts = store.facts()
     charged = bool(charge_in(facts).standing)
     rows = None if fit.own is None else fit.own.rows
-    return Part(name, study.digest, end, facts.get("why", ""), charged, business.out, rows)
+    why, code = facts.get("why", ""), facts.get("code", "")
+    return Part(name, study.digest, end, why, code, charged, business.out, rows)
 
 
 def _own_approval(path: Path, study: JointStudy, name: str) -> Approval:

@@ -32,8 +32,11 @@ class GapError(ProtocolError):
     """Something that `sender` sent is not there: what comes after it hangs in the air."""
 
     def __init__(self, sender: str) -> None:
-        said = "something that {sender} sent is not there, and later messages of it are"
-        super().__init__("chain.message_missing", said, sender=shown(sender))
+        super().__init__(
+            "chain.message_missing",
+            "something that {sender} sent is not there, and later messages of it are",
+            sender=shown(sender),
+        )
         self.sender = sender
 
 

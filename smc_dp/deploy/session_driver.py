@@ -20,10 +20,10 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import ProtocolError
 from protocols.runtime.desk import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Carrier, CarrierError, Lane, Parcel
-from smc_dp.deploy.site import Site, charge_in, misfit, sorted_out, told
+from smc_dp.deploy.site import Site, charge_in, misfit, reason, sorted_out, told
 from smc_dp.deploy.status_message import Notice
 from smc_dp.deploy.store import Store, StoreError
 from smc_dp.deploy.study import JointStudy
@@ -171,7 +171,7 @@ class Participation:
         try:
             found = self._approved()
         except InputError as error:
-            self._end_before("aborted", str(error))
+            self._end_before("aborted", error.fault)
             return
         missing = [name for name in self.member.study.names if name not in found]
         if not missing:
@@ -193,7 +193,7 @@ class Participation:
             self._reached(partial(self._carrier.taken, parcels))
             self._listen(b"", [parcel for parcel in fresh if parcel.lane == "refusal"])
         if self._has_heard_all(parcels) and self._is_late(patience):
-            self._end_before("deadline", f"no approvals of {', '.join(missing)}")
+            self._end_before("deadline", Fault("approvals.deadline", "no approvals of {names}", {"names": missing}))
 
     def _approved(self) -> dict[str, Approval]:
         """The approvals that are here; InputError for one that its participant did not sign.
@@ -215,8 +215,8 @@ class Participation:
                 found[approval.name] = approval
         return found
 
-    def _end_before(self, code: str, why: str) -> None:
-        self._store.commit(facts={"end": code, "why": why, "event": self._clock()})
+    def _end_before(self, code: str, fault: Fault) -> None:
+        self._store.commit(facts={"end": code, **reason(fault), "event": self._clock()})
 
     def _meet_relay(self) -> None:
         """What the relay has of us and we do not: our state is an old one, which may not go on. What the relay lacks, a
@@ -295,20 +295,21 @@ class Participation:
             if over:
                 self._business.released(site, self._given, self.notices)
         except ProtocolError as error:
-            site.close("deadline" if late else "aborted", str(error))
+            site.close("deadline" if late else "aborted", error.fault)
             return
         if over:
             self._store.commit(facts={"end": "released", "stage": "over", "waiting": []})
             _LOG.info("%s has the release", self.member.name)
         elif late:
             self._lapsed = True
-            self._store.commit(facts={"why": "the record has not come: the same command looks for it again"})
+            fault = Fault("record.not_here_yet", "the record has not come: the same command looks for it again")
+            self._store.commit(facts=reason(fault))
 
     def _end_with_others(self, site: Site) -> None:
         """Where others have ended the session, it ends here before the role goes on: what has not left stays here."""
         for name, notice in self.notices.items():
             if notice.code != "done" and name in self.member.ends_for_all and site.end is None:
-                site.ended_by_others(f"{name} ended the session: {notice.code}")
+                site.ended_by_others(name, notice.code)
 
     def _give_up_leavers(self, site: Site) -> None:
         """Charlie need not wait for a party that says itself that it goes on no longer."""

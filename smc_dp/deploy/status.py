@@ -15,7 +15,10 @@ from smc_dp.deploy.study import JointStudy
 
 @dataclass(frozen=True)
 class SiteStatus:
-    """One site's stage; whom it waits for, and until when (UTC, ISO 8601), if for anybody; how it ended, if it did."""
+    """One site's stage; whom it waits for, and until when (UTC, ISO 8601), if for anybody; how it ended, if it did.
+
+    `why` is a sentence, and `code` its code where it has one.
+    """
 
     name: str
     study: str
@@ -24,6 +27,7 @@ class SiteStatus:
     until: str | None
     end: str | None
     why: str
+    code: str
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -58,6 +62,5 @@ def site_status(study: JointStudy, folder: Path) -> SiteStatus:
     if facts.get("done") and not facts.get("end"):
         stage, waiting = "the end", ("the record",) if name != CURATOR_NAME else ("everybody's last letter",)
     until = datetime.fromtimestamp(float(facts.get("event", 0)) + patience, UTC).isoformat(timespec="seconds")
-    return SiteStatus(
-        name, study.digest, stage, waiting, until if waiting else None, facts.get("end"), str(facts.get("why", ""))
-    )
+    why, code = str(facts.get("why", "")), str(facts.get("code", ""))
+    return SiteStatus(name, study.digest, stage, waiting, until if waiting else None, facts.get("end"), why, code)

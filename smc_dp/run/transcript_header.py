@@ -16,7 +16,7 @@ from protocols.programs import Protocol
 from protocols.runtime.protocol import Limits
 from protocols.runtime.session import FORMAT, SESSION_BYTES, Session
 from smc_dp.core import reading
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, FieldValue, InputError, shown
 
 APPROVALS = "approvals"
 """Where line 0 has them, if those who took part approved of a study."""
@@ -31,17 +31,14 @@ def read_head(text: bytes, where: str) -> dict[str, Any]:
     """The JSON object on line 0 of the record `where`; InputError for another wire format than this program's."""
     head = reading.parse_object(text, f"{where} line 0")
     if "format" not in head:
-        raise InputError(
-            "transcript.no_format",
-            "{where}: states no wire format, this program reads {wanted}",
-            where=where,
-            wanted=FORMAT,
+        raise _refused(
+            where, "transcript.no_format", "states no wire format, this program reads {wanted}", wanted=FORMAT
         )
     if type(head["format"]) is not int or head["format"] != FORMAT:
-        raise InputError(
+        raise _refused(
+            where,
             "transcript.other_format",
-            "{where}: has wire format {got}, this program reads {wanted}",
-            where=where,
+            "has wire format {got}, this program reads {wanted}",
             got=shown(head["format"]),
             wanted=FORMAT,
         )
@@ -69,17 +66,19 @@ def read_session(head: Mapping[str, Any], where: str) -> tuple[Protocol, Session
     except LocalError as error:
         raise InputError("transcript.no_session", "{where}: {why}", where=where, why=str(error)[:_SHOWN]) from None
     except UnicodeEncodeError:
-        raise InputError(
-            "transcript.no_characters", "{where}: holds a text that is no text of characters", where=where
-        ) from None
+        raise _refused(where, "transcript.no_characters", "holds a text that is no text of characters") from None
+
+
+def _refused(where: str, code: str, template: str, **fields: FieldValue) -> InputError:
+    return InputError(Fault(code, template, fields, f"{where}: "))
 
 
 def _protocol(where: str, name: object, version: object) -> Protocol:
     if not isinstance(name, str) or type(version) is not int:
-        raise InputError(
+        raise _refused(
+            where,
             "transcript.no_protocol",
-            "{where}: wanted a protocol's name and version, got {got} and {version}",
-            where=where,
+            "wanted a protocol's name and version, got {got} and {version}",
             got=shown(name),
             version=shown(version),
         )
@@ -107,16 +106,14 @@ def refuse_beyond(where: str, parameters: Mapping[str, Any], limits: Limits) -> 
             continue
         least = 0 if name in limits.may_be_zero else 1
         if type(parameters.get(name)) is not int or not least <= parameters[name] <= most:
-            raise InputError(
+            raise _refused(
+                where,
                 "parameters.out_of_range",
-                "{where}: {name}: wanted {wanted} to {most}, got {got}",
-                where=where,
+                "{name}: wanted {least} to {most}, got {got}",
                 name=name,
-                wanted=least,
+                least=least,
                 most=most,
                 got=shown(parameters.get(name)),
             )
     if len(reading.texts(f"{where}: parties", parameters.get("parties"))) > limits.parties:
-        raise InputError(
-            "parameters.too_many_parties", "{where}: wanted at most {most} parties", where=where, most=limits.parties
-        )
+        raise _refused(where, "parameters.too_many_parties", "wanted at most {most} parties", most=limits.parties)

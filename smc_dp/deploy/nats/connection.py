@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from smc_dp.core.errors import InputError, one_line, shown
+from smc_dp.core.errors import Fault, FieldValue, InputError, one_line, shown
 from smc_dp.core.reading import plain_file
 from smc_dp.deploy.fields import relay_host
 from smc_dp.deploy.frame import CarrierError
@@ -36,7 +36,6 @@ _PAUSE = 0.2
 _FORBIDDEN, _UNKNOWN = "permissions violation", "authorization violation"
 _ENDED = ("broken pipe", "connection reset")  # what is seen instead where a letter was on its way
 _PERHAPS = "; so ends a relay that does not know our certificate"
-_NOT_OURS = "refused: these credentials are another site's, or of another study"
 _Answer = TypeVar("_Answer")
 
 
@@ -91,23 +90,16 @@ class RelayConnection:
                     return self._runner.run(self._over_a_living_one(work))
             except ssl.SSLError as error:
                 self._drop()
-                raise CarrierError(
-                    "relay.other_certificate",
-                    "relay {relay}: its certificate and ours do not fit: {why}",
-                    relay=self._relay,
-                    why=_said(error),
+                raise self._failed(
+                    "relay.other_certificate", "its certificate and ours do not fit: {why}", why=_said(error)
                 ) from None
             except APIError as error:
-                raise CarrierError(
-                    "relay.refused", "relay {relay}: refused: {why}", relay=self._relay, why=_said(error)
-                ) from None
+                raise self._failed("relay.refused", "refused: {why}", why=_said(error)) from None
             except TimeoutError:
                 if _FORBIDDEN in self._complaint:
-                    raise CarrierError(
+                    raise self._failed(
                         "relay.not_ours",
-                        "relay {relay}: {why} ({complaint})",
-                        relay=self._relay,
-                        why=_NOT_OURS,
+                        "refused: these credentials are another site's, or of another study ({complaint})",
                         complaint=self._complaint,
                     ) from None
                 reason = self._complaint or "no answer: perhaps the study was not opened there"
@@ -115,19 +107,14 @@ class RelayConnection:
                 reason = self._complaint or _said(error)
             self._drop()
             if _UNKNOWN in reason.lower():
-                raise CarrierError(
-                    "relay.unknown_certificate", "relay {relay}: does not know our certificate", relay=self._relay
-                )
+                raise self._failed("relay.unknown_certificate", "does not know our certificate")
             if time.monotonic() + _PAUSE >= until:
                 hint = _PERHAPS if any(ended in reason.lower() for ended in _ENDED) else ""
-                raise CarrierError(
-                    "relay.not_reached",
-                    "relay {relay}: cannot be reached: {why}{hint}",
-                    relay=self._relay,
-                    why=reason,
-                    hint=hint,
-                )
+                raise self._failed("relay.not_reached", "cannot be reached: {why}{hint}", why=reason, hint=hint)
             time.sleep(_PAUSE)
+
+    def _failed(self, code: str, template: str, **fields: FieldValue) -> CarrierError:
+        return CarrierError(Fault(code, template, fields, f"relay {self._relay}: "))
 
     def close(self) -> None:
         """End the connection and the loop."""
