@@ -90,7 +90,8 @@ def write(folder: Path, release: PublishedRelease, execution: Execution, study: 
 
     `study`: the document of which everybody approved, where there is one.
     """
-    write_folder(folder, _contents(release, execution, study), 0o777)
+    files = _contents(release, execution, study)
+    write_folder(folder, files, 0o777)
 
 
 def write_views(folder: Path, execution: Execution) -> None:

@@ -10,6 +10,7 @@ import pytest
 from support import sites
 from support.sites import Sites
 
+from smc_dp.core.errors import Fault
 from smc_dp.deploy.frame import Parcel
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.relay_store import RelayStore
