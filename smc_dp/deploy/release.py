@@ -17,7 +17,7 @@ from protocols.runtime.board import Board
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.view import made_afterwards
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import Fault, InputError
 from smc_dp.core.writing import write_folder
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Parcel
@@ -54,6 +54,7 @@ def own_view(
 
 
 _CHUNK = 1 << 19
+_NO_PIECE = Fault("record.no_piece", "record: what came of it is not a part of one")
 
 
 class NoReleaseError(ProtocolError):
@@ -102,9 +103,9 @@ def from_parcels(parcels: Sequence[Parcel]) -> bytes | None:
         try:
             number, count, piece = cbor2.loads(parcel.body, max_depth=2)
         except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError):
-            raise NoReleaseError("record.no_piece", "record: what came of it is not a part of one") from None
+            raise NoReleaseError(_NO_PIECE) from None
         if number != parcel.number or type(count) is not int or total not in (None, count) or type(piece) is not bytes:
-            raise NoReleaseError("record.no_piece", "record: what came of it is not a part of one")
+            raise NoReleaseError(_NO_PIECE)
         total, pieces[number] = count, piece
     if total is None or len(pieces) < total:
         return None

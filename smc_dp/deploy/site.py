@@ -225,7 +225,7 @@ class Site:
     # What is kept.
 
     def _commit(self, fresh: Sequence[Parcel], out: Sequence[Envelope], code: Code, *, moved: bool = True) -> None:
-        sending = [self._parcel(envelope) for envelope in out]
+        sending = [Parcel(self.study, self.name, e.to, "mail", e.number, e.encode()) for e in out]
         if self.actor.end == "stopped":
             self.end = code
             sending.append(self._notice(code))
@@ -255,9 +255,6 @@ class Site:
         notice = Notice.made(self.study, self.session.id, self.name, code, head, self._signer, self.actor.marks)
         self._notices += 1
         return Parcel(self.study, self.name, PUBLIC_NAME, "notice", self._notices - 1, notice.encode())
-
-    def _parcel(self, envelope: Envelope) -> Parcel:
-        return Parcel(self.study, self.name, envelope.to, "mail", envelope.number, envelope.encode())
 
 
 def sorted_out(

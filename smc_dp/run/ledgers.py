@@ -136,7 +136,15 @@ class Ledgers:
                 "ledger {path}: there is none, wanted one, or a `limit` to make it with",
                 path=str(path),
             )
-        _make_folder(self.folder)
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                "folder.cannot_be_made",
+                "folder {folder}: cannot be made: {why}",
+                folder=str(self.folder),
+                why=error.strerror,
+            ) from None
         try:
             Ledger.create(path, *self.limit).close()
         except InputError:
@@ -216,15 +224,6 @@ class Reserved:
                     ledger.settle(place.number, end, digest if end == "released" else None)
                 standings[party] = ledger.spent(self.account)
         return standings
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            "folder.cannot_be_made", "folder {folder}: cannot be made: {why}", folder=str(folder), why=error.strerror
-        ) from None
 
 
 @contextmanager
