@@ -176,10 +176,19 @@ def check(
     if fit.name is not None:
         warn_exposed([key])
     if as_json:
-        print(json.dumps({"study": found.digest, "name": fit.name, "fits": not fit.faults, "faults": fit.faults}))
+        print(
+            json.dumps(
+                {
+                    "study": found.digest,
+                    "name": fit.name,
+                    "fits": not fit.faults,
+                    "faults": [f.as_dict() for f in fit.faults],
+                }
+            )
+        )
         return 2 if fit.faults else 0
     for fault in fit.faults:
-        print(one_line(fault))
+        print(one_line(str(fault)))
     if fit.faults:
         print(f"{len(fit.faults)} of what was looked at does not fit study {found.digest}.")
         return 2
@@ -210,7 +219,7 @@ def approve(
     from protocols.arithmetic.rng import Stream
     from smc_dp.core.writing import write_new
     from smc_dp.deploy.approval import Approval
-    from smc_dp.deploy.preflight import look_at_terms
+    from smc_dp.deploy.preflight import look_at_terms, participant
     from smc_dp.deploy.terms import OwnTerms
     from smc_dp.run import identities as stored
     from smc_dp.run.approvals import RANDOM_BYTES
@@ -218,9 +227,8 @@ def approve(
     found = _read(study_file)
     identity, own = stored.read_key(key), None if terms is None else OwnTerms.read(terms)
     warn_exposed([key])
-    fit = look_at_terms(found, identity.public, own, auxiliary)
-    fit.require(f"study {study_file}")
-    name = str(fit.name)
+    name = participant(found, identity.public)
+    look_at_terms(found, name, own, auxiliary).require(f"study {study_file}")
     approval = Approval.made(found, name, identity, Stream.from_system().bytes(RANDOM_BYTES))
     path = study_file.with_name(f"{study_file.stem}.{name}.approval") if out is None else out
     write_new(path, approval.encode(), f"approval {path}")
@@ -276,7 +284,7 @@ def open_relay(
     try:
         open_study(found, kit)
     except CarrierError as error:
-        raise InputError(str(error)) from None
+        raise InputError(error.fault) from None
     print(f"Study {found.digest} is open at {found.relay}.")
 
 

@@ -32,7 +32,11 @@ class GapError(ProtocolError):
     """Something that `sender` sent is not there: what comes after it hangs in the air."""
 
     def __init__(self, sender: str) -> None:
-        super().__init__(f"something that {shown(sender)} sent is not there, and later messages of it are")
+        super().__init__(
+            "chain.message_missing",
+            "something that {sender} sent is not there, and later messages of it are",
+            sender=shown(sender),
+        )
         self.sender = sender
 
 
@@ -45,7 +49,12 @@ class TwoMessagesError(ProtocolError):
     def __init__(self, one: Envelope, other: Envelope) -> None:
         place = f"number {one.number} from {shown(one.sender)} to {shown(one.to)}"
         said = place if _place(one) == _place(other) else f"the messages of {shown(one.sender)} that follow one another"
-        super().__init__(f"two different messages stand for {said}: digests {one.digest.hex()}, {other.digest.hex()}")
+        super().__init__(
+            "chain.two_messages",
+            "two different messages stand for {place}: digests {digests}",
+            place=said,
+            digests=[one.digest.hex(), other.digest.hex()],
+        )
         self.kept = (one, other)
 
 

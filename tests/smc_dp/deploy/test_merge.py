@@ -136,7 +136,7 @@ def merged(found: Left, envelopes: Sequence[Envelope], *marks: Mark) -> list[Env
 def test_a_message_that_is_missing_between_others_is_noticed(whole: Left) -> None:
     found = whole.envelopes
     gap = next(e for e in found if e.sender == "P2" and e.kind == "Masked")
-    with pytest.raises(GapError, match="P2") as raised:
+    with refused("chain.message_missing", error=GapError, sender="P2") as raised:
         merged(whole, [e for e in found if e != gap])
     assert raised.value.sender == "P2"
     last = [e for e in found if e.sender == "P2"][-1]

@@ -58,7 +58,7 @@ def shares(evidence: Evidence) -> CheckOutcome:
     for name in names:
         line, envelope = said.get(name, (None, None))
         if fault := share_fault(evidence.session, name, stated[name], envelope):
-            return failed(fault, line)
+            return failed(str(fault), line)
     return passed(f"{len(names)} shares of {len(stated[names[0]])} numbers, as they were published")
 
 
@@ -70,7 +70,7 @@ def release(evidence: Evidence) -> CheckOutcome:
     if evidence.shares is None:
         said = {name: envelope for name, (_, envelope) in published(evidence.envelopes.items()).items()}
         if fault := weights_fault(found, evidence.session, said):
-            return failed(fault)
+            return failed(str(fault))
         return passed(f"{np.size(found.weights)} weights are those of the sum that was published")
     return passed(
         f"{np.size(found.weights)} weights are the sum of the shares over {len(evidence.session.parties)} parties"
@@ -81,7 +81,7 @@ def agreement(evidence: Evidence) -> CheckOutcome:
     """The session is bound to parameters, bounds and grid of the release and to the marks, and both state the same."""
     found = evidence.opened
     if fault := agreement_fault(found, evidence.head, evidence.session):
-        return failed(fault, 0)
+        return failed(str(fault), 0)
     columns = len(found.bounds.columns)
     return passed(f"{len(found.parameters)} parameters, the bounds of {columns} columns, the grid and the marks")
 
@@ -96,7 +96,7 @@ def approvals(evidence: Evidence) -> CheckOutcome:
     if APPROVALS not in head and study is None:
         return nothing_to_ask("the run is a simulation in one process, and nobody approved of a study beforehand")
     if fault := approvals_fault(study, evidence.opened.agreement, head, evidence.session):
-        return failed(fault, 0)
+        return failed(str(fault), 0)
     count = len(evidence.session.names)
     return passed(f"{count} participants approved of study {hashlib.sha256(study or b'').hexdigest()}, as released")
 

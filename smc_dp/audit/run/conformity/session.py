@@ -29,7 +29,7 @@ def session(evidence: Evidence) -> CheckOutcome:
     """
     head, described = evidence.head, evidence.session
     if fault := session_fault(head, described):
-        return failed(fault, 0)
+        return failed(str(fault), 0)
     if len(set(described.identities.values())) < len(described.identities):
         return failed("identities: one key belongs to two participants", 0)
     if head["topology"] not in TOPOLOGIES:
