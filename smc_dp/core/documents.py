@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
@@ -63,6 +64,29 @@ class UnfitError(InputError):
     @override
     def within(self, place: str) -> UnfitError:
         return UnfitError(f"{place}: {self.where}", self._faults)
+
+
+class FaultCollector:
+    """Collect the faults of several steps, so that one that is refused hides no other."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+
+    @contextmanager
+    def step(self, place: str = "") -> Iterator[None]:
+        """Keep the faults of a step; `place` stands in front of each."""
+        try:
+            yield
+        except InputError as error:
+            found = [fault.within(place) for fault in error.faults]
+            self.faults += [fault for fault in found if fault not in self.faults]
+
+    def require(self, where: str) -> None:
+        """Raise the one fault that was kept, or an `UnfitError` with all of them."""
+        if len(self.faults) == 1:
+            raise InputError(self.faults[0])
+        if self.faults:
+            raise UnfitError(where, self.faults)
 
 
 class Document(BaseModel):

@@ -14,9 +14,9 @@ from pydantic import AfterValidator, Field, PrivateAttr
 
 from smc_dp.core.documents import Document, read_document
 from smc_dp.core.errors import InputError, shown
+from smc_dp.core.kinds import OneLine, PositiveRatio, Ratio
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_form import FileForm, FileSection
-from smc_dp.deploy.fields import OneLine, PositiveRatio, Ratio
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.numbers import at_most
 from smc_dp.privacy.statement import Adjacency, round_up

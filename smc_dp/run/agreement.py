@@ -24,6 +24,7 @@ from protocols.crypto.identity import Identity
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from smc_dp.core import reading
+from smc_dp.core.documents import FaultCollector
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT
@@ -312,12 +313,25 @@ def method_and_target(stated: Mapping[str, Any]) -> tuple[Any, Target, str]:
     return method_for(name, protocol, _settings_in(stated, secure_form(name, protocol))), target, protocol
 
 
+def method_stated(name: str, protocol: str, stated: Mapping[str, Any]) -> Any:
+    """Return the method of this name with these settings, written as in a release, and its defaults for all others.
+
+    Raises an InputError with every setting that the method does not have.
+    """
+    found, kind = FaultCollector(), secure_form(name, protocol)
+    known = settings_wanted(kind)
+    for setting in stated:
+        if setting not in known:
+            with found.step():
+                text = "{setting}: method {method} has none"
+                raise InputError("method.no_such_setting", text, setting=setting, method=name)
+    found.require(f"method {name}")
+    return method_for(name, protocol, _settings_in(stated, kind, complete=False))
+
+
 def method_for(name: str, protocol: str, settings: Mapping[str, Any]) -> Any:
-    """The method of this name with these settings, for this protocol; InputError where it does not compute it."""
+    """Return the method of this name with these settings, for this protocol that computes it."""
     kind = secure_form(name, protocol)
-    for setting in settings:
-        if setting not in _names(kind):
-            raise InputError(f"{_STATED.get(setting, setting)}: {name} has no such setting, wanted none")
     if not as_printed(protocol):
         return kind(**settings)
     return kind(**settings, as_printed=True)  # no other method is computed by the steps as printed
@@ -441,12 +455,15 @@ def _declared(kind: Any) -> Iterator[tuple[str, Any, bool]]:
         yield name, declared, get_origin(declared) in (Union, UnionType) and NoneType in get_args(declared)
 
 
-def _settings_in(stated: Mapping[str, Any], kind: Any) -> dict[str, Any]:
-    """A method's settings, as `settings_of` wrote them, each of the type that the method declares."""
+def _settings_in(stated: Mapping[str, Any], kind: Any, *, complete: bool = True) -> dict[str, Any]:
+    """Return a method's settings, as `settings_of` wrote them, each of the type that the method declares.
+
+    `complete`: whether all that the method needs must be stated.
+    """
     found: dict[str, Any] = {}
     for name, declared, optional in _declared(kind):
         known = _STATED.get(name, name)
-        if known not in stated and optional:
+        if known not in stated and (optional or not complete):
             continue
         types = {declared, *get_args(declared)}
         if float in types:

@@ -12,6 +12,7 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 
+from smc_dp.core.documents import FaultCollector
 from smc_dp.core.errors import InputError, shown
 from smc_dp.methods.sums.among import RowCounts as RowCounts
 from smc_dp.run.protocols.curator import ComparisonName as ComparisonName
@@ -55,12 +56,19 @@ def preferred_of(protocols: Sequence[str], parties: int, named: Iterable[str] = 
 def settled(protocol: str, method: Any, named: Mapping[str, Any]) -> Terms:
     """The settings of this protocol that somebody named, all but those that are None, beside what the method prefers.
 
-    InputError, by its name, for a setting of another protocol.
+    Raises an InputError with every setting of another protocol, by its name.
     """
     kind = terms_of(protocol)
     known = [field.name for field in fields(kind)]
     given = {name: value for name, value in named.items() if value is not None}
-    if foreign := [name for name in given if name not in known]:
-        raise InputError(f"{foreign[0]}: does not go with method {method.name}, whose protocol is {protocol}")
+    found = FaultCollector()
+    for name in given:
+        if name not in known:
+            with found.step():
+                text = "{setting}: does not go with method {method}, whose protocol is {protocol}"
+                raise InputError(
+                    "protocol.no_such_setting", text, setting=name, method=method.name, protocol=protocol
+                )
+    found.require(f"protocol {protocol}")
     made: Terms = kind(**{**kind.preferred(method), **given})
     return made
