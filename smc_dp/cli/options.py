@@ -30,12 +30,6 @@ ALIASES = MappingProxyType({"folder": "data_dir", "limit": "budget"})
 Allowed = TypeVar("Allowed", bound=str)
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 DataDir = Annotated[Path | None, typer.Option(envvar="SMC_DP_DATA", help="Folder with the papers' data sets.")]
-Colluders = Annotated[
-    str | None, typer.Option(metavar="INTEGER", help="Secure sum: parties that may deviate, with Charlie [default: 1].")
-]
-Dropouts = Annotated[
-    str | None, typer.Option(metavar="INTEGER", help="Secure sum: parties that may vanish on the way [default: 0].")
-]
 Cache = Annotated[Path | None, typer.Option(help="Folder that `smc-dp data prepare` keeps data sets in.")]
 
 

@@ -325,7 +325,7 @@ def method_stated(name: str, protocol: str, stated: Mapping[str, Any]) -> Any:
             with found.step():
                 text = "{setting}: method {method} has none"
                 raise InputError("method.no_such_setting", text, setting=setting, method=name)
-    found.require(f"method {name}")
+    found.require()
     return method_for(name, protocol, _settings_in(stated, kind, complete=False))
 
 

@@ -8,10 +8,11 @@ from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
+from protocols.programs import PROTOCOLS
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.core.writing import fresh_folder
@@ -21,18 +22,17 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import check_names
 from smc_dp.data.sources import Prepared
 from smc_dp.methods.method import Method
-from smc_dp.methods.registry import find
 from smc_dp.methods.sums.among import RowCounts
 from smc_dp.privacy.target import Target
 from smc_dp.run import agreement as agreements
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.protocols.registry import ComparisonName, ExponentsName, OutputName, settled, terms_of
+from smc_dp.run.protocols.registry import ComparisonName, ExponentsName, OutputName
 from smc_dp.run.report import Report
+from smc_dp.run.settings import RunSettings
 from smc_dp.run.simulation import HearProgress, simulate_run
 
 AnyPath: TypeAlias = str | PathLike[str]
-LAMBDA = 0.1  # of a method that is named and not made, if it has one: what suits a few hundred rows
 
 
 def run_protocol(
@@ -159,38 +159,30 @@ def run_protocol(
 
     """
     prepared = _prepared(data, bounds, label, test, auxiliary)
-    method = agreements.usual_method(prepared.federation.classes) if method is None else method
-    name = method if isinstance(method, str) else method.name
-    named: dict[str, Any] = {
-        **{"key_bits": key_bits, "comparison": comparison, "exponents": exponents},
-        **{"colluders": colluders, "dropouts": dropouts},
-        **{"most_rows": most_rows, "sizes": sizes, "verifiable": verifiable, "output": output},
-    }
-    given = [setting for setting, value in named.items() if value is not None]
-    protocol = protocol or agreements.usual_protocol(name, len(prepared.federation.parties), given)
-    agreements.secure_form(name, protocol)
-    made: Any = agreements.method_for(method, protocol, _usual(method)) if isinstance(method, str) else method
-    usual = terms_of(protocol).noise(made, has_delta=False)
-    wanted = target if isinstance(target, Target) else Target(target, noise=usual)  # type: ignore[arg-type]
-    terms = settled(protocol, made, named)
-    agreements.check(made, wanted, protocol, terms, test_keys=insecure_test_keys)
-    rows = agreements.on_auxiliary(made, prepared.federation, given=auxiliary is not None)
-    seeded = insecure_seed is not None
-    made = agreements.in_a_simulation(made, prepared.federation)
-    agreed = Agreement(
-        made, wanted, prepared.federation.names, prepared.bounds, protocol, terms,
-        agreements.marks(protocol, terms, seeded=seeded), rows,
+    parties, classes = prepared.federation.names, prepared.federation.classes
+    stated = isinstance(target, Target)
+    asked = RunSettings.asking(
+        method=method if isinstance(method, str) else None, protocol=protocol, calibration="proven",
+        epsilon=None if stated else target, key_bits=key_bits, comparison=comparison, exponents=exponents,
+        colluders=colluders, dropouts=dropouts, most_rows=most_rows, sizes=sizes, verifiable=verifiable, output=output,
+        insecure_test_keys=insecure_test_keys,
     )  # fmt: skip
+    settled = asked.settled(
+        len(parties), classes, seeded=insecure_seed is not None,
+        as_printed=protocol in PROTOCOLS and agreements.as_printed(protocol or ""),
+        made=None if isinstance(method, str | None) else method, target=target if isinstance(target, Target) else None,
+    )  # fmt: skip
+    rows = agreements.on_auxiliary(settled.method, prepared.federation, given=auxiliary is not None)
+    made = agreements.in_a_simulation(settled.method, prepared.federation)
+    agreed = Agreement(
+        made, settled.target, parties, prepared.bounds, settled.protocol, settled.terms, settled.marks, rows
+    )
     rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(insecure_seed)
     return simulate_run(
         prepared, agreed, rng, fresh_folder() if out is None else Path(out), progress,
         topology=topology, link=link, identities=identities, views=None if views is None else Path(views),
         ledgers=ledgers, vanish=vanish, workers=workers,
     )  # fmt: skip
-
-
-def _usual(method: str) -> dict[str, Any]:
-    return {"lam": LAMBDA} if hasattr(find(method), "lam") else {}
 
 
 def _prepared(

@@ -16,20 +16,23 @@ Rules of this file:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from numbers import Real
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_args
+from types import MappingProxyType
+from typing import Annotated, Any, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from protocols.runtime.network import LINKS, TOPOLOGIES
-from smc_dp.core.documents import Document, FaultCollector
+from protocols.runtime.network import TOPOLOGIES
+from smc_dp.core.documents import Document, FaultCollector, validated
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.kinds import OneLine, PositiveRatio, Term, is_number, line, ratio
 from smc_dp.methods.method import Method
 from smc_dp.privacy.statement import RecordAdjacency
-from smc_dp.privacy.target import DEFAULT_DELTA, PRINTED, SHARED, Calibration, Target
+from smc_dp.privacy.target import DEFAULT_DELTA, PRINTED, SHARED, Calibration, Target, exact
 from smc_dp.run import agreement as agreements
 from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA
 from smc_dp.run.protocols.registry import (
@@ -66,7 +69,13 @@ def _setting(
     those whose short help shows it. `usual`: what is taken where nobody says it. `sentences`: other sentences, by
     command. `option`: the option's name, where it is not the field's.
     """
-    extra = {"kind": kind, "metavar": metavar, "commands": list(on), "short": list(short), "usual": usual}
+    extra: dict[str, Any] = {
+        "kind": kind,
+        "metavar": metavar,
+        "commands": list(on),
+        "short": list(short),
+        "usual": usual,
+    }
     extra |= {"option": option, "variable": variable, "sentences": sentences or {}}
     said: Any = {name: value for name, value in extra.items() if value}
     return Field(default=None, title=title, description=sentence, json_schema_extra=said)
@@ -202,7 +211,7 @@ class ProtocolSettings(Section):
     )  # fmt: skip
     comparison: Term = _setting(
         "How the smallest party was found", "prr_mean: how the smallest party is found.",
-        _choices(ComparisonName), "comparison", on=_AGREED, usual="tournament",
+        _choices(ComparisonName), on=_AGREED, usual="tournament",
     )  # fmt: skip
     exponents: Term = _setting(
         "Randomisers of ciphertexts", "prr_mean: randomisers of ciphertexts; short ones rest on an assumption.",
@@ -296,7 +305,7 @@ class Simulation(Document):
         usual="mesh",
     )  # fmt: skip
     link: str | None = _setting(
-        "Simulated network", "Network whose delays are simulated.", "|".join(LINKS), "choice", usual="none"
+        "Simulated network", "Network whose delays are simulated.", "lan|wan|none", "choice", usual="none"
     )
     workers: int | None = _setting(
         "Processes", "Processes that roles may run in; more of them may take less time.", "INTEGER", "count", usual="1"
@@ -328,6 +337,11 @@ class Simulation(Document):
     )  # fmt: skip
 
 
+_SECTIONS: Mapping[str, type[Section]] = MappingProxyType(
+    {"method": MethodSettings, "target": TargetSettings, "protocol": ProtocolSettings}
+)
+
+
 @dataclass(frozen=True)
 class SettledRun:
     """What the parties agree on but who they are and which bounds they have: nothing is left to a default."""
@@ -350,6 +364,22 @@ class RunSettings(Document):
         json_schema_extra={"kind": "flag", "commands": [*_AGREED]},
     )  # fmt: skip
 
+    @classmethod
+    def asking(cls, **said: Any) -> Self:
+        """Return the settings that these parameters say, by the names of options; None says nothing.
+
+        A float that is an epsilon or a delta becomes the smaller of its decimal and its binary reading.
+        """
+        found: dict[str, dict[str, Any]] = {}
+        for name, section in _SECTIONS.items():
+            for key in section.model_fields:
+                value = said.pop(name if key == "name" else key, None)
+                if value is not None:
+                    alias = section.model_fields[key].alias or key
+                    number = isinstance(value, Fraction) or (name == "target" and isinstance(value, Real))
+                    found.setdefault(name, {})[alias] = str(exact(key, value)) if number else value
+        return validated(cls, {**found, **said}, "settings")
+
     def settled(
         self,
         parties: int,
@@ -367,6 +397,7 @@ class RunSettings(Document):
         """
         name = made.name if made else self.method.name or agreements.usual_method(classes)
         by = self._protocol(name, parties, as_printed=as_printed)
+        agreements.secure_form(name, by)
         method: Any = made or agreements.method_for(name, by, {})
         found, wanted, terms = FaultCollector(), target, None
         if made is None:
@@ -381,7 +412,7 @@ class RunSettings(Document):
         if wanted is not None and terms is not None:
             with found.step():
                 agreements.check(method, wanted, by, terms, test_keys=self.insecure_test_keys)
-        found.require("settings")
+        found.require()
         if wanted is None or terms is None:
             raise RuntimeError("a setting was refused without a fault")
         return SettledRun(method, wanted, by, terms, agreements.marks(by, terms, seeded=seeded))

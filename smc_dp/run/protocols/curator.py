@@ -31,15 +31,21 @@ class CuratorTerms(MeanTerms):
     exponents: ExponentsName = "short"
     usual_from: ClassVar[int] = 2
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.comparison == REMOVED_COMPARISON:
+            raise InputError(REMOVED_REFUSAL)
+        one_of("comparison", {"comparison": self.comparison}, get_args(ComparisonName))
+        one_of("exponents", {"exponents": self.exponents}, get_args(ExponentsName))
+
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Self:
         """As `Terms`; where nothing is said of the exponents they are full, as they were before there was a choice."""
-        refuse_removed_comparison(stated.get("comparison"))
         return cls(
             whole("key_bits", stated, _MAX_KEY_BITS),
-            one_of("comparison", stated, get_args(ComparisonName)),
+            stated.get("comparison"),  # type: ignore[arg-type]  # looked at when it is made, as exponents are
             whole("ring_bits", stated, GRID.ring_bits),
-            one_of("exponents", {"exponents": "full"} | dict(stated), get_args(ExponentsName)),
+            stated.get("exponents", "full"),
         )
 
     def as_dict(self, form: SecureForm) -> dict[str, Any]:
@@ -65,12 +71,6 @@ class CuratorTerms(MeanTerms):
         """As `Terms`."""
         own = self.key_bits, self.ring_bits, self.comparison, agreed, self.exponents
         return made_parameters(protocol, parties, form.public.dimension, *own)
-
-
-def refuse_removed_comparison(comparison: Any, dashes: str = "") -> None:
-    """Raise InputError for a way to find the smallest party that earlier versions had."""
-    if comparison == REMOVED_COMPARISON:
-        raise InputError(f"{dashes}{REMOVED_REFUSAL}")
 
 
 def check_keys(protocol: str, key_bits: int, test_keys: bool = False) -> None:

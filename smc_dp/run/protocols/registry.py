@@ -18,7 +18,6 @@ from smc_dp.methods.sums.among import RowCounts as RowCounts
 from smc_dp.run.protocols.curator import ComparisonName as ComparisonName
 from smc_dp.run.protocols.curator import CuratorTerms as CuratorTerms
 from smc_dp.run.protocols.curator import ExponentsName as ExponentsName
-from smc_dp.run.protocols.curator import refuse_removed_comparison as refuse_removed_comparison
 from smc_dp.run.protocols.linear import LinearTerms as LinearTerms
 from smc_dp.run.protocols.secure_sum import OutputName as OutputName
 from smc_dp.run.protocols.secure_sum import SumTerms as SumTerms
@@ -66,9 +65,7 @@ def settled(protocol: str, method: Any, named: Mapping[str, Any]) -> Terms:
         if name not in known:
             with found.step():
                 text = "{setting}: does not go with method {method}, whose protocol is {protocol}"
-                raise InputError(
-                    "protocol.no_such_setting", text, setting=name, method=method.name, protocol=protocol
-                )
-    found.require(f"protocol {protocol}")
+                raise InputError("protocol.no_such_setting", text, setting=name, method=method.name, protocol=protocol)
+    found.require()
     made: Terms = kind(**{**kind.preferred(method), **given})
     return made
