@@ -62,6 +62,7 @@ def run(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     from protocols.arithmetic.rng import Stream
     from smc_dp.core.documents import validated
     from smc_dp.core.writing import fresh_folder, refuse_existing
+    from smc_dp.deploy.rehearsal import rehearse
     from smc_dp.planning import words
     from smc_dp.run.preparation import absences, prepare
     from smc_dp.run.settings import RunRequest
@@ -71,11 +72,11 @@ def run(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     how, books = asked.simulation, _ledgers(asked.simulation)
     folder = fresh_folder() if how.out is None else how.out
     refuse_existing(folder)
-    found, agreement = prepare(asked)
     seed = how.insecure_seed
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
+    found, agreement = prepare(asked) if asked.data.study is None else rehearse(asked, rng)
     known = None if how.identities is None else of_run(how.identities, agreement.participants)
-    if asked.method.name is None:
+    if asked.method.name is None and asked.data.study is None:
         _say_method(agreement)
     if not as_json:
         check_parties(own_parts(found, agreement, rng))  # who cannot take part is refused before anything is said

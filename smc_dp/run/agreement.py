@@ -48,11 +48,13 @@ from smc_dp.run.protocols.registry import TERMS, Terms, preferred_of, terms_of
 from smc_dp.run.protocols.settings import one_of
 
 SEEDED, TEST_KEYS, AS_PRINTED = "insecure seed", "insecure test keys", "as printed"
+SIMULATED_STUDY = "simulation of a study"
 REASONS = MappingProxyType(
     {
         SEEDED: "the run was made from a seed: whoever knows the seed knows every secret",
         TEST_KEYS: "the keys are test keys, too short to protect anything",
         AS_PRINTED: "the steps were run exactly as printed in the paper, leaks included",
+        SIMULATED_STUDY: "SIMULATION: one process played all participants of a study, whose rows need not be real",
     }
 )
 ONLY_THE_RELEASE = "whoever sees the published shares and the release, and nothing that was sent to make them"
@@ -362,8 +364,8 @@ def marked(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatemen
     if SEEDED in marks:
         return nothing(privacy.unit, privacy.adjacency, *reasons)
     if TEST_KEYS in marks:
-        return replace(privacy, adversary=ONLY_THE_RELEASE, caveats=(*privacy.caveats, *reasons))
-    return privacy
+        privacy = replace(privacy, adversary=ONLY_THE_RELEASE)
+    return replace(privacy, caveats=(*privacy.caveats, *reasons))
 
 
 def as_printed(protocol: str) -> bool:
