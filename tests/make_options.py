@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -54,10 +55,15 @@ def options(model: type[BaseModel] = RunRequest) -> Iterator[str]:
             "section": section, "key": key, "kind": extra["kind"], "metavar": extra.get("metavar", ""),
             "variable": extra.get("variable", ""),
             "commands": {command: command in extra.get("short", ()) for command in extra["commands"]},
-            "help": f"{(field.description or '').removesuffix('.')}{usual}",
-            "sentences": extra.get("sentences"),
+            "help": in_options(f"{(field.description or '').removesuffix('.')}{usual}"),
+            "sentences": {command: in_options(said) for command, said in extra.get("sentences", {}).items()},
         }  # fmt: skip
         yield f"SettingOption({', '.join(f'{name}={value!r}' for name, value in said.items() if value)})"
+
+
+def in_options(sentence: str) -> str:
+    """Return the sentence with options for the parameters that it has in backquotes."""
+    return re.sub("`([a-z_]+)`", lambda found: f"--{found[1].replace('_', '-')}", sentence)
 
 
 def generated() -> str:

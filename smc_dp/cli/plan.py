@@ -10,12 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from smc_dp.cli import screen
+from smc_dp.cli.generated_options import OPTIONS
 from smc_dp.cli.options import AsJson, count, whole
 from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError, shown
 
 
-@with_settings("plan")
+@with_settings(OPTIONS, "plan")
 def plan(
     said: Mapping[str, Any],
     sizes: Annotated[
@@ -70,7 +71,7 @@ def plan(
     from smc_dp.run.settings import RunSettings
 
     if columns is None and bounds is None:
-        raise InputError("--columns: wanted a number of features, or --bounds, got neither")
+        raise InputError("columns.missing", "--columns: wanted a number of features, or --bounds, got neither")
     if plot is not None:
         kind = figure.kind_of(plot)
         refuse_existing(plot)
@@ -97,6 +98,10 @@ def _sizes(text: str) -> list[int] | dict[str, int]:
     found: dict[str, int] = {}
     for name, equals, number in named:
         if not equals or name in found:
-            raise InputError(f"--sizes: wanted NAME=ROWS of each party, each name once, got {shown(name + equals)}")
+            raise InputError(
+                "sizes.not_named",
+                "--sizes: wanted NAME=ROWS of each party, each name once, got {got}",
+                got=shown(name + equals),
+            )
         found[name] = whole("--sizes", number)
     return found

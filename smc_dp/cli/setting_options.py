@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -78,14 +78,14 @@ HelpAll = Annotated[
 ]
 
 
-def with_settings(command: str) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
-    """Give a function the options of the settings that this command has.
+def with_settings(
+    options: Sequence[SettingOption], command: str
+) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
+    """Give a function those of the options that this command has.
 
     The function gets them as its first argument: a mapping of sections to what somebody said, read and not checked.
     """
-    from smc_dp.cli.generated_options import OPTIONS
-
-    known = {option.name: option for option in OPTIONS if command in option.commands}
+    known = {option.name: option for option in options if command in option.commands}
 
     def decorate(function: Callable[..., int | None]) -> Callable[..., int | None]:
         @functools.wraps(function)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from smc_dp.cli import screen
+from smc_dp.cli.generated_options import OPTIONS
 from smc_dp.cli.identities import warn_exposed
 from smc_dp.cli.options import AsJson, deferred
 from smc_dp.cli.setting_options import with_settings
@@ -41,7 +42,7 @@ def main() -> None:
     """
 
 
-@with_settings("study new")
+@with_settings(OPTIONS, "study new")
 def new(
     said: Mapping[str, Any],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The study to write.")],
@@ -88,7 +89,7 @@ def new(
     check_auxiliary(agreed.method, given=auxiliary is not None)
     parties = dict(stored.pinned(text) for text in party)
     if len(parties) != len(party):
-        raise InputError("--party: wanted each party once")
+        raise InputError("party.twice", "--party: wanted each party once")
     known, stated = _stated_bounds(bounds, label)
     public = None if auxiliary is None else read_auxiliary(auxiliary, known)
     agreement = Agreement(
@@ -232,7 +233,7 @@ def kit(
         handed = flare.make_flare_kit(_read(study_file), out)
         print(f"What to do: {out / flare.README}. Nothing in {out} is secret.")
     else:
-        raise InputError(f"--engine: wanted nats or flare, got {shown(engine)}")
+        raise InputError("engine.unknown", "--engine: wanted nats or flare, got {got}", got=shown(engine))
     for folder in handed:
         print(f"To hand over: {folder}")
 
@@ -254,7 +255,7 @@ def open_relay(
     try:
         open_study(found, kit)
     except CarrierError as error:
-        raise InputError(str(error)) from None
+        raise InputError("relay.not_opened", "{why}", why=str(error)) from None
     print(f"Study {found.digest} is open at {found.relay}.")
 
 

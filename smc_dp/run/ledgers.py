@@ -67,7 +67,9 @@ class Ledgers:
         """
         name = "".join(chr(b) if b in _AS_THEY_ARE else f"%{b:02X}" for b in party.encode())
         if not 0 < len(name) <= _LONGEST_FILE_NAME:
-            raise InputError(f"party {plain_name(party)}: its name is too long to name a ledger")
+            raise InputError(
+                "ledger.name_too_long", "party {party}: its name is too long to name a ledger", party=plain_name(party)
+            )
         return self.folder / f"{name}{duplicate_data.ENDING}"
 
     def check(self, parties: Mapping[str, AsRead], guarantee: Guarantee) -> None:
@@ -119,12 +121,21 @@ class Ledgers:
             with Ledger.open(path) as ledger:
                 held = ledger.history().limit
                 if self.limit not in (None, held):
-                    raise InputError(f"ledger {path}: has a limit of {held} already, wanted no `limit` or the same")
+                    raise InputError(
+                        "ledger.has_a_limit",
+                        "ledger {path}: has a limit of {held} already, wanted no `limit` or the same",
+                        path=str(path),
+                        held=str(held),
+                    )
                 yield ledger
 
     def _make(self, path: Path) -> None:
         if self.limit is None:
-            raise InputError(f"ledger {path}: there is none, wanted one, or a `limit` to make it with")
+            raise InputError(
+                "ledger.missing",
+                "ledger {path}: there is none, wanted one, or a `limit` to make it with",
+                path=str(path),
+            )
         _make_folder(self.folder)
         try:
             Ledger.create(path, *self.limit).close()
@@ -211,7 +222,12 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"folder {folder}: cannot be made: {error.strerror}") from None
+        raise InputError(
+            "ledger.folder_not_made",
+            "folder {folder}: cannot be made: {strerror}",
+            folder=str(folder),
+            strerror=error.strerror,
+        ) from None
 
 
 @contextmanager
@@ -246,7 +262,12 @@ def _refuse_known(ledger: Ledger, run: str) -> None:
     """A reservation that was there before is not this run's to make void."""
     known = [entry.number for entry in ledger.history().entries if entry.state == "reserved" and entry.run == run]
     if known:
-        raise InputError(f"ledger {ledger.path}: entry {known[0]} is of the same run already, wanted a new session")
+        raise InputError(
+            "ledger.same_run",
+            "ledger {path}: entry {known} is of the same run already, wanted a new session",
+            path=str(ledger.path),
+            known=known[0],
+        )
 
 
 @contextmanager

@@ -53,7 +53,9 @@ def published_message(session: Session, envelope: Envelope) -> Any:
     """What somebody published; raises `DecodeError` when it is nothing that this participant may publish."""
     kind = session.kinds.get(envelope.kind)
     if kind is None or not kind.route.allows(session.kind(envelope.sender), messages.PUBLIC):
-        raise DecodeError(f"{shown(envelope.kind)} is not published in this protocol")
+        raise DecodeError(
+            "transcript.not_published", "{kind} is not published in this protocol", kind=shown(envelope.kind)
+        )
     return messages.decode(kind, signed_payload(envelope), session.layout, {})
 
 

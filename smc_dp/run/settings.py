@@ -102,7 +102,7 @@ MethodSetting: TypeAlias = Annotated[
 _AGREED, _ALL = (RUN, STUDY), (RUN, STUDY, PLAN)
 
 
-class Section(Document):
+class SettingsSection(Document):
     """A section of the settings of a run.
 
     A key that is no field is refused with the settings that the method or the protocol does not have.
@@ -117,7 +117,7 @@ class Section(Document):
         return {name: value for name, value in found.items() if name != "name"}
 
 
-class MethodSettings(Section):
+class MethodSettings(SettingsSection):
     """What is learned: a method and the settings that it has."""
 
     __pydantic_extra__: dict[str, MethodSetting] = Field(init=False)
@@ -172,7 +172,7 @@ class MethodSettings(Section):
     )
 
 
-class TargetSettings(Section):
+class TargetSettings(SettingsSection):
     """What the release guarantees, or under calibration paper the printed figure."""
 
     epsilon: PositiveRatio | None = _setting(
@@ -187,7 +187,7 @@ class TargetSettings(Section):
         "Distribution of the noise",
         "Distribution of the noise.",
         "|".join((*PRINTED, *SHARED)), "choice", on=_AGREED,
-        usual="knorm; ddg for newton and gd; for other secure sums ddg with --delta, else vg",
+        usual="knorm; ddg for newton and gd; for other secure sums ddg with `delta`, else vg",
     )  # fmt: skip
     calibration: OneLine | None = _setting(
         "How the noise was set", "Scale of the noise: as proven here, or as printed in the paper.",
@@ -195,15 +195,15 @@ class TargetSettings(Section):
     )  # fmt: skip
 
 
-class ProtocolSettings(Section):
+class ProtocolSettings(SettingsSection):
     """How it is computed: a protocol, the settings that it has, and the parties that may be corrupted or drop out."""
 
     name: OneLine | None = _setting(
         "Protocol",
         "prr_mean: the paper's protocol, or one whose cost is linear in the number of parties.",
         "pathak2010|linear", on=_ALL, option="protocol",
-        usual="pathak2010; linear from 20 parties on, unless --key-bits, --comparison or --exponents is given",
-        sentences={PLAN: "prr_mean: protocol that computes the method; give --method, too."},
+        usual="pathak2010; linear from 20 parties on, unless `key_bits`, `comparison` or `exponents` is given",
+        sentences={PLAN: "prr_mean: protocol that computes the method; give `method`, too."},
     )  # fmt: skip
     key_bits: Term = _setting(
         "Length of the Paillier keys", "prr_mean: length of the Paillier keys.", "INTEGER", "integer",
@@ -261,7 +261,7 @@ class DataRoles(Document):
         "Party", "CSV or Parquet file of one party; repeat the option.", "[NAME=]FILE", "texts", short=(RUN,)
     )
     parties_by: str | None = _setting(
-        "Column of parties", "The single --party is one table; this column says whose row it is.", "COLUMN"
+        "Column of parties", "The single `party` is one table; this column says whose row it is.", "COLUMN"
     )
     label: str | None = _setting("The column of classes", "The column of classes.", "COLUMN", short=(RUN,))
     bounds: Path | None = _setting(
@@ -272,7 +272,7 @@ class DataRoles(Document):
     )
     auxiliary: str | None = _setting(
         "Digest of the public rows",
-        "soft_ss: public rows without labels that all parties vote on. With --party or --study a CSV or Parquet file, "
+        "soft_ss: public rows without labels that all parties vote on. With `party` or `study` a CSV or Parquet file, "
         "else how many rows of the data set become public. They are published.",
         "FILE|INTEGER",
     )  # fmt: skip
@@ -320,10 +320,10 @@ class Simulation(Document):
         "Ledgers", "Folder with each party's ledger; a run that would pass a budget is refused.", "DIR", "path"
     )
     budget: str | None = _setting(
-        "Budget", "With --ledgers: the limit, an epsilon, of a ledger that is made now; it never changes.", "NUMBER"
+        "Budget", "With `ledgers`: the limit, an epsilon, of a ledger that is made now; it never changes.", "NUMBER"
     )
     budget_delta: str | None = _setting(
-        "Delta of the budget", "With --budget: delta of the limit, which ddg and vg need.", "NUMBER", usual="0"
+        "Delta of the budget", "With `budget`: delta of the limit, which ddg and vg need.", "NUMBER", usual="0"
     )
     identities: Path | None = _setting(
         "Identities", "Folder made by `smc-dp identities new`, with a key for each party.", "DIR", "path"
@@ -337,7 +337,7 @@ class Simulation(Document):
     )  # fmt: skip
 
 
-_SECTIONS: Mapping[str, type[Section]] = MappingProxyType(
+_SECTIONS: Mapping[str, type[SettingsSection]] = MappingProxyType(
     {"method": MethodSettings, "target": TargetSettings, "protocol": ProtocolSettings}
 )
 

@@ -52,7 +52,12 @@ class OwnLedger:
             known = history.last_under(key)
             ended = known and history.outcome(known.number)
             if known and ended and ended.state == "void":
-                raise InputError(f"ledger {self.path}: entry {known.number} is void: this session was given up")
+                raise InputError(
+                    "ledger.entry_void",
+                    "ledger {path}: entry {number} is void: this session was given up",
+                    path=str(self.path),
+                    number=known.number,
+                )
             name = ledger.dataset(partial(as_read, held=held))
             return ledger.reserve(name, agreement.mechanism, price_of(agreement), key)
 
@@ -76,7 +81,11 @@ class OwnLedger:
             history = ledger.history()
             entry = history.last_under(run_key(session_id, RELEASED))
             if entry is None:
-                raise InputError(f"ledger {self.path}: has no entry of this session, wanted the one it was charged by")
+                raise InputError(
+                    "ledger.no_entry",
+                    "ledger {path}: has no entry of this session, wanted the one it was charged by",
+                    path=str(self.path),
+                )
             if end := charge.end(member):
                 self._settle(ledger, history, entry, end, digest if end == "released" else None)
             return ledger.spent(account_of(entry.guarantee))
@@ -86,6 +95,18 @@ class OwnLedger:
         if known is None:
             ledger.settle(entry.number, end, digest)
         elif known.state != end:
-            raise InputError(f"ledger {self.path}: entry {entry.number} is {known.state}, wanted {end}")
+            raise InputError(
+                "ledger.entry_in_other_state",
+                "ledger {path}: entry {number} is {state}, wanted {wanted}",
+                path=str(self.path),
+                number=entry.number,
+                state=known.state,
+                wanted=end,
+            )
         elif known.run != digest:
-            raise InputError(f"ledger {self.path}: entry {entry.number} is of another release, wanted one a session")
+            raise InputError(
+                "ledger.entry_of_another",
+                "ledger {path}: entry {number} is of another release, wanted one a session",
+                path=str(self.path),
+                number=entry.number,
+            )

@@ -31,9 +31,20 @@ def read_head(text: bytes, where: str) -> dict[str, Any]:
     """The JSON object on line 0 of the record `where`; InputError for another wire format than this program's."""
     head = reading.parse_object(text, f"{where} line 0")
     if "format" not in head:
-        raise InputError(f"{where}: states no wire format, this program reads {FORMAT}")
+        raise InputError(
+            "transcript.no_format",
+            "{where}: states no wire format, this program reads {format}",
+            where=where,
+            format=FORMAT,
+        )
     if type(head["format"]) is not int or head["format"] != FORMAT:
-        raise InputError(f"{where}: has wire format {shown(head['format'])}, this program reads {FORMAT}")
+        raise InputError(
+            "transcript.other_format",
+            "{where}: has wire format {head}, this program reads {format}",
+            where=where,
+            head=shown(head["format"]),
+            format=FORMAT,
+        )
     return head
 
 
@@ -56,24 +67,34 @@ def read_session(head: Mapping[str, Any], where: str) -> tuple[Protocol, Session
         json.dumps(parameters, ensure_ascii=False).encode()  # not every text of JSON can be, and the id is a hash
         return protocol, Session(protocol.program, made, identities, nonce)
     except LocalError as error:
-        raise InputError(f"{where}: {str(error)[:_SHOWN]}") from None
+        raise InputError("transcript.no_session", "{where}: {why}", where=where, why=str(error)[:_SHOWN]) from None
     except UnicodeEncodeError:
-        raise InputError(f"{where}: holds a text that is no text of characters") from None
+        raise InputError(
+            "transcript.no_characters", "{where}: holds a text that is no text of characters", where=where
+        ) from None
 
 
 def _protocol(where: str, name: object, version: object) -> Protocol:
     if not isinstance(name, str) or type(version) is not int:
-        raise InputError(f"{where}: wanted a protocol's name and version, got {shown(name)} and {shown(version)}")
+        raise InputError(
+            "transcript.no_protocol",
+            "{where}: wanted a protocol's name and version, got {got} and {version}",
+            where=where,
+            got=shown(name),
+            version=shown(version),
+        )
     try:
         return programs.find(name, version)
     except LocalError as error:
-        raise InputError(f"{where}: {str(error)[:_SHOWN]}") from None
+        raise InputError("transcript.no_session", "{where}: {why}", where=where, why=str(error)[:_SHOWN]) from None
 
 
 def _made(protocol: Protocol, parameters: Mapping[str, Any]) -> Any:
     """The parameters as this protocol has them; raises `LocalError` for others."""
     if protocol.program.parameters is None:
-        raise LocalError(f"{protocol.program.name} has no parameters that could be read back")
+        raise LocalError(
+            "transcript.no_parameters", "{name} has no parameters that could be read back", name=protocol.program.name
+        )
     return protocol.program.parameters.from_dict(parameters)
 
 
@@ -84,6 +105,16 @@ def refuse_beyond(where: str, parameters: Mapping[str, Any], limits: Limits) -> 
             continue
         least = 0 if name in limits.may_be_zero else 1
         if type(parameters.get(name)) is not int or not least <= parameters[name] <= most:
-            raise InputError(f"{where}: {name}: wanted {least} to {most}, got {shown(parameters.get(name))}")
+            raise InputError(
+                "protocol.beyond_limit",
+                "{where}: {name}: wanted {wanted} to {most}, got {got}",
+                where=where,
+                name=name,
+                wanted=least,
+                most=most,
+                got=shown(parameters.get(name)),
+            )
     if len(reading.texts(f"{where}: parties", parameters.get("parties"))) > limits.parties:
-        raise InputError(f"{where}: wanted at most {limits.parties} parties")
+        raise InputError(
+            "protocol.too_many_parties", "{where}: wanted at most {most} parties", where=where, most=limits.parties
+        )

@@ -34,7 +34,7 @@ class CuratorTerms(MeanTerms):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.comparison == REMOVED_COMPARISON:
-            raise InputError(REMOVED_REFUSAL)
+            raise InputError("comparison.removed", "{why}", why=REMOVED_REFUSAL)
         one_of("comparison", {"comparison": self.comparison}, get_args(ComparisonName))
         one_of("exponents", {"exponents": self.exponents}, get_args(ExponentsName))
 
@@ -76,12 +76,23 @@ class CuratorTerms(MeanTerms):
 def check_keys(protocol: str, key_bits: int, test_keys: bool = False) -> None:
     """Raises InputError for keys too short to protect anyone, unless they are asked for as test keys."""
     if type(key_bits) is not int:
-        raise InputError(f"key_bits: wanted an int, got {shown(key_bits)}")
+        raise InputError("key_bits.not_whole", "key_bits: wanted an int, got {got}", got=shown(key_bits))
     least = shortest_keys(protocol)
     if key_bits < least and not test_keys:
-        raise InputError(f"key_bits: wanted at least {least} (or `insecure_test_keys`), got {key_bits}")
+        raise InputError(
+            "key_bits.too_short",
+            "key_bits: wanted at least {least} (or `insecure_test_keys`), got {got}",
+            least=least,
+            got=key_bits,
+        )
     if not _TEST_KEY_BITS <= key_bits <= _MAX_KEY_BITS or key_bits % 16:
-        raise InputError(f"key_bits: wanted a multiple of 16 from {_TEST_KEY_BITS} to {_MAX_KEY_BITS}, got {key_bits}")
+        raise InputError(
+            "key_bits.out_of_range",
+            "key_bits: wanted a multiple of 16 from {test_key_bits} to {max_key_bits}, got {got}",
+            test_key_bits=_TEST_KEY_BITS,
+            max_key_bits=_MAX_KEY_BITS,
+            got=key_bits,
+        )
 
 
 def shortest_keys(protocol: str) -> int:

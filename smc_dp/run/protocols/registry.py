@@ -37,7 +37,9 @@ TERMS: Mapping[str, type[Any]] = MappingProxyType(
 def terms_of(protocol: str) -> type[Any]:
     """The class of the settings of this protocol; InputError for one that computes no method."""
     if protocol not in TERMS:
-        raise InputError(f"protocol: wanted one of {', '.join(TERMS)}, got {shown(protocol)}")
+        raise InputError(
+            "protocol.unknown", "protocol: wanted one of {terms}, got {got}", terms=list(TERMS), got=shown(protocol)
+        )
     return TERMS[protocol]
 
 
