@@ -150,7 +150,6 @@ TABLE: Mapping[str, tuple[str, ...]] = {
             "smc_dp.audit.epsilon",
             "smc_dp.audit.run",
             "smc_dp.privacy.ledger",
-            "smc_dp.run.protocols",
         ),
     ),
     # The face of the package: the names of the public API, each imported when it is first used.
