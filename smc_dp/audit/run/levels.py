@@ -50,9 +50,11 @@ class EverybodysViews:
 
     def __post_init__(self, given: Collection[str]) -> None:
         if missing := [name for name in self.participants if name not in given]:
-            raise LocalError(f"wanted views of all participants, got none of {shown(missing[0])}")
+            raise LocalError(
+                "views.missing", "wanted views of all participants, got none of {name}", name=shown(missing[0])
+            )
         if not self.participants:
-            raise LocalError("wanted participants, got none")
+            raise LocalError("participants.none", "wanted participants, got none")
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,9 @@ class AssuranceLevel:
 
     def __post_init__(self) -> None:
         if (self.number == NUMBERS[-1]) != (self.views is not None):
-            raise LocalError("wanted views of everybody for the last level, and for no other")
+            raise LocalError(
+                "level.views_of_everybody", "wanted views of everybody for the last level, and for no other"
+            )
 
     @property
     def name(self) -> str:
