@@ -22,7 +22,7 @@ from smc_dp.audit.run.levels import AssuranceLevel, EverybodysViews
 from smc_dp.audit.run.report import AuditReport, audit_evidence
 from tests.support.refusals import refused
 
-OF_CODE = tuple(Finding(check, passed("it is so")) for check in checks.CHECKS if check.name in OF_THE_CODE)
+OF_CODE = tuple(Finding(check, passed("x.passed", "it is so")) for check in checks.CHECKS if check.name in OF_THE_CODE)
 
 
 @dataclass(frozen=True)
