@@ -130,7 +130,10 @@ class SecureSumClassifier(FederatedClassifier):
 
     def _settings(self) -> dict[str, Any]:
         if self.method == "gd" and self.adjacency == "addremove" and self.rows is None:
-            raise InputError(f"rows: gd with adjacency addremove wants a public number, got {shown(self.rows)}")
+            raise InputError(
+                "rows.not_announced", "rows: gd with adjacency addremove wants a public number, got {got}",
+                got=shown(self.rows),
+            )  # fmt: skip
         return {
             "adjacency": self.adjacency,
             "rows": None if self.rows is None else whole_number("rows", self.rows),

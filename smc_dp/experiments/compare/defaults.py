@@ -47,7 +47,10 @@ def dealt(dataset: str, split: str | None = None, parties: int | None = None, **
     if split is not None:
         shares = len(parse_split(split))
         if parties not in (None, shares):
-            raise InputError(f"split: wanted {parties} percentages, one for each party, got {shares}")
+            raise InputError(
+                "split.wrong_number", "split: wanted {wanted} percentages, one for each party, got {got}",
+                wanted=parties, got=shares,
+            )  # fmt: skip
         return replace(usual, **{"per_party": None, **changes, "split": split, "parties": shares})
     if parties is not None:
         changes |= {"parties": parties, "split": None}
