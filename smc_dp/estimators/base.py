@@ -22,6 +22,7 @@ from smc_dp.core.errors import Fault, InputError, check_one_of, clipped_too_ofte
 from smc_dp.data.federation import Federation
 from smc_dp.estimators.charged import Charge, charged
 from smc_dp.estimators.checked import LabelArray, exact_number, number, whole_number
+from smc_dp.estimators.documented import documented
 from smc_dp.estimators.rows import Ball, Parts, blocks, entered, federation, joined, known_classes
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.method import Method, Trust, check_target, laws
@@ -123,17 +124,13 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         changed: Self = super().set_params(**params)
         return changed
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, parties: npt.ArrayLike | None = None) -> Self:
+    @documented
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, parties: npt.ArrayLike | None = None) -> Self:  # noqa: D417  filled in
         """Train, draw noise, keep what is released and nothing else.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-            Rows, finite. Sparse rows are made dense, and refused where they would fill more than a gigabyte.
-        y : array-like of shape (n,)
-            Their classes.
-        parties : array-like of shape (n,), default=None
-            Whose each row is, by any labels of one kind; None deals the rows evenly to n_parties by a public seed.
+        X, y, parties
 
         Returns
         -------
