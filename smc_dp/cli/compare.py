@@ -161,13 +161,13 @@ def compare(
         among=Among(dealt.parties, 1 if t is None else t, D or 0),
     )
     if not entries:
-        raise InputError(f"--methods: none is left: {'; '.join(skipped)}")
+        raise InputError(f"--methods: none is left: {'; '.join(map(str, skipped))}")
     setting = GridSetting(dataset, dataset, dealt)
     plan = GridPlan((setting,), tuple(entries), count("--repeats", repeats) or 1, _seed(insecure_seed))
-    shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(skipped))
+    shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(map(str, skipped)))
     code = _run(shown, out, data_dir, cache, _where(backend, address, jobs))
-    for sentence in skipped:
-        print(f"note: {sentence}", file=sys.stderr)
+    for why in skipped:
+        print(f"note: {why}", file=sys.stderr)
     return code
 
 

@@ -119,7 +119,7 @@ class CentralObjective:
         if one.sizes[0] != announced:
             raise InputError(
                 "rows.not_as_announced", "parts: wanted {wanted} rows in all, as announced, got {got}",
-                wanted=announced, got=one.sizes[0],
+                wanted=announced, got=int(one.sizes[0]),
             )  # fmt: skip
         return one.parties[0]
 

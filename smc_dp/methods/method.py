@@ -278,9 +278,9 @@ def only_two(classes: int, method: Method) -> None:
 
 def check_sizes(federation: Federation) -> None:
     """Raises InputError for a party with more rows than the public figure that solver tolerances are charged for."""
-    for j, n in enumerate(federation.sizes):
-        if n > LARGEST_N:
-            raise too_many_rows(n).within(federation.name(j))
+    for j, rows in enumerate(federation.parties):
+        if len(rows) > LARGEST_N:
+            raise too_many_rows(len(rows)).within(federation.name(j))
 
 
 def check_own_size(rows: Rows) -> None:
