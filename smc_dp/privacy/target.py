@@ -94,9 +94,9 @@ class Target:
 
     @property
     def wanted(self) -> Fraction:
-        """Epsilon where there must be one; ValueError when no noise was asked for."""
+        """Epsilon where there must be one; InputError when no noise was asked for."""
         if self.epsilon is None:
-            raise ValueError("no noise was asked for, so there is no epsilon")
+            raise InputError("epsilon.none", "no noise was asked for, so there is no epsilon")
         return self.epsilon
 
     @property

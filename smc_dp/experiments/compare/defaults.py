@@ -93,7 +93,7 @@ def entries(
                     by = f", trust {trust}" if trust == "secure" else ""
                     skipped.append(why.within(f"{name} is skipped for calibration {calibration}{by}"))
                     continue
-                law = noise or _own(method, calibration, trust)
+                law = noise or (usual_noise(method) if trust == "secure" else laws(method, calibration)[0])
                 entry = GridEntry(name, name, calibration, epsilons, law, delta, options, draws, trust=trust)
                 if among is not None and trust == "secure":
                     entry = replace(entry, colluders=among.colluders, dropouts=among.dropouts)
@@ -105,10 +105,6 @@ def _trusts(method: Any, calibration: Calibration, among: Among | None) -> tuple
     """Those that the method has."""
     secure = among is not None and calibration == "proven" and by_secure_sum(method)
     return ("aggregator", "secure") if secure else ("aggregator",)
-
-
-def _own(method: Any, calibration: Calibration, trust: Trust) -> NoiseName:
-    return usual_noise(method) if trust == "secure" else laws(method, calibration)[0]
 
 
 def _missing(
