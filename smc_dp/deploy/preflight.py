@@ -142,7 +142,7 @@ def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRo
         raise InputError(f"{table.source}: has no rows, wanted at least one")
     label = _label(bounds)
     if found := faults(table, bounds, label):
-        raise UnfitError(table.source, [fault.said(table.source) for fault in found])
+        raise UnfitError(table.source, [fault.placed(table.source) for fault in found])
     return OwnRows(table, labelled_rows(table, bounds, label, warn=True))
 
 

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 import smc_dp.data
 from smc_dp.core.errors import InputError, one_line
-from smc_dp.data import file_hints
+from smc_dp.data import format_hints
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.file_form import DATES, ENCODINGS, PLAIN, FileForm, FileSection
 from smc_dp.data.fingerprint import as_read
@@ -370,7 +370,7 @@ def test_days_are_those_of_the_form_and_no_others() -> None:
     ],
 )
 def test_nothing_is_advised_that_may_be_wrong(cells: list[str], found: dict[str, str]) -> None:
-    assert file_hints._of_cells(cells, ";", PLAIN) == found
+    assert format_hints._settings(cells, ";", PLAIN) == found
 
 
 def test_the_page_shows_a_form() -> None:

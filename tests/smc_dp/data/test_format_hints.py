@@ -6,38 +6,42 @@ import datetime
 
 import pytest
 
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import Fault, InputError
 from smc_dp.data.bounds import parse_bounds
-from smc_dp.data.format_hints import of_no_category, of_no_number
+from smc_dp.data.format_hints import Refused, explain
 from smc_dp.data.preprocess import encode
+from smc_dp.data.table import NOT_A_NUMBER
 from smc_dp.data.tables import parse_csv
 
 BOUNDS = parse_bounds('[columns]\nage = [0, 120]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\n')
 
 
+UNKNOWN = Fault("cell.unknown_level", "unknown value {got}{hint}", {"got": None, "hint": ""})
+
+
 @pytest.mark.parametrize(
-    ("cell", "said"),
+    ("cell", "looks"),
     [
-        *((date, "a date") for date in ("2020-01-31", "31.1.2020", "1/31/20", "2020-01-31T10:00", "2020-01-31 10:00")),
-        *((datetime.date(2020, 1, 31), "a date") for _ in range(1)),
-        (datetime.timedelta(3), "a date or time"),
-        *((truth, "a truth value") for truth in ("true", "FALSE", "Yes", " no ")),
-        ("1,5", "a decimal comma"),
+        *((date, "date") for date in ("2020-01-31", "31.1.2020", "1/31/20", "2020-01-31T10:00", "2020-01-31 10:00")),
+        (datetime.date(2020, 1, 31), "date"),
+        (datetime.timedelta(3), "time"),
+        *((truth, "truth") for truth in ("true", "FALSE", "Yes", " no ")),
+        ("1,5", "decimal comma"),
+        ("n/a", "nothing"),
         *((other, "") for other in ("abc", "12a", "1.2.3.4", "1,234.5", "20-1", "truth", None, b"x")),
     ],
 )
-def test_what_is_no_number_is_recognised(cell: object, said: str) -> None:
-    assert of_no_number(cell).startswith(f" ({said}" if said else "")
-    assert bool(of_no_number(cell)) == bool(said)
+def test_what_is_no_number_is_recognised(cell: object, looks: str) -> None:
+    found = explain(NOT_A_NUMBER, Refused(cell=cell)).fields
+    assert (found["looks"], bool(found["hint"])) == (looks, bool(looks))
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [("F", "differs from 'f' in letter case only"), ("true", "a truth value"), ("2020-01-31", "a date"), ("x", "")],
+    ("text", "looks"), [("F", "case"), ("true", "truth"), ("2020-01-31", "date"), ("?", "nothing"), ("x", "")]
 )
-def test_what_is_no_category_is_recognised(text: str, said: str) -> None:
-    assert said in of_no_category(text, ["f", "m"])
-    assert bool(of_no_category(text, ["f", "m"])) == bool(said)
+def test_what_is_no_category_is_recognised(text: str, looks: str) -> None:
+    found = explain(UNKNOWN, Refused(cell=text, text=text, levels=["f", "m"])).fields
+    assert (found["looks"], bool(found["hint"])) == (looks, bool(looks))
 
 
 @pytest.mark.parametrize(

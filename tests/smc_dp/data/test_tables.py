@@ -163,7 +163,7 @@ def test_csv_is_what_pythons_strict_reader_takes_for_it(rows, end, last, odd, pl
         patch.setattr(text_lines, "_CHUNK", chunk)
         patch.setattr(csv_cells, "_MOST_AT_ONCE", at_once)
         try:
-            header, columns, count = read_csv(io.BytesIO(text.encode()), "p", PLAIN, LIMITS)
+            header, columns, count = read_csv(io.BytesIO(text.encode()), PLAIN, LIMITS)
         except InputError:
             assert not whole
             return
