@@ -254,5 +254,5 @@ def test_another_identity_cannot_resume() -> None:
     made = setup(2, 1)
     actor = Actor(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], {})
     stranger = Identity.generate(Stream.insecure_from_seed("stranger"))
-    with pytest.raises(Exception, match="pins another identity"):
+    with refused("session.pins_another_identity", error=LocalError):
         replay.resume(made.session, replay.save(actor), stranger, 1)
