@@ -24,7 +24,7 @@ from smc_dp.attacks.step_code import noted, place, source
 from smc_dp.attacks.stripping_picture import NoisyPanel, coordinates
 from smc_dp.cli.main import main
 from smc_dp.pages.blocks import Banner, Drawing, PageBlock, PageTable, Prose, Section, SideBySide, Verbatim
-from smc_dp.pages.rendering import html
+from smc_dp.pages.html import html
 
 ON_PRINT = [attack for attack in attacks.ATTACKS.values() if attack.is_on_print]
 NOTES = Path(inspect.getfile(stage1)).with_name("NOTES.md").read_text(encoding="utf-8")

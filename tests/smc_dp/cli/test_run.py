@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from smc_dp.run.words import compared
 from support.clear import in_the_clear
 
 from smc_dp import predict
@@ -21,7 +22,6 @@ from smc_dp.run.prediction import Predictions
 from smc_dp.run.protocols import by_protocol
 from smc_dp.run.protocols.cost import Cost, Outcome, StageCost
 from smc_dp.run.report import Comparison
-from smc_dp.run.words import compared
 
 BOUNDS = """
 [columns]

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from smc_dp.planning.words import beforehand
+from smc_dp.run.words import compared
 
 from smc_dp import run_protocol
 from smc_dp.cli.main import main
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.expected_accuracy import Band, Outlook
 from smc_dp.planning.candidate import Circumstances, Prospect
-from smc_dp.planning.words import beforehand
 from smc_dp.run.report import Report
-from smc_dp.run.words import compared
 
 SIZES = {"north": 600, "south": 500, "clinic": 8}
 PROTOCOLS = {"prr_mean": "linear"} | dict.fromkeys(("newton", "wsum", "avg_clip"), "secure_sum")

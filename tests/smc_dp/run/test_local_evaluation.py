@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from smc_dp.run.words import on_own_rows as words
 
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.expected_accuracy import Band, Outlook, outlook
@@ -14,7 +15,6 @@ from smc_dp.run import folder
 from smc_dp.run.local_evaluation import FEWEST, OwnComparison, on_own_rows
 from smc_dp.run.release import PublishedRelease
 from smc_dp.run.run_protocol import run_protocol
-from smc_dp.run.words import on_own_rows as words
 
 
 def rows(n: int, seed: int) -> Rows:

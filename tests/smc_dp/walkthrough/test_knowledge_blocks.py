@@ -10,7 +10,7 @@ from support.lectures import lecture_of, prepared, steps_on
 from protocols.programs import PROTOCOLS
 from smc_dp.leakage.matrix import Cell
 from smc_dp.pages.blocks import PageTable, Prose
-from smc_dp.pages.rendering import html
+from smc_dp.pages.html import html
 from smc_dp.walkthrough import knowledge_blocks, words
 from smc_dp.walkthrough.knowledge import CASES, Knowledge
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from smc_dp.audit.run.page import audit_page
 from support import forgeries as f
 from support.assessed import HONEST, Audited
 from support.audited import long_term
@@ -21,9 +22,8 @@ from protocols.programs import PROTOCOLS
 from smc_dp.audit.run import assessment, checks
 from smc_dp.audit.run.assessment import RULES, FactRule
 from smc_dp.audit.run.evidence import load
-from smc_dp.audit.run.page import audit_page
 from smc_dp.audit.run.report import AuditReport
-from smc_dp.pages.rendering import html
+from smc_dp.pages.html import html
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY

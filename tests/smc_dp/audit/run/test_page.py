@@ -20,7 +20,7 @@ from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import AuditReport, audit_evidence
 from smc_dp.audit.run.run_summary import AuditedRun
 from smc_dp.cli.schemas import schema
-from smc_dp.pages.rendering import MOST_BYTES, html
+from smc_dp.pages.html import MOST_BYTES, html
 from smc_dp.run.release import RELEASE
 
 FIRST = (

@@ -12,7 +12,7 @@ import pytest
 from support.shown import ShownPage
 
 from smc_dp.core.errors import InputError
-from smc_dp.pages import rendering
+from smc_dp.pages import html as rendering
 from smc_dp.pages.blocks import (
     Banner,
     Blanks,
@@ -30,7 +30,7 @@ from smc_dp.pages.blocks import (
     WalkStep,
     Walkthrough,
 )
-from smc_dp.pages.rendering import html, write_page
+from smc_dp.pages.html import html, write_page
 from smc_dp.pages.svg import Svg
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>{{ 7 * 7 }} \"' & javascript:"
