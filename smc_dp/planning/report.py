@@ -36,7 +36,7 @@ def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
     counted = f"{found.messages:,} messages, {found.bytes:,} bytes, {found.rounds:,} rounds"
     yield Prose(f"Cost of {plan.method} by {found.protocol} among {len(plan.stay)}: {counted}.")
     if cost:
-        yield from _cost(found)
+        yield from cost_blocks(found)
 
 
 def answer(plan: Plan) -> Iterator[Prose]:
@@ -81,7 +81,7 @@ def _methods(plan: Plan) -> Iterator[tuple[str, ...]]:
             yield found.method, found.protects or "", *noise, *who, found.noise_known_to or "", *figures
 
 
-def _cost(found: SessionCost) -> Iterator[PageBlock]:
+def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
     """Yield the cost by stage and by role, and what its figures mean."""
     counts = ((s.stage, s.messages, s.bytes, s.rounds) for s in found.by_stage)
     everything = ("all", found.messages, found.bytes, found.rounds)

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from smc_dp.deploy.words import duration
 from support import studies
 from support.studies import IDENTITIES, study, text
 
 from smc_dp.cli.main import main
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.preflight import Fit, OwnFiles, look_at_files
+from smc_dp.deploy.report import duration
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 

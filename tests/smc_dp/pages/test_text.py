@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 
 import pytest
 from support.all_blocks import all_blocks
+from support.same_facts import texts
 
 from smc_dp.pages.blocks import Drawing, Page, PageTable, Prose, Section
 from smc_dp.pages.text import lines
-
-NOT_SAID = ("svg", "look", "label", "on_every_sheet")  # looks, and names for readers of HTML
-
-
-def texts(block: object) -> list[str]:
-    """Return every text in a block and in the blocks below it."""
-    if isinstance(block, str):
-        return [block]
-    if isinstance(block, tuple):
-        return [text for part in block for text in texts(part)]
-    if is_dataclass(block):
-        return [t for field in fields(block) if field.name not in NOT_SAID for t in texts(getattr(block, field.name))]
-    return []
 
 
 def unsaid(page: Page, width: int = 10_000) -> set[str]:

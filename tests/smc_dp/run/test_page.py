@@ -25,8 +25,8 @@ from smc_dp.data.columns import BinnedColumn, Column, DateColumn, day_in
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.html import MOST_BYTES, html
 from smc_dp.privacy.target import Target
-from smc_dp.run import page as run_pages
 from smc_dp.run import publication
+from smc_dp.run import release_report as run_pages
 from smc_dp.run.agreement import BY_PROTOCOL, REASONS, SEEDED, TEST_KEYS, Agreement, secure_form, settings_wanted
 from smc_dp.run.documents import StatedParameters
 from smc_dp.run.folder import read_document

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from smc_dp.audit.run.page import audit_page
 from support import forgeries as f
 from support.assessed import HONEST, Audited
 from support.audited import long_term
@@ -23,6 +22,7 @@ from smc_dp.audit.run import assessment, checks
 from smc_dp.audit.run.assessment import RULES, FactRule
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import AuditReport
+from smc_dp.audit.run.report_blocks import audit_page
 from smc_dp.pages.html import html
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.auxiliary import AuxiliaryRows
