@@ -50,18 +50,14 @@ def sections(reports: Sequence[AttackReport]) -> tuple[Section, ...]:
     """Return a section for each attack; of several these are details, after a table of all."""
     if len(reports) == 1:
         return (of_report(reports[0]),)
-    rows = tuple(
+    rows = (
         (report.attack.name, report.attack.breaks, report.attack.attacker, *row)
         for report in reports
         for row in _rows(report.attack, _results(report))
     )
     when = tuple(f"{report.attack.name}: {report.attack.when}." for report in reports)
-    table = PageTable(
-        "Successes in trials from fresh randomness",
-        ("attack", "breaks", "attacker", *HEADINGS),
-        rows,
-        numbers=(5, 6, 7),
-    )
+    headings = ("attack", "breaks", "attacker", *HEADINGS)
+    table = PageTable("Successes in trials from fresh randomness", headings, tuple(rows), numbers=(5, 6, 7))
     said = Prose("Where an attack succeeds it does so on these conditions:")
     overview = Section("All attacks", (table, said, Bullets(when)))
     return (overview, *(replace(of_report(report), details=True) for report in reports))

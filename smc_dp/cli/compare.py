@@ -256,7 +256,7 @@ def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | No
     screen.show(report.sections(shown, grid))
     print(f"Written to {folder}: results.csv, statements.json, figures, and the page {written}")
     for line in report.failures(grid):
-        print(line, file=sys.stderr)
+        print(f"error: {line}", file=sys.stderr)
     return 1 if grid.failures else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from smc_dp.core.errors import shown
@@ -40,8 +41,8 @@ def catalogue(entries: Sequence[CatalogueEntry]) -> PageTable:
 def checked(check: DatasetCheck) -> Prose:
     """Return a file of a data set, and what is wrong with it if anything is."""
     if check.ok:
-        return Prose(f"ok     {check.file}", "data.file_as_recorded")
-    return Prose(f"WRONG  {check.file}  {check.message}".rstrip(), "data.file_differs")
+        return Prose(f"ok: {check.file}", "data.file_as_recorded")
+    return Prose(f"WRONG: {check.file}: {check.message}", "data.file_differs")
 
 
 def prepared(name: str, pool: Pool, kept: Path | None) -> Iterator[Prose]:
@@ -86,7 +87,9 @@ def blocks(found: CheckedFile) -> Iterator[PageBlock]:
     if found.faults:
         count = "1 fault" if len(found.faults) == 1 else f"{len(found.faults)} faults"
         yield Prose(f"{found.source}: {count}. {PRIVATE}", "file.does_not_fit")
-        yield Bullets(tuple(map(_fault, found.faults)))
+        for is_to_copy, alike in groupby(map(_fault, found.faults), _is_to_copy):
+            faults = tuple(alike)
+            yield Verbatim("\n".join(map(_plain, faults)), "Lines to copy") if is_to_copy else Bullets(faults)
         if lines := _to_add(found.faults):
             yield Prose("What would mend it in the bounds, which are public and the same for all parties:")
             yield Verbatim("\n".join(lines), "Lines for the bounds")
@@ -102,6 +105,11 @@ def _fault(fault: TableFault) -> str:
     rows = ", ".join(f"{row:,}" for row in fault.rows) + (", ..." if fault.count > len(fault.rows) else "")
     many = "row " + rows if fault.count == 1 else f"{fault.count:,} rows ({rows})"
     return f"column {shown(fault.column)}, {many}: {fault.what}"
+
+
+def _is_to_copy(text: str) -> bool:
+    """Return whether a fault says what to write: a terminal must not fold that."""
+    return " write " in text
 
 
 def _to_add(faults: Sequence[TableFault]) -> list[str]:

@@ -70,7 +70,7 @@ def test_screen_and_page_have_the_same_facts(name: str, tmp_path: Path) -> None:
     assert unsaid(page, (*screen, Prose("in other words"))) == {"in other words"}
     assert unsaid(page, [block for block in screen if not isinstance(block, Section)]) != set()
     # A page that says more than the screen has to mark it as a detail.
-    more = Section("More", (Prose("beside it"),))
-    assert unsaid(replace(page, sections=(*page.sections, more)), screen) == {"More", "beside it"}
+    more = Section("Elsewhere altogether", (Prose("beside it"),))
+    assert unsaid(replace(page, sections=(*page.sections, more)), screen) == {"Elsewhere altogether", "beside it"}
     marked = replace(more, details=True)
     assert unsaid(replace(page, sections=(*page.sections, marked)), screen) == set()

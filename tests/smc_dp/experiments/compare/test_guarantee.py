@@ -68,7 +68,7 @@ def test_the_table_has_what_the_statements_guarantee_beside_what_was_asked(tmp_p
     shown = {(row["method"], row["epsilon"]): row for row in report.means(grid.trials)}
     assert shown["prr_mean", "0.5"]["guaranteed_epsilon"].startswith("0.077")
     assert shown["gauss", "0.5"]["guaranteed_delta"] == "0.001"
-    assert shown["ofpa", "0.5"]["guaranteed_epsilon"] == ""
+    assert shown["ofpa", "0.5"]["guaranteed_epsilon"] == "none"
     insecure = run(tmp_path / "insecure", insecure_seed=1)
     assert {t.guaranteed_epsilon for t in insecure.trials} == {None}
     monkeypatch.setattr("smc_dp.experiments.compare.task._guaranteed", lambda release: (0.5, 0.0))  # the twin: as asked

@@ -164,7 +164,7 @@ def test_the_page_is_made_of_secure_sums(tmp_path, shown):
         ("secure", float(epsilon), 1e-5) for epsilon in sums._EPSILONS
     }
     text = report.write(small, grid, tmp_path / "out", 1.0).read_text()
-    assert "<h2>Notes</h2>" in text
+    assert ">Notes</h2>" in text
     assert "What is not as in the paper" not in text
     assert "or better" in text
     assert "any 2 of 10 parties" in text
