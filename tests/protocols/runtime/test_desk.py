@@ -17,10 +17,10 @@ from protocols.errors import PeerError
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
 from protocols.runtime.board import Board
-from protocols.runtime.desk import Desk, Progress
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Note
+from protocols.runtime.role_stepper import Progress
 from protocols.runtime.session import Role
 
 # Charges.
@@ -78,7 +78,7 @@ def test_a_charge_that_was_voided_meanwhile_is_made_again(twin: bool, monkeypatc
     """Void, then resume: nothing leaves without a charge. A desk that trusts its memory lets it go for nothing."""
     setup, book = made(), set[str]()
     if twin:
-        monkeypatch.setattr(Desk, "spend", twins.spender_with_a_memory())
+        monkeypatch.setattr(Actor, "spend", twins.spender_with_a_memory())
     given = (setup.session, "P1", setup.identities["P1"], setup.seeds["P1"], setup.inputs["P1"])
     sent = setup.simulate().transcript.envelopes
     board = {e.sender: e for e in reversed(sent) if e.is_public and e.number == 0}
@@ -153,11 +153,11 @@ def test_a_charge_that_failed_is_made_when_the_role_is_run_again() -> None:
 
     setup = made()
     given = (setup.session, "P1", setup.identities["P1"], setup.seeds["P1"], setup.inputs["P1"], {})
-    desk = Actor(*given, charge=at_second_try).desk
+    actor = Actor(*given, charge=at_second_try)
     with pytest.raises(OSError, match="full"):
-        desk.spend("release")
-    desk.spend("release")
-    desk.spend("release")
+        actor.spend("release")
+    actor.spend("release")
+    actor.spend("release")
     assert told == ["release", "release"]
 
 

@@ -26,8 +26,8 @@ from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.message import PARTY, Kind
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.audit.run.conformity.dry_run_messages import Move
-from smc_dp.audit.run.conformity.toy_run import NOBODY, Absences, Script, Scripts, ToyRun
+from smc_dp.audit.run.conformity.dry_run import NOBODY, Absences, DryRun, Script, Scripts
+from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.core.errors import shown
 
 _UNLIKELY = 1000  # one over the probability that a secret permutation is drawn alike in all toy runs
@@ -202,10 +202,10 @@ def places(sender: Kind, sent: Iterable[tuple[str, str]], free: Mapping[str, int
 
 @lru_cache(maxsize=4)  # several checks ask, and they ask about one record after the other
 def _learn(name: str, version: int, parameters: Any, most: int, absences: Absences) -> Schedule | None:
-    return from_toy_runs(programs.find(name, version), parameters, most, absences)
+    return from_dry_runs(programs.find(name, version), parameters, most, absences)
 
 
-def from_toy_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NOBODY) -> Schedule | None:
+def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NOBODY) -> Schedule | None:
     """The same without memory; None when the protocol sends more than `most` messages."""
     toy = protocol.model.toy(parameters)
     parties = [*protocol.program.participants(toy).values()].count(PARTY)
@@ -213,9 +213,9 @@ def from_toy_runs(protocol: Protocol, parameters: Any, most: int, absences: Abse
         return None
     orders = factorial(parties)  # of one party alone there is nothing to put in another order
     wanted = next(r for r in count(2) if orders == 1 or orders ** (r - 1) >= _UNLIKELY)
-    runs: list[ToyRun] = []
+    runs: list[DryRun] = []
     for number in range(wanted):
-        runs.append(ToyRun(protocol, toy, number, absences))
+        runs.append(DryRun(protocol, toy, number, absences))
         if not runs[-1].finish(most):
             return None
     free = _free([run.scripts for run in runs])
@@ -250,7 +250,7 @@ def _without(scripts: Scripts, free: Mapping[str, int]) -> dict[str, Script]:
     return {name: tuple(move for move in script if move.kind not in free) for name, script in scripts.items()}
 
 
-def _stood(run: ToyRun, free: Mapping[str, int]) -> Iterator[Place]:
+def _stood(run: DryRun, free: Mapping[str, int]) -> Iterator[Place]:
     """Where the free messages of a toy run stood."""
     for name, moves in run.scripts.items():
         sent = [(move.kind, move.stage) for move in moves if move.sends]
