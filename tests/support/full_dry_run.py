@@ -7,7 +7,6 @@ from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.crypto.sealing import OVERHEAD_BYTES
 from protocols.errors import StallError
 from protocols.programs import Protocol
 from protocols.runtime.actor import Actor, actors
@@ -126,7 +125,7 @@ class FullDryRun:
         else:
             self._mail[envelope.to].append(envelope)
         self.sent_by_all.append(envelope)
-        move = Move(True, envelope.to, envelope.kind, envelope.stage, len(envelope.body))
+        move = Move(True, envelope.to, envelope.kind, envelope.stage)
         self._moves[envelope.sender].append(move)
 
     def waits(self, name: str, want: Want) -> None:
@@ -134,8 +133,7 @@ class FullDryRun:
 
     def consumed(self, receiver: str, mail: Mail) -> None:
         """A role takes a letter out of its mail."""
-        size = len(mail.payload) + OVERHEAD_BYTES
-        self._moves[receiver].append(Move(False, mail.sender, mail.kind, mail.stage, size))
+        self._moves[receiver].append(Move(False, mail.sender, mail.kind, mail.stage))
 
     def read(self, receiver: str, mail: Mail, message: Message) -> None:
         """Not looked at."""

@@ -10,9 +10,6 @@ import hashlib
 from typing import Any, NamedTuple
 
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.identity import SIGNATURE_BYTES
-from protocols.crypto.sealing import KEY_BYTES, OVERHEAD_BYTES
-from protocols.runtime import message as messages
 from protocols.runtime.channel import GREETING
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.envelope import HELLO, STAGE_END
@@ -24,7 +21,7 @@ from protocols.runtime.statement import statement
 
 
 class Move(NamedTuple):
-    """A role sends to a peer or to everybody, or reads a letter of a peer; `size` is that of the body.
+    """A role sends to a peer or to everybody, or reads a letter of a peer. How long it is follows from its kind.
 
     Greetings are sent like all else, but read by nobody: whoever starts has those of its peers before it.
     """
@@ -33,7 +30,6 @@ class Move(NamedTuple):
     peer: str
     kind: str
     stage: str
-    size: int
 
 
 class DryRunMessages:
@@ -44,13 +40,6 @@ class DryRunMessages:
         self.sent = self.rounds = 0
         self.roles: dict[str, DryRunRole] = {}
         self.greetings: dict[str, Greeted[Message] | None] = {}
-        self._sizes: dict[tuple[str, str], int] = {}
-
-    def size(self, kind: str, stage: str, to: str) -> int:
-        """How long the body around a message of this stage is."""
-        if (kind, stage) not in self._sizes:
-            self._sizes[kind, stage] = messages.size(self.session.kinds[kind], self.session.layout_in(stage))
-        return self._sizes[kind, stage] + (SIGNATURE_BYTES if to == PUBLIC_NAME else OVERHEAD_BYTES)
 
 
 class DryRunRole(RoleStepper):
@@ -71,26 +60,25 @@ class DryRunRole(RoleStepper):
         """Publish what the role has published, if it is done."""
         with self.until_gone():
             for kind, stage in self.progress.unpublished if self.done else ():
-                self._move(PUBLIC_NAME, kind, stage, self._under_way.size(kind, stage, PUBLIC_NAME))
+                self._move(PUBLIC_NAME, kind, stage)
 
     # What it replaces of the engine.
 
     def greet(self) -> None:
         """Send the greeting, and with it what the program says in it."""
-        size, greeted = KEY_BYTES + SIGNATURE_BYTES, None
+        greeted = None
         if said := self.session.says(self.name):
             self.measure(KEYS)
             made = said.make(self.session.parameters, self.name, self.seed.fork("greeting"))
-            size += messages.size(type(made), self.session.layout)
             greeted = Greeted(made, hashlib.sha256(f"greeting of {self.name}".encode()).digest())
-        self._move(PUBLIC_NAME, HELLO, GREETING, size)
+        self._move(PUBLIC_NAME, HELLO, GREETING)
         self._round = 1
         self._under_way.greetings[self.name] = greeted
 
     def send(self, to: str, message: Message) -> None:
         """Hand the message to its reader."""
         kind, stage = type(message).__name__, self.stage or ""
-        self._move(to, kind, stage, self._under_way.size(kind, stage, to))
+        self._move(to, kind, stage)
         self._under_way.roles[to].hand(self.name, message, stage, self._round + 1)
 
     def keep(self, message: Message) -> None:
@@ -99,7 +87,7 @@ class DryRunRole(RoleStepper):
 
     def end_stage(self, stage: str) -> None:
         """Mark the end."""
-        self._move(PUBLIC_NAME, STAGE_END, stage, SIGNATURE_BYTES)
+        self._move(PUBLIC_NAME, STAGE_END, stage)
 
     def measure(self, stage: str) -> None:
         """Note the stage."""
@@ -107,17 +95,16 @@ class DryRunRole(RoleStepper):
 
     def consume(self, mail: Mail) -> None:
         """Note what the role reads."""
-        size = self._under_way.size(mail.kind, mail.stage, self.name)
-        self.moves.append(Move(False, mail.sender, mail.kind, mail.stage, size))
+        self.moves.append(Move(False, mail.sender, mail.kind, mail.stage))
         self._round = max(self._round, mail.round)
 
     def signature(self, name: str, kind: str, payload: bytes) -> bytes:
         """Return what stands for a signature: nobody forges any here."""
         return hashlib.sha512(statement(self.session.id, name, kind, payload)).digest()
 
-    def _move(self, to: str, kind: str, stage: str, size: int) -> None:
+    def _move(self, to: str, kind: str, stage: str) -> None:
         self.count_out(to, kind, stage)
         self._under_way.sent += 1
         if to != PUBLIC_NAME or kind == HELLO:  # only what can be read later is a cause of anything
             self._under_way.rounds = max(self._under_way.rounds, self._round + 1)
-        self.moves.append(Move(True, to, kind, stage, size))
+        self.moves.append(Move(True, to, kind, stage))

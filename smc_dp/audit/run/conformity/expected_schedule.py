@@ -9,23 +9,19 @@ finding of its own, and the schedule then says only where such a message may sta
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import count
 from math import factorial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from protocols import programs
-from protocols.crypto.identity import SIGNATURE_BYTES
-from protocols.crypto.sealing import KEY_BYTES, OVERHEAD_BYTES
 from protocols.errors import LocalError
 from protocols.programs import Protocol
-from protocols.runtime import message as messages
-from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.message import PARTY, Kind
-from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.audit.run.conformity.dry_run import NOBODY, Absences, DryRun, Script, Scripts
 from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.core.errors import shown
@@ -71,37 +67,6 @@ class Walk(NamedTuple):
     rounds: int
     line: int | None = None
     fault: str = ""
-
-
-BodyBytes: TypeAlias = Callable[[str, str, str, str], int | None]
-"""The length of a body by sender, addressee, kind and stage; None for a kind that nobody knows."""
-
-
-def body_bytes(session: Session) -> BodyBytes:
-    """How long every body in this session is: a function of public parameters alone.
-
-    A greeting is as long as what its sender says in it.
-    """
-
-    @cache
-    def payload(kind: str, stage: str) -> int:
-        return messages.size(session.kinds[kind], session.layout_in(stage))
-
-    said = {
-        name: messages.size(greeting.kind, session.layout)
-        for name in session.names
-        if (greeting := session.says(name)) is not None
-    }
-
-    def length(sender: str, to: str, kind: str, stage: str) -> int | None:
-        if kind == HELLO:
-            return KEY_BYTES + said.get(sender, 0) + SIGNATURE_BYTES
-        if kind == STAGE_END:
-            return SIGNATURE_BYTES
-        around = SIGNATURE_BYTES if to == PUBLIC_NAME else OVERHEAD_BYTES
-        return payload(kind, stage) + around if kind in session.kinds else None
-
-    return length
 
 
 def learn(protocol: Protocol, parameters: Any, recorded: int, absences: Absences = NOBODY) -> Schedule | None:

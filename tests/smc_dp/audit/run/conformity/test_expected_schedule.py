@@ -17,12 +17,13 @@ from protocols.errors import LocalError, PeerError, StallError
 from protocols.linear.parameters import Parameters
 from protocols.pathak2010 import ideal
 from protocols.programs import PROTOCOLS, Protocol
+from protocols.runtime.body_bytes import body_bytes
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY, Message, message, public
 from protocols.runtime.network import LINKS, traffic
 from protocols.runtime.session import Program
 from smc_dp.audit.run.conformity import expected_schedule as schedules
-from smc_dp.audit.run.conformity.expected_schedule import Schedule, body_bytes, from_dry_runs, learn, walk
+from smc_dp.audit.run.conformity.expected_schedule import Schedule, from_dry_runs, learn, walk
 
 HARDENED = PROTOCOLS[PROGRAM.name]
 
