@@ -3,8 +3,8 @@
 The envelopes are those of a real network: each message is really sealed, encoded, counted and recorded. The channel
 carries them between actors, relays them where the topology says so, and has a model of the network's delays.
 
-Deterministic for given seeds and vanishings, whatever the schedule; finds a deadlock and names who waits for what; a
-`tamper` hook may rewrite, drop, repeat or misdirect an envelope in flight. A participant can vanish between any two
+Deterministic for given seeds and drop-outs, whatever the schedule; finds a deadlock and names who waits for what; a
+`tamper` hook may rewrite, drop, repeat or misdirect an envelope in flight. A participant can drop out between any two
 envelopes; when nobody can move, those who wait for one who is gone are told that it is absent. Shares are published
 when everybody who is left has finished.
 """

@@ -1,4 +1,4 @@
-"""Statements that can be taken for something else, and desks that forget."""
+"""Statements that can be taken for something else, and engines that forget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a role asks of its desk: it charges, doubts, gives up, and replaces what a stage has left behind."""
+"""What a role asks of its engine: it charges, doubts, gives up, and replaces what a stage has left behind."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_ledger_is_asked_whenever_a_role_is_run_again_and_for_nothing_else() -
 
 @pytest.mark.parametrize("twin", [False, True])
 def test_a_charge_that_was_voided_meanwhile_is_made_again(twin: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Void, then resume: nothing leaves without a charge. A desk that trusts its memory lets it go for nothing."""
+    """Void, then resume: nothing leaves without a charge. An engine that trusts its memory lets it go for nothing."""
     setup, book = made(), set[str]()
     if twin:
         monkeypatch.setattr(Actor, "spend", twins.spender_with_a_memory())
