@@ -184,7 +184,7 @@ class TargetSettings(SettingsSection):
         on=_ALL, usual="1e-5",
     )  # fmt: skip
     noise: OneLine | None = _setting(
-        "Distribution of the noise",
+        "Law of the noise",
         "Distribution of the noise.",
         "|".join((*PRINTED, *SHARED)), "choice", on=_AGREED,
         usual="knorm; ddg for newton and gd; for other secure sums ddg with `delta`, else vg",
@@ -223,7 +223,7 @@ class ProtocolSettings(SettingsSection):
         on=_ALL, short=_ALL, usual="1",
     )  # fmt: skip
     dropouts: Term = _setting(
-        "How many parties may drop out", "Secure sum: number of parties that may drop out.", "INTEGER", "integer",
+        "How many parties may vanish", "Secure sum: number of parties that may drop out.", "INTEGER", "integer",
         on=_ALL, short=_ALL, usual="0",
     )  # fmt: skip
     most_rows: Term = _setting(
@@ -243,7 +243,7 @@ class ProtocolSettings(SettingsSection):
         usual="curator",
     )  # fmt: skip
     left_out: Term = _setting(
-        "Parties that dropped out before anybody was charged", "Secure sum: parties that dropped out before.", on=()
+        "Parties that vanished before anybody was charged", "Secure sum: parties that dropped out before.", on=()
     )
     ring_bits: Term = _setting("Binary digits of the ring of the sums", "Bits of the ring of the sums.", on=())
     ring_degree: Term = _setting("Degree of the ring of the keys", "linear: neighbours that share masks.", on=())
@@ -301,7 +301,7 @@ class Simulation(Document):
         "NAME:N", "texts",
     )  # fmt: skip
     topology: str | None = _setting(
-        "Way of the messages", "Direct links, or all messages through the curator.", "|".join(TOPOLOGIES), "choice",
+        "Way of the mail", "Direct links, or all messages through the curator.", "|".join(TOPOLOGIES), "choice",
         usual="mesh",
     )  # fmt: skip
     link: str | None = _setting(
