@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 
-from smc_dp.run.settings import RunRequest
+from smc_dp.run.settings import RunRequest, fields_of
 
 FILE = Path(__file__).resolve().parent.parent / "smc_dp" / "cli" / "generated_options.py"
 HEAD = '''"""Options of the settings, made from the fields in `smc_dp/run/settings.py`.
@@ -31,16 +30,6 @@ OPTIONS = (
 '''
 
 
-def fields_of(model: type[BaseModel]) -> Iterator[tuple[str, str, FieldInfo]]:
-    """Yield the section, the key and the field of every setting; "" for a setting outside all sections."""
-    for name, field in model.model_fields.items():
-        kind = field.annotation
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from ((name, inner.alias or key, inner) for key, inner in kind.model_fields.items())
-        else:
-            yield "", field.alias or name, field
-
-
 def options(model: type[BaseModel] = RunRequest) -> Iterator[str]:
     """Yield the line of each setting that a command has as an option."""
     order = ("data", "method", "target", "protocol", "simulation", "")
@@ -48,11 +37,11 @@ def options(model: type[BaseModel] = RunRequest) -> Iterator[str]:
         extra: Any = field.json_schema_extra or {}
         if not extra.get("commands"):
             continue
-        option = extra.get("option", key)
         usual = f" [default: {extra['usual']}]." if "usual" in extra else "."
         said = {
-            "name": {"lambda": "lam"}.get(option, option), "option": f"--{option.replace('_', '-')}",
-            "section": section, "key": key, "kind": extra["kind"], "metavar": extra.get("metavar", ""),
+            "name": {"lambda": "lam"}.get(key, key), "option": f"--{key.replace('_', '-')}",
+            "section": section, "key": "name" if key == section else key,
+            "kind": extra["kind"], "metavar": extra.get("metavar", ""),
             "variable": extra.get("variable", ""),
             "commands": {command: command in extra.get("short", ()) for command in extra["commands"]},
             "help": in_options(f"{(field.description or '').removesuffix('.')}{usual}"),

@@ -113,6 +113,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     names: Mapping[str, str] = {}
+    as_json = False
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a name that the terminal has no letters for must not end it all
             stream.reconfigure(errors="backslashreplace")
@@ -127,19 +128,19 @@ def main(argv: Sequence[str] | None = None) -> int:
                 raise KeyboardInterrupt
             if not isinstance(invoked, Invocation):  # after --help
                 return 0
-            names = invoked.names()
+            names, as_json = invoked.names(), bool(invoked.given.get("as_json"))
             return invoked()
     except _UsageError as error:
         return _fail(error.format_message())
     except InputError as error:
-        return _refuse(error, names, 2, in_options, as_json="--json" in arguments)
+        return _refuse(error, names, 2, in_options, as_json=as_json)
     except BrokenPipeError:  # whoever reads our output has seen enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except StoppedError as error:  # nothing was asked for wrongly
-        return _refuse(error, names, 1, quoted_in_options, as_json="--json" in arguments)
+        return _refuse(error, names, 1, quoted_in_options, as_json=as_json)
     except ProtocolError as error:
-        return _refuse(error, {}, 2, quoted_in_options, as_json="--json" in arguments)
+        return _refuse(error, {}, 2, quoted_in_options, as_json=as_json)
     except OSError as error:
         return _fail(_said(str(error), error))
     except KeyboardInterrupt as error:

@@ -100,7 +100,7 @@ def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: 
                 "prediction.other_width",
                 "rows: wanted an array of width {dimension}, got shape {shape}",
                 dimension=bounds.dimension,
-                shape=rows.shape,
+                shape=str(rows.shape),
             )
     else:
         table = read_table(Path(rows), f"data file {rows}")

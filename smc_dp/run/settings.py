@@ -16,7 +16,7 @@ Rules of this file:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from numbers import Real
@@ -24,7 +24,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Self, TypeAlias, get_args
 
-from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic.fields import FieldInfo
 
 from protocols.runtime.network import TOPOLOGIES
 from smc_dp.core.documents import Document, FaultCollector, validated
@@ -59,7 +60,6 @@ def _setting(
     on: tuple[str, ...] = (RUN,),
     short: tuple[str, ...] = (),
     usual: str = "",
-    option: str = "",
     variable: str = "",
     sentences: dict[str, str] | None = None,
 ) -> Any:
@@ -67,7 +67,7 @@ def _setting(
 
     `kind`: how the value of the option is read, see `smc_dp.cli.options`. `on`: the commands that have it; `short`:
     those whose short help shows it. `usual`: what is taken where nobody says it. `sentences`: other sentences, by
-    command. `option`: the option's name, where it is not the field's.
+    command.
     """
     extra: dict[str, Any] = {
         "kind": kind,
@@ -76,7 +76,7 @@ def _setting(
         "short": list(short),
         "usual": usual,
     }
-    extra |= {"option": option, "variable": variable, "sentences": sentences or {}}
+    extra |= {"variable": variable, "sentences": sentences or {}}
     said: Any = {name: value for name, value in extra.items() if value}
     return Field(default=None, title=title, description=sentence, json_schema_extra=said)
 
@@ -125,7 +125,7 @@ class MethodSettings(SettingsSection):
     name: OneLine | None = _setting(
         "Method",
         "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows.",
-        "|".join(BY_PROTOCOL), on=_ALL, short=_ALL, option="method",
+        "|".join(BY_PROTOCOL), on=_ALL, short=_ALL,
         usual="prr_mean; newton for three or more classes",
         sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
@@ -135,7 +135,7 @@ class MethodSettings(SettingsSection):
     lam: MethodSetting = Field(
         default=None, alias="lambda", title="Regularisation", description="Regularisation, of methods that have one.",
         json_schema_extra={
-            "kind": "number", "metavar": "NUMBER", "commands": [*_ALL], "usual": "0.1", "option": "lambda"
+            "kind": "number", "metavar": "NUMBER", "commands": [*_ALL], "usual": "0.1"
         },
     )  # fmt: skip
     adjacency: MethodSetting = _setting(
@@ -184,7 +184,7 @@ class TargetSettings(SettingsSection):
         on=_ALL, usual="1e-5",
     )  # fmt: skip
     noise: OneLine | None = _setting(
-        "Distribution of the noise",
+        "Law of the noise",
         "Distribution of the noise.",
         "|".join((*PRINTED, *SHARED)), "choice", on=_AGREED,
         usual="knorm; ddg for newton and gd; for other secure sums ddg with `delta`, else vg",
@@ -201,7 +201,7 @@ class ProtocolSettings(SettingsSection):
     name: OneLine | None = _setting(
         "Protocol",
         "prr_mean: the paper's protocol, or one whose cost is linear in the number of parties.",
-        "pathak2010|linear", on=_ALL, option="protocol",
+        "pathak2010|linear", on=_ALL,
         usual="pathak2010; linear from 20 parties on, unless `key_bits`, `comparison` or `exponents` is given",
         sentences={PLAN: "prr_mean: protocol that computes the method; give `method`, too."},
     )  # fmt: skip
@@ -223,7 +223,7 @@ class ProtocolSettings(SettingsSection):
         on=_ALL, short=_ALL, usual="1",
     )  # fmt: skip
     dropouts: Term = _setting(
-        "How many parties may drop out", "Secure sum: number of parties that may drop out.", "INTEGER", "integer",
+        "How many parties may vanish", "Secure sum: number of parties that may drop out.", "INTEGER", "integer",
         on=_ALL, short=_ALL, usual="0",
     )  # fmt: skip
     most_rows: Term = _setting(
@@ -243,7 +243,7 @@ class ProtocolSettings(SettingsSection):
         usual="curator",
     )  # fmt: skip
     left_out: Term = _setting(
-        "Parties that dropped out before anybody was charged", "Secure sum: parties that dropped out before.", on=()
+        "Parties that vanished before anybody was charged", "Secure sum: parties that dropped out before.", on=()
     )
     ring_bits: Term = _setting("Binary digits of the ring of the sums", "Bits of the ring of the sums.", on=())
     ring_degree: Term = _setting("Degree of the ring of the keys", "linear: neighbours that share masks.", on=())
@@ -301,7 +301,7 @@ class Simulation(Document):
         "NAME:N", "texts",
     )  # fmt: skip
     topology: str | None = _setting(
-        "Way of the messages", "Direct links, or all messages through the curator.", "|".join(TOPOLOGIES), "choice",
+        "Way of the mail", "Direct links, or all messages through the curator.", "|".join(TOPOLOGIES), "choice",
         usual="mesh",
     )  # fmt: skip
     link: str | None = _setting(
@@ -492,3 +492,18 @@ class RunRequest(RunSettings):
 
     data: DataRoles = DataRoles()
     simulation: Simulation = Simulation()
+
+
+def fields_of(model: type[BaseModel]) -> Iterator[tuple[str, str, FieldInfo]]:
+    """Yield the section, the name and the field of every setting; "" for a setting outside all sections."""
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            for key, inner in kind.model_fields.items():
+                yield name, name if key == "name" else inner.alias or key, inner
+        else:
+            yield "", name, field
+
+
+TITLES = MappingProxyType({name: str(field.title) for _, name, field in fields_of(RunRequest)})
+"""What the table of settings in a report calls each of them, by the names that stand in a release."""
