@@ -11,7 +11,7 @@ from support.toy_sum import BYTES, PROGRAM, Sums, inputs
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.errors import ReplayError
+from protocols.errors import LocalError, ReplayError
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
 from protocols.runtime.board import Board
