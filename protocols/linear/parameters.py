@@ -10,14 +10,14 @@ from typing import Any
 from protocols.comparison.garbled import part_bytes, parts
 from protocols.crypto import commitment, encapsulation, garbling, masking, oblivious
 from protocols.errors import LocalError
-from protocols.pathak2010.noisy_sum import SIZE_BITS, NoisySum, stated_parameters
+from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters, stated_parameters
 
 DIGEST_BYTES = SEED_BYTES = 32
 _LEAST_DEGREE = 2
 
 
 @dataclass(frozen=True)
-class Parameters(NoisySum):
+class Parameters(WeightParameters):
     """K parties by name, d weights in Z_M with M = 2**ring_bits, and the degree k of the ring of P_2 ... P_K.
 
     `agreed` is a digest of whatever else the parties agreed on before; the protocol only binds the session to it.
@@ -33,7 +33,7 @@ class Parameters(NoisySum):
     row_letters: int | None = None
 
     def __post_init__(self) -> None:
-        self.check_sum()
+        self.check_weights()
         if self.ring_degree < _LEAST_DEGREE or self.ring_degree % 2:
             raise LocalError(
                 "ring_degree.not_even_or_too_small",

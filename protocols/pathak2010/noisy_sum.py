@@ -14,14 +14,14 @@ from protocols.errors import LocalError
 SIZE_BITS = 32  # L: sizes are below 2**32
 
 
-class NoisySum:
+class WeightParameters:
     """K parties by name and d weights in Z_M with M = 2**ring_bits; each protocol adds parameters of its own."""
 
     parties: tuple[str, ...]
     dimension: int
     ring_bits: int
 
-    def check_sum(self) -> None:
+    def check_weights(self) -> None:
         """Raise `LocalError` for parties and vectors that no protocol can work with."""
         if self.K < 2 or len(set(self.parties)) != self.K:
             raise LocalError(

@@ -13,7 +13,7 @@ from protocols.comparison import steps
 from protocols.crypto import admission, commitment
 from protocols.crypto.paillier import EXPONENTS
 from protocols.errors import Fault, LocalError
-from protocols.pathak2010.noisy_sum import SIZE_BITS, NoisySum, stated_parameters
+from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters, stated_parameters
 
 SIGMA = 64  # statistical security of every mask, in bits
 TIE_SECURITY = 40  # two parties draw equal tie bits with probability below 2**-40 in any run
@@ -29,7 +29,7 @@ REMOVED_REFUSAL = Fault(
 
 
 @dataclass(frozen=True)
-class Parameters(NoisySum):
+class Parameters(WeightParameters):
     """K parties by name, d weights in Z_M with M = 2**ring_bits, the key length, the way to find the minimum.
 
     `agreed` is a digest of whatever else the parties agreed on before; the protocol only binds the session to it.
@@ -46,7 +46,7 @@ class Parameters(NoisySum):
     exponents: str = "short"
 
     def __post_init__(self) -> None:
-        self.check_sum()
+        self.check_weights()
         if self.comparison == REMOVED_COMPARISON:
             raise LocalError(REMOVED_REFUSAL)
         if self.comparison not in COMPARISONS:
