@@ -51,8 +51,12 @@ class Record:
         """
         check_place(self.session, e)
         if e.is_public and not is_signed(self.session.identities[e.sender], e):
-            rule = f"{shown(e.kind)} (public): not signed by the pinned identity for this session"
-            raise PeerError(somebody_between(e.sender), rule)
+            raise PeerError(
+                somebody_between(e.sender),
+                "message.not_signed",
+                "{kind} (public): not signed by the pinned identity for this session",
+                kind=shown(e.kind),
+            )
         there = self._kept.setdefault((e.sender, e.to, e.number), e)
         if there is e:
             return True

@@ -190,8 +190,11 @@ class Site:
         envelope = Envelope.decode(parcel.body)
         said = (envelope.session, envelope.sender, envelope.to, envelope.number)
         if said != (self.session.id, parcel.sender, parcel.to, parcel.number):
-            rule = "what came is of another session, or not the envelope that it came as"
-            raise PeerError(somebody_between(parcel.sender), rule)
+            raise PeerError(
+                somebody_between(parcel.sender),
+                "parcel.another_envelope",
+                "what came is of another session, or not the envelope that it came as",
+            )
         return envelope
 
     # The actor.

@@ -155,19 +155,19 @@ def test_two_messages_in_one_place_end_it_with_both(whole: Left) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "code"),
     [
-        ({"session": bytes(32)}, "not of this session"),
-        ({"sender": "nobody"}, "not of this session"),
-        ({"to": "nobody"}, "to nobody"),
-        ({"to": "P2"}, "to P2"),
-        ({"number": 5}, "number 5"),
+        ({"session": bytes(32)}, "message.of_another_session"),
+        ({"sender": "nobody"}, "message.of_another_session"),
+        ({"to": "nobody"}, "message.to_a_stranger"),
+        ({"to": "P2"}, "message.to_a_stranger"),
+        ({"number": 5}, "message.number_out_of_chain"),
     ],
 )
-def test_what_is_not_of_the_session_is_refused(whole: Left, change: dict[str, object], says: str) -> None:
+def test_what_is_not_of_the_session_is_refused(whole: Left, change: dict[str, object], code: str) -> None:
     last = [e for e in whole.envelopes if e.sender == "P2"][-1]
     other = replace(last, **change)  # type: ignore[arg-type]
-    with pytest.raises(PeerError, match=says) as raised:
+    with refused(code, error=PeerError) as raised:
         merged(whole, [*(e for e in whole.envelopes if e != last), other])
     assert raised.value.culprit.startswith("somebody")
 
@@ -176,7 +176,7 @@ def test_what_is_not_of_the_session_is_refused(whole: Left, change: dict[str, ob
 def test_marks_of_strangers_are_refused(whole: Left, mark: Mark) -> None:
     assert len(merged(whole, whole.envelopes, ("charlie", Absent("P1", HELLO, "setup")))) == len(whole.envelopes) + 1
     if mark[1].sender != PUBLIC_NAME:
-        with pytest.raises(PeerError, match="absent"):
+        with refused("absence.of_strangers", error=PeerError):
             merged(whole, whole.envelopes, mark)
 
 

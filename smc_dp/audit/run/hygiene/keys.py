@@ -91,7 +91,8 @@ def _paillier_fault(evidence: Evidence, letter: Letter, bits: int) -> str | None
         return f"an unusable Paillier key: {error}"
     context = evidence.session.id + letter.envelope.sender.encode()
     # The auditor's own coins: those of the reader are in its view, and whoever knows them first can make up a proof.
-    return admission.verify(key, bits, proof, context, Stream.from_system())
+    fault = admission.verify(key, bits, proof, context, Stream.from_system())
+    return None if fault is None else str(fault)
 
 
 def _comparison_fault(message: Message | None, bits: int) -> str | None:
