@@ -184,7 +184,7 @@ class Participation:
         fresh, other = sorted_out(known, parcels)
         if fault := misfit(fresh, other, study.digest, study.names, name):
             self._store.commit(evidence=[*fresh, *other])
-            self._end_before("aborted", str(fault))
+            self._end_before("aborted", fault)
             return
         if fresh:
             moved = any(p.sender in missing and (p.lane, p.number) == ("approval", 0) for p in fresh)

@@ -34,7 +34,7 @@ class CuratorTerms(MeanTerms):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.comparison == REMOVED_COMPARISON:
-            raise InputError("comparison.removed", "{why}", why=REMOVED_REFUSAL)
+            raise InputError(REMOVED_REFUSAL)
         one_of("comparison", {"comparison": self.comparison}, get_args(ComparisonName))
         one_of("exponents", {"exponents": self.exponents}, get_args(ExponentsName))
 
