@@ -148,7 +148,9 @@ def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRo
     if not table.rows:
         raise InputError("table.no_rows", "{source}: has no rows, wanted at least one", source=table.source)
     if bounds.label is None:
-        raise InputError("bounds.no_label", "bounds: wanted the column of classes as [bounds.label] column, got none")
+        raise InputError(
+            "bounds.label_missing", "bounds: wanted the column of classes as [bounds.label] column, got none"
+        )
     if found := faults(table, bounds, bounds.label):
         raise UnfitError(table.source, [fault.placed(table.source) for fault in found])
     return OwnRows(table, labelled_rows(table, bounds, bounds.label, warn=True))

@@ -252,7 +252,7 @@ class SiteStore:
         if found not in (counted, counted + 1):
             said = f"says that {counted} is the newest" if self._counter_file.exists() else "is not there"
             raise StoreError(
-                "state.not_the_newest",
+                "state.is_old",
                 "the state has number {number}, and {file} {said}: an old state may not go on, for it would answer "
                 "the same question twice",
                 number=found,

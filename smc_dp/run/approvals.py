@@ -53,7 +53,7 @@ def fault(study: bytes | None, agreement: Agreement, head: Mapping[str, Any], se
     if APPROVALS not in head:
         if study is None:
             return None
-        return Fault("approvals.missing", "there is a study.json, and line 0 has no approvals of it")
+        return Fault("study.without_approvals", "there is a study.json, and line 0 has no approvals of it")
     if study is None:
         return Fault("study.missing", "line 0 has approvals of a study, and there is no study.json")
     return _study_fault(study, approved_study(head, session), agreement, session)

@@ -125,7 +125,7 @@ class OwnActor:
         if self._answers is None:
             self._answers = self._brings.answers(self._home, self.actor.inputs)
         if self._answers is None:
-            raise UnansweredError("role.nobody_answers", "{name}: nobody is at home to answer", name=self._name)
+            raise UnansweredError("role.nobody_at_home", "{name}: nobody is at home to answer", name=self._name)
         return self._answers(*said)
 
 

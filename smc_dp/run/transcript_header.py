@@ -94,7 +94,9 @@ def _made(protocol: Protocol, parameters: Mapping[str, Any]) -> Any:
     """The parameters as this protocol has them; raises `LocalError` for others."""
     if protocol.program.parameters is None:
         raise LocalError(
-            "protocol.no_parameters", "{name} has no parameters that could be read back", name=protocol.program.name
+            "protocol.parameters_unreadable",
+            "{name} has no parameters that could be read back",
+            name=protocol.program.name,
         )
     return protocol.program.parameters.from_dict(parameters)
 

@@ -82,15 +82,15 @@ def test_an_approval_that_another_key_signed_or_that_came_as_anothers_makes_no_s
 
 
 @pytest.mark.parametrize(
-    ("sender", "to", "lane", "why"),
+    ("sender", "to", "lane", "code"),
     [
-        ("P1", "P2", "mail", "has not been sent from here"),
-        ("P2", "P3", "notice", "is not for charlie"),
-        ("P9", PUBLIC_NAME, "notice", "is of nobody who takes part"),
+        ("P1", "P2", "mail", "parcel.not_from_here"),
+        ("P2", "P3", "notice", "parcel.not_for_us"),
+        ("P9", PUBLIC_NAME, "notice", "parcel.of_nobody"),
     ],
 )
 def test_what_no_relay_should_bring_ends_the_session_and_blames_nobody(
-    sender: str, to: str, lane: Lane, why: str, curator_run: Sites, fast_path: Path
+    sender: str, to: str, lane: Lane, code: str, curator_run: Sites, fast_path: Path
 ) -> None:
     run = under_way(curator_run, fast_path)
     name = "P1" if sender == "P1" else "charlie"
@@ -99,7 +99,7 @@ def test_what_no_relay_should_bring_ends_the_session_and_blames_nobody(
     parcel = Parcel(run.study.digest, sender, to, lane, 99, b"anything")
     site.step([parcel])
     assert site.end == "aborted"
-    assert why in run.facts(name)["why"]
+    assert run.facts(name)["code"] == code
     assert "somebody" in run.facts(name)["why"]
     assert run.evidence(name) == [parcel.encode()]
     run.close()

@@ -78,7 +78,7 @@ def put_back(stopped: Stopped, fast_path: Path) -> Iterator[None]:
 
 @pytest.mark.usefixtures("put_back")
 def test_a_state_from_a_backup_is_refused_by_its_number(stopped: Stopped) -> None:
-    with refused("state.not_the_newest", error=StoreError, number=2):
+    with refused("state.is_old", error=StoreError, number=2):
         restored(stopped, STATE).begin("P1")
 
 
@@ -91,7 +91,7 @@ def test_with_its_number_put_back_too_it_is_refused_by_what_the_relay_has(stoppe
 @pytest.mark.usefixtures("put_back")
 def test_an_empty_state_is_refused_as_well(stopped: Stopped) -> None:
     shutil.rmtree(stopped.run.at["P1"].folder / STATE)
-    with refused("state.not_the_newest", error=StoreError, number=0):
+    with refused("state.is_old", error=StoreError, number=0):
         stopped.run.begin("P1")
     shutil.rmtree(stopped.run.at["P1"].folder / COUNTERS)
     with refused("state.older_than_relay", error=StoreError):
@@ -101,7 +101,7 @@ def test_an_empty_state_is_refused_as_well(stopped: Stopped) -> None:
 @pytest.mark.usefixtures("put_back")
 def test_without_the_file_of_its_number_a_state_does_not_go_on(stopped: Stopped) -> None:
     shutil.rmtree(stopped.run.at["P1"].folder / COUNTERS)
-    with refused("state.not_the_newest", error=StoreError, said="is not there"):
+    with refused("state.is_old", error=StoreError, said="is not there"):
         stopped.run.begin("P1")
 
 

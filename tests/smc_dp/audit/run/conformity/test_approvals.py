@@ -217,7 +217,7 @@ def test_without_its_study_or_its_approvals_a_run_fails(
     digest = hashlib.sha256(made.study).hexdigest()
     other = f.edited(simulated, tmp_path / "other", RELEASE, lambda d: d["digests"].update({STUDY: digest}))
     (other / STUDY).write_bytes(made.study)
-    assert approvals(other).code == "approvals.missing"
+    assert approvals(other).code == "study.without_approvals"
     for folder in (run, other):
         with pytest.raises(InputError):
             checked(folder)
