@@ -28,7 +28,7 @@ def lines(measured: MeasuredPower) -> Iterator[str]:
     for finding in measured.audited.findings:
         power = measured.of_test.get(finding.test)
         yield _row(finding, "-" if power is None else f"caught {power.caught} of {power.repeats}")
-    yield f"  {verdict(measured.audited)}"
+    yield f"  {measured.audited.verdict}"
     if measured.of_all is not None:
         yield f"  half the noise is {chance(measured.of_all)}"
 
@@ -39,7 +39,7 @@ def twin_lines(twin: Twin) -> Iterator[str]:
     yield f"  broken: {twin.about}"
     yield _HEAD.rstrip()
     yield from (_row(finding) for finding in twin.example.findings)
-    yield f"  {verdict(twin.example)}"
+    yield f"  {twin.example.verdict}"
     yield f"  this twin is {chance(twin.power)}"
 
 
@@ -71,15 +71,6 @@ def claim(statement: PrivacyStatement) -> str:
     if (mu := claimed_mu(statement)) is not None:
         figures += f", mu {short_figure(mu)}"
     return f"{statement.kind} {figures} (one {statement.unit}, {statement.adjacency})"
-
-
-def verdict(audited: Audited) -> str:
-    """In a sentence."""
-    if audited.claim.kind == "none":
-        return "it claims nothing, so there is nothing to contradict"
-    if audited.refuted:
-        return "CONTRADICTED: " + ", ".join(finding.test for finding in audited.findings if finding.refutes)
-    return "nothing contradicts the claim"
 
 
 def _row(finding: EpsilonFinding, power: str = "") -> str:
