@@ -69,18 +69,28 @@ def approved_study(head: Mapping[str, Any], session: Session) -> str:
     names = [approval["name"] for approval in approvals]
     if names != list(session.names):
         raise InputError(
-            f"approvals: wanted one of each of {', '.join(session.names)}, in this order, got {shown(names)}"
+            "approvals.other_names",
+            "approvals: wanted one of each of {names}, in this order, got {got}",
+            names=session.names,
+            got=shown(names),
         )
     study = approvals[0]["study"]
     for found in approvals:
         name = found["name"]
         if found["study"] != study:
-            raise InputError(f"approvals: {name} approved of another study than {names[0]}")
+            raise InputError(
+                "approvals.another_study",
+                "approvals: {name} approved of another study than {names}",
+                name=name,
+                names=names[0],
+            )
         signed = to_sign(study, name, found["random"])
         if not verify(session.identities[name], signed, bytes.fromhex(found["signature"])):
-            raise InputError(f"approvals: that of {name} is not signed by its pinned identity")
+            raise InputError(
+                "approvals.not_signed", "approvals: that of {name} is not signed by its pinned identity", name=name
+            )
     if joint_nonce(map(canonical, approvals)) != session.nonce:
-        raise InputError("approvals: the nonce of the session is not made of them")
+        raise InputError("approvals.other_nonce", "approvals: the nonce of the session is not made of them")
     return study
 
 
@@ -135,7 +145,7 @@ def _agreement(stated: Mapping[str, Any], released: Agreement) -> Agreement:
             released.auxiliary,
         )  # fmt: skip
     except LocalError as error:
-        raise InputError(f"{STUDY}: {error}") from None
+        raise InputError(error.fault.within(STUDY)) from None
 
 
 def _without_name(section: Mapping[str, Any]) -> dict[str, Any]:

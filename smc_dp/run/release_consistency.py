@@ -88,12 +88,15 @@ def share_fault(session: Session, name: str, stated: object, envelope: Envelope 
     try:
         signed = [str(y) for y in share_numbers(session, envelope)]
     except DecodeError as error:
-        said = "what the record has as the share of {name} is none: {why}"
-        return Fault("transcript.no_share", said, {"name": name, "why": str(error)})
+        fields = {"name": name, "why": str(error)}
+        return Fault("transcript.no_share", "what the record has as the share of {name} is none: {why}", fields)
     if stated == signed:
         return None
-    said = "the shares of {name} in shares.json are not those that were published as its own"
-    return Fault("release.other_shares", said, {"name": name})
+    return Fault(
+        "release.other_shares",
+        "the shares of {name} in shares.json are not those that were published as its own",
+        {"name": name},
+    )
 
 
 def agreement_fault(found: PublishedRelease, head: Mapping[str, Any], session: Session) -> Fault | None:

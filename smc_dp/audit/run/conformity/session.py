@@ -16,7 +16,7 @@ from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.conformity.expected_schedule import body_bytes
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import shown
-from smc_dp.run.agreement import AS_PRINTED, SEEDED, TEST_KEYS
+from smc_dp.run.agreement import AS_PRINTED, REASONS, TEST_KEYS
 from smc_dp.run.release_consistency import session_fault
 
 _NAMED = 5  # no more than so many names in a sentence
@@ -49,9 +49,7 @@ def session(evidence: Evidence) -> CheckOutcome:
         TEST_KEYS: evidence.protocol.limits.are_test_keys(described.parameters),
         AS_PRINTED: evidence.protocol.claim is None,
     }
-    wanted = [
-        mark for mark in (SEEDED, TEST_KEYS, AS_PRINTED) if due.get(mark, isinstance(marks, list) and mark in marks)
-    ]
+    wanted = [mark for mark in REASONS if due.get(mark, isinstance(marks, list) and mark in marks)]
     if marks != wanted:
         return failed(
             "marks.not_due",
