@@ -58,7 +58,7 @@ def test_the_printed_protocol_fails_where_it_is_flawed(topology: str, tmp_path: 
     found = {f.check.name: f.outcome for f in audit_evidence(evidence, CHECKS).findings}
     assert {name for name, outcome in found.items() if outcome.status == "failed"} == {"freshness", "masks"}
     assert (found["freshness"].code, found["freshness"].fault.fields) == (
-        "ciphertext.stale",
+        "ciphertext.not_refreshed",
         {"place": "PrintedSelected.psi"},
     )
     assert evidence.envelopes[found["freshness"].line or 0].kind == "PrintedSelected"
