@@ -102,7 +102,7 @@ class RecordedView:
         kept = states.load(data, _records(session))
         if isinstance(kept, list) and kept[:3] == [FORMAT, program.name, program.version]:
             raise ReplayError(
-                "view.of_format_1",
+                "view.of_an_old_format",
                 "a view of format 1, from before views were signed; wanted format {wanted}",
                 wanted=VIEW_FORMAT,
             )

@@ -124,7 +124,7 @@ def read_document(kind: type[Read], path: Path, what: str) -> Read:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
-        raise InputError(f"{where}: is not UTF-8 text") from None
+        raise InputError("file.not_utf8", "is not UTF-8 text").within(where) from None
     return parsed(kind, text, where)
 
 
@@ -133,7 +133,7 @@ def parsed(kind: type[Read], text: str, where: str) -> Read:
     try:
         found = parse_toml(text)
     except InputError as error:
-        raise InputError(f"{where}: {error}") from None
+        raise error.within(where) from None
     return validated(kind, found, where)
 
 

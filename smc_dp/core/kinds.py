@@ -48,7 +48,7 @@ class OneOf:
     def _look(self, value: str) -> str:
         if value not in self.values:
             wanted = self.words or f"one of {', '.join(self.values)}"
-            raise InputError(f"wanted {wanted}, got {shown(value)}")
+            raise InputError("value.unknown", "wanted {wanted}, got {got}", wanted=wanted, got=shown(value))
         return value
 
 
@@ -60,7 +60,9 @@ def refuse_many(value: object, most: int, *, deep: bool = False) -> object:
     if isinstance(value, dict):
         inner = (len(found) for found in value.values() if deep and isinstance(found, dict))
         if (count := len(value) + sum(inner)) > most:
-            raise InputError(f"wanted at most {most:,} keys, got {count:,}")
+            raise InputError(
+                "document.too_many_keys", "wanted at most {most:,} keys, got {got:,}", most=most, got=count
+            )
     return value
 
 
@@ -109,7 +111,7 @@ def _positive(value: object) -> str:
 def figure(value: object) -> Any:
     """The value; InputError unless it is a finite number."""
     if type(value) not in (int, float) or abs(value) > LARGEST or not math.isfinite(value):  # type: ignore[arg-type]
-        raise InputError(f"wanted a finite number, got {shown(value)}")
+        raise InputError("value.not_finite", "wanted a finite number, got {got}", got=shown(value))
     return value
 
 
@@ -117,7 +119,9 @@ def _term(value: object) -> Any:
     """A setting of a protocol as a release has it."""
     names = isinstance(value, list) and all(type(name) is str for name in value)
     if type(value) not in (str, int, bool) and not names:
-        raise InputError(f"wanted a text, a whole number, true, false or names, got {shown(value)}")
+        raise InputError(
+            "value.no_setting", "wanted a text, a whole number, true, false or names, got {got}", got=shown(value)
+        )
     return value
 
 

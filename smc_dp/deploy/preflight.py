@@ -150,7 +150,7 @@ def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRo
     if bounds.label is None:
         raise InputError("bounds.no_label", "bounds: wanted the column of classes as [bounds.label] column, got none")
     if found := faults(table, bounds, bounds.label):
-        raise UnfitError(table.source, [fault.said(table.source) for fault in found])
+        raise UnfitError(table.source, [fault.placed(table.source) for fault in found])
     return OwnRows(table, labelled_rows(table, bounds, bounds.label, warn=True))
 
 

@@ -314,12 +314,14 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
 
     def _warn_clipped(self, clipped: int, shape: tuple[int, int]) -> None:
         n, d = shape
-        what = f"{type(self).__name__}: {clipped} of {n} rows are longer than radius {self.ball_.radius:g} and clipped."
-        advice = (
+        fault = Fault(
+            "rows.clipped_by_radius",
+            "{clipped} of {rows} rows are longer than radius {radius:g} and clipped. "
             "Choose radius from what is public: the length of a row in which every column has its largest value, or "
-            f"about sqrt({d}) = {math.sqrt(d):.3g} after standardising with public constants."
+            "about sqrt({columns}) = {length:.3g} after standardising with public constants.",
+            {"clipped": clipped, "rows": n, "radius": self.ball_.radius, "columns": d, "length": math.sqrt(d)},
         )
-        warn_clipped(what, advice, stacklevel=4)
+        warn_clipped(fault.within(type(self).__name__), stacklevel=4)
 
     def _parts(self, n: int, parties: npt.ArrayLike | None) -> Parts:
         if parties is None:

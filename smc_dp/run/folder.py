@@ -18,7 +18,7 @@ from typing import Any
 
 from smc_dp.core import reading
 from smc_dp.core.documents import validated
-from smc_dp.core.errors import InputError, warn_ignored
+from smc_dp.core.errors import Fault, InputError, warn_ignored
 from smc_dp.core.writing import write_folder
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, DateColumn, NumericColumn
@@ -184,7 +184,8 @@ def _said_of_columns(bounds: Bounds) -> dict[str, dict[str, Any]]:
 def warn_of_page(folder: RunPlace) -> None:
     """Warn of a page that an earlier version wrote into a run folder: it is ignored."""
     if os.path.lexists(page := path_of(folder, PAGE)):
-        warn_ignored(f"{page}: ignored. An earlier version wrote it, and nothing verifies it. Delete it.")
+        fault = Fault("page.ignored", "ignored. An earlier version wrote it, and nothing verifies it. Delete it.")
+        warn_ignored(fault.within(str(page)))
 
 
 def read_document(folder: RunPlace) -> ReleaseFile:

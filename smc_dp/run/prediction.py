@@ -127,8 +127,7 @@ def _encoded(table: Table, bounds: Bounds) -> tuple[Encoded, NDArray[np.int64] |
         kept = table if len(found.kept) == table.rows else table.take(found.kept, table.source)
         return found, class_numbers(kept, bounds, bounds.label, some=True)
     except UnfitTableError as error:
-        said = error.table_fault.said(table.source, released=True)
-        raise InputError("prediction.unfit_row", "{said}", said=str(said)) from None
+        raise InputError(error.table_fault.placed(table.source, released=True)) from None
 
 
 def _placed(made: Sequence[Any], found: Encoded, rows: int, left_out: Any) -> tuple[Any, ...]:

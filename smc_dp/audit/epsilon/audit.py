@@ -71,11 +71,11 @@ class Audited:
     def verdict(self) -> Fault:
         """What the findings come to, with a stable code."""
         if self.claim.kind == "none":
-            return Fault("claim.none", "it claims nothing, so there is nothing to contradict")
+            return Fault("epsilon.nothing_claimed", "it claims nothing, so there is nothing to contradict")
         if self.refuted:
             tests = [finding.test for finding in self.findings if finding.refutes]
-            return Fault("claim.contradicted", "CONTRADICTED: {tests}", {"tests": tests})
-        return Fault("claim.not_contradicted", "nothing contradicts the claim")
+            return Fault("epsilon.claim_contradicted", "CONTRADICTED: {tests}", {"tests": tests})
+        return Fault("epsilon.claim_not_contradicted", "nothing contradicts the claim")
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
