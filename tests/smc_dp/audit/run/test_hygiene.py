@@ -219,17 +219,17 @@ def two_for_one() -> Evidence:
 TWINS: dict[str, tuple[str, str, dict[str, Any], Callable[[], Evidence]]] = {
     "short Paillier key": (
         "keys",
-        "key.not_admitted",
-        {"why": "wanted a modulus of 512 bits, got 496"},
+        "paillier_key.of_another_length",
+        {},
         known_lie("small key of P1"),
     ),
-    "proof in another order": ("keys", "key.not_admitted", {}, known_lie("wrong proof")),
+    "proof in another order": ("keys", "paillier_key.proof_fails", {}, known_lie("wrong proof")),
     "modulus 3 mod 4": ("keys", "key.unusable_public", {}, known_lie("modulus 3 mod 4")),
-    "prime modulus": ("keys", "key.not_admitted", {}, known_lie("prime modulus")),
+    "prime modulus": ("keys", "paillier_key.proof_fails", {}, known_lie("prime modulus")),
     "small factor": (
         "keys",
-        "key.not_admitted",
-        {"why": "the modulus has a prime factor up to 4194304"},
+        "paillier_key.small_factor",
+        {},
         known_lie("small factor"),
     ),
     "short comparison key": ("keys", "key.no_units", {}, known_lie("comparison key small")),
