@@ -236,7 +236,7 @@ def total(made: Setup, state: bytes, sent: list[Envelope], mail: list[Envelope],
 def made_share(made: Setup, sent: list[Envelope]) -> Any:
     actor = first_stage(made, sent, patient=False)
     actor.advance()
-    return actor.desk.progress.results[0]["P2"]
+    return actor.progress.results[0]["P2"]
 
 
 def test_no_identity_key_is_in_a_state() -> None:

@@ -138,4 +138,4 @@ def test_a_role_beyond_its_budget_sends_nothing(path: Path) -> None:
         actor = Actor(made.session, "P1", *own, board, charge=Spending(ledger, DATA, "m", twice, made.session.id))
         with pytest.raises(OverBudgetError):
             actor.advance()
-        assert [e.kind for e in actor.desk.out] == ["Hello"]
+        assert [e.kind for e in actor.out] == ["Hello"]
