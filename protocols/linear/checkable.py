@@ -21,7 +21,7 @@ def published(
     if len(said) <= p.K:
         return Wrong(Fault("shares.not_of_everybody", "not everybody published a share"))
     if fault := unlike_go(session, tuple(said), said):
-        return Wrong(Fault("shares.not_committed_to", "{why}", {"why": fault}))
+        return Wrong(fault)
     return None
 
 

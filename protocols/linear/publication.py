@@ -78,7 +78,7 @@ def broken_word(
     return None
 
 
-def unlike_go(session_id: bytes, names: Sequence[str], published: Mapping[str, PublishedShare]) -> str | None:
+def unlike_go(session_id: bytes, names: Sequence[str], published: Mapping[str, PublishedShare]) -> Fault | None:
     """What is wrong with everybody's published shares, for whoever adds them up; None where nothing is.
 
     Somebody then published another share than it had committed to, or opened it wrongly, or Charlie told of other
@@ -88,7 +88,7 @@ def unlike_go(session_id: bytes, names: Sequence[str], published: Mapping[str, P
     commitments = [_committed(session_id, name, published[name]) for name in names]
     if told == {digest(session_id, names, commitments)}:
         return None
-    return "the published shares are not those that all had committed to before Go"
+    return Fault("shares.not_committed_to", "the published shares are not those that all had committed to before Go")
 
 
 def _opens(session_id: bytes, name: str, committed: bytes, share: PublishedShare) -> bool:

@@ -43,9 +43,8 @@ def fault(
 ) -> OpeningFault | None:
     """Why the published sums are not those of the masked inputs; None if they are."""
     if found := roster.fault(p, greetings):
-        return OpeningFault(
-            Fault("sum.greetings", "{why}", {"why": " ".join(str(part) for part in found if part)}), False
-        )
+        name, unusable = found
+        return OpeningFault(unusable.within(name or ""), False)
     g, keys, query = roster.digest(p, greetings), roster.keys(p, greetings), roster.first_query(session)
     start = 0
     for r in range(p.R):

@@ -47,7 +47,7 @@ def case(target: Target, twin: TwinName | None = None, *, clear: bool = False) -
             got=twin,
         )
     if target.noise not in PRINTED or target.epsilon is None:
-        raise InputError("noise.not_of_protocol", "noise: the protocol has knorm and laplace")
+        raise InputError("noise.not_of_whole_protocol", "noise: the protocol has knorm and laplace")
     printed = twin == "k-times-integer"
     method = PathakMean(_LAM, as_printed=printed)
     agreed = replace(target, calibration="paper") if printed else target

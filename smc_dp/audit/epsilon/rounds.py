@@ -75,7 +75,9 @@ def case(
             got=twin,
         )
     if target.noise != "ddg":
-        raise InputError("noise.not_of_method", "noise: {method} has ddg, got {got}", method=method, got=target.noise)
+        raise InputError(
+            "noise.not_of_method_by_secure_sum", "noise: {method} has ddg, got {got}", method=method, got=target.noise
+        )
     session = DrivenSession(form_of(method, target, adjacency), twin)
     worlds = [rows_of(world, adjacency) for world in (0, 1)]
     centres = session.centre(worlds[0]), session.centre(worlds[1])

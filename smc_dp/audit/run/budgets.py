@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from smc_dp.audit.run.run_summary import AuditedRun
-from smc_dp.core.errors import InputError, plain_name
+from smc_dp.core.errors import Fault, InputError, plain_name
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
@@ -40,7 +40,7 @@ class ChargedRun:
     guarantee: Guarantee
     before: Standing
     after: Standing
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,12 @@ def _until(history: History, number: int) -> History:
     return History(history.start, history.entries[:number])
 
 
-def _doubts(entry: Entry, end: Entry | None, audited: AuditedRun) -> Sequence[str]:
+def _doubts(entry: Entry, end: Entry | None, audited: AuditedRun) -> Sequence[Fault]:
     found = []
     if audited.release is not None and _figures(entry.guarantee) != _figures(_price(audited)):
-        found.append("The entry is not what a release with this statement is charged.")
+        found.append(Fault("entry.other_price", "The entry is not what a release with this statement is charged."))
     if end is not None and end.state == "released" and end.run != audited.files.get(RELEASE):
-        found.append(f"The entry names another {RELEASE} than this one.")
+        found.append(Fault("entry.other_release", "The entry names another release.json than this one."))
     return found
 
 

@@ -103,7 +103,7 @@ class BudgetDocument(Document):
             spent_after=after.get("spent"),
             left_before=before.get("left"),
             left_after=after.get("left"),
-            doubts=list(charged.doubts) if charged else [],
+            doubts=[str(doubt) for doubt in charged.doubts] if charged else [],
         )
 
 

@@ -18,7 +18,7 @@ from smc_dp.audit.run.view_messages import NO_VIEWS
 from smc_dp.core.errors import Fault
 from smc_dp.leakage.two_samples import shape
 
-NO_CLAIM = nothing_to_ask("claim.none", "this protocol claims nothing")
+NO_CLAIM = nothing_to_ask("protocol.no_claim", "this protocol claims nothing")
 WIDTH_ERROR_BITS = 40
 _NAMED = 6  # no more than so many names in a sentence
 

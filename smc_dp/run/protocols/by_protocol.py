@@ -108,7 +108,7 @@ def value_of(session: Session, published: Mapping[str, Any]) -> Any:
         raise ValueError(f"nothing was published by {missing[0]}")
     said = {name: published[name] for name in publishers}
     if fault := realisation.fault(p, session.id, said):
-        raise ValueError(fault)
+        raise InputError(fault)
     return realisation.value(p, said)
 
 

@@ -215,7 +215,9 @@ def test_a_share_that_was_not_committed_to_is_refused_by_charlie_and_by_whoever_
     y = tuple(x ^ 1 for x in shares["P2"].y)
     for change in ({"y": y}, {"opening": bytes(32)}, {"go": bytes(32)}):
         changed = {**shares, "P2": replace(shares["P2"], **change)}
-        assert "not those that all had" in str(publication.unlike_go(given.session.id, everybody, changed))
+        unlike = publication.unlike_go(given.session.id, everybody, changed)
+        assert unlike is not None
+        assert unlike.code == "shares.not_committed_to"
     swapped = {**shares, "P2": shares["P3"], "P3": shares["P2"]}
     assert publication.unlike_go(given.session.id, everybody, swapped)
     assert publication.unlike_go(bytes(32), everybody, shares)

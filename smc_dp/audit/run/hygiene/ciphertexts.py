@@ -158,7 +158,7 @@ def freshness(evidence: Evidence) -> CheckOutcome:
     for again in evidence.recomputed.values():
         if stale := _stale(again):  # by its program, for which its owner does not answer
             return failed(
-                "ciphertext.stale",
+                "ciphertext.not_refreshed",
                 "{place} is sent as it came out of a product or power",
                 line=stale[0],
                 place=stale[1],

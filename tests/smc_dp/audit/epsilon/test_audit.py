@@ -70,7 +70,7 @@ def test_through_the_whole_protocol_half_the_noise_is_refuted_and_ours_is_not(ha
 
 
 def test_what_the_protocol_does_not_have_is_bad_input() -> None:
-    with refused("noise.not_of_protocol"):
+    with refused("noise.not_of_whole_protocol"):
         protocol.case(target(noise="gauss"))
     with refused("twin.not_of_protocol"):
         protocol.case(target(), "float-sampler")

@@ -115,7 +115,7 @@ def test_the_plan_has_every_way_to_deviate() -> None:
 
 
 def test_what_they_do_not_have_is_bad_input() -> None:
-    with refused("noise.not_of_method", method="newton", got="vg"):
+    with refused("noise.not_of_method_by_secure_sum", method="newton", got="vg"):
         planned(Request("newton", Fraction(1), noise="vg", through_protocol=True))
     with refused("twin.not_of_method_by_secure_sum", method="gd", got="stripped"):
         planned(Request("gd", Fraction(1), twin="stripped", through_protocol=True))

@@ -108,9 +108,9 @@ def test_an_entry_that_is_not_as_the_release_is_doubted(audited: AuditedRun, led
     cheaper = sum_agreement(hospitals((12, 8, 20), 2), seeded=True)  # of kind none: it has no price
     assert audited.release is not None
     free = replace(audited, release=replace(audited.release, agreement=cheaper))
-    for run, doubt in ((other, "another release.json"), (free, "not what a release with this statement is charged")):
+    for run, code in ((other, "entry.other_release"), (free, "entry.other_price")):
         (said,) = next(b.charged.doubts for b in budgets.read(ledgers, run) if b.charged)
-        assert doubt in said
+        assert said.code == code
 
 
 FAULTS = {

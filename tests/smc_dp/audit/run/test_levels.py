@@ -169,4 +169,10 @@ def test_the_command_says_the_level_and_json_bears_date_version_and_files(given:
     assert said.out.splitlines()[-1].startswith("PASSED: no check failed.")
     document = json.loads(audit(*arguments, "--json").out)
     assert document["level"]["number"] == 2
+    first = document["findings"][0]
+    assert (first["check"], first["code"], first["fields"]["lines"]) == (
+        "schema",
+        "schema.holds",
+        len((given.folders.run / "transcript.jsonl").read_text().splitlines()),
+    )
     assert [file["file"] for file in document["files"]][-1] == "identities/identities.json"

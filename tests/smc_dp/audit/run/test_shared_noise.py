@@ -18,6 +18,7 @@ from support import forgeries as f
 from support.audited import Folders, hospitals, long_term, sum_agreement
 
 from protocols.arithmetic.rng import Stream
+from protocols.errors import Fault
 from protocols.runtime import message as messages
 from protocols.runtime.envelope import signed_payload
 from protocols.secure_sum.messages import PublishedOpening
@@ -210,22 +211,24 @@ def test_each_law_gives_what_is_claimed_and_less_noise_does_not(
 
 
 @pytest.mark.parametrize(
-    ("law", "less", "why"),
+    ("law", "less", "code"),
     [
-        (GaussianShares(12, 100, Fraction(18)), {"variance": Fraction(17)}, "A share has the variance 17, wanted at l"),
-        (GammaShares(124, 1, Fraction(16)), {"scale": Fraction(15)}, "Their delta is 2**-"),
+        (GaussianShares(12, 100, Fraction(18)), {"variance": Fraction(17)}, "share.little_variance"),
+        (GammaShares(124, 1, Fraction(16)), {"scale": Fraction(15)}, "shares.delta_too_large"),
     ],
     ids=["ddg", "vg"],
 )
 def test_shares_too_small_for_the_lemmas_are_refused(
-    law: Any, less: dict[str, Fraction], why: str, monkeypatch: pytest.MonkeyPatch
+    law: Any, less: dict[str, Fraction], code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even where the laws themselves allow them: all together would give enough by formulas that do not hold there."""
     monkeypatch.setattr(laws, "LEAST_VARIANCE", 1)
     monkeypatch.setattr(laws, "LEAST_SCALE", 1)
     found = stated_with(law.name)
-    assert shared._guaranteed(found, law, law.honest, 1)[1] is None
-    assert (shared._guaranteed(found, replace(law, **less), law.honest, 1)[1] or "").startswith(why)
+    assert isinstance(shared._guaranteed(found, law, law.honest, 1), str)
+    wrong = shared._guaranteed(found, replace(law, **less), law.honest, 1)
+    assert isinstance(wrong, Fault)
+    assert wrong.code == code
 
 
 def test_the_delta_of_gamma_shares_is_that_of_the_law() -> None:
