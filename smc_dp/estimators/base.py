@@ -132,20 +132,11 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         ----------
         X, y, parties
 
-        Returns
-        -------
-        FederatedClassifier
-            The estimator itself.
-
-        Raises
-        ------
-        InputError
-            A ValueError that names the party and the row, or the parameter.
-
         """
         dealt = parties is None
         return self._release(self._federation(X, y, parties), dealt)
 
+    @documented
     def fit_parties(self, parties: Iterable[PartyRows] | Mapping[Any, PartyRows], **public: Any) -> Self:
         """As `fit`, from each party's own rows.
 
@@ -155,16 +146,6 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
             The parties' rows and classes, X of one width; in a list the parties are called 1, 2, ...
         **public : array-like
             Public rows, passed on to `fit` by name where the family has any.
-
-        Returns
-        -------
-        FederatedClassifier
-            The estimator itself.
-
-        Raises
-        ------
-        InputError
-            A ValueError that names the party and the row, or the parameter.
 
         """
         X, y, whose = joined(parties)

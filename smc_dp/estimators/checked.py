@@ -97,7 +97,10 @@ def check_finite(X: Array, place: Callable[[int], str], first: int = 0) -> None:
         entry = X[wrong[0]][~np.isfinite(X[wrong[0]])][0]
         came = "NaN" if np.isnan(entry) else str(entry)
         raise InputError(
-            "rows.not_finite", "{where}: wanted finite numbers, got {got}", where=place(first + int(wrong[0])), got=came
+            "array.not_finite",
+            "{where}: wanted finite numbers, got {got}",
+            where=place(first + int(wrong[0])),
+            got=came,
         )
 
 
@@ -112,7 +115,7 @@ def public_rows(name: str, given: npt.ArrayLike, width: int) -> Array:
         ) from wrong  # fmt: skip
     if rows.shape[1] != width:
         raise InputError(
-            "rows.wrong_width", "{name}: wanted rows of width {width}, got {got}",
+            "array.wrong_width", "{name}: wanted rows of width {width}, got {got}",
             name=name, width=width, got=rows.shape[1],
         )  # fmt: skip
     check_dense(name, rows)

@@ -87,6 +87,18 @@ RowsClippedWarning
     From `fit` and `fit_parties`, where more than 5 % of the rows are longer than the radius. It stays where the
     rows are: no release and no `privacy_` has anything of it.
 """
+_OF_FIT = """
+
+Returns
+-------
+Self
+    The estimator itself.
+
+Raises
+------
+InputError
+    A ValueError that names the party and the row, or the parameter.
+"""
 _SHARED = {entry.partition(" ")[0]: entry for entry in re.split(r"\n(?=\w)", _ENTRIES.strip())}
 
 
@@ -94,11 +106,13 @@ def documented(thing: Documented) -> Documented:
     """Fill what is shared into the docstring of an estimator or of its `fit`, and return it.
 
     A line of names such as `radius, bias` stands for the descriptions of these parameters; lines that are indented
-    below it go on with the last one. An estimator gets its attributes, errors and warnings before the references.
+    below it go on with the last one. An estimator gets its attributes, errors and warnings before the references, a
+    `fit` what it returns and raises at the end.
     """
     if thing.__doc__:  # not under python -OO
         text = re.sub(r"^\w+(?:, \w+)*$", _described, inspect.cleandoc(thing.__doc__), flags=re.MULTILINE)
-        thing.__doc__ = text.replace("\nReferences\n", f"{_SECTIONS}\nReferences\n", 1)
+        of_class = text.replace("\nReferences\n", f"{_SECTIONS}\nReferences\n", 1)
+        thing.__doc__ = of_class if isinstance(thing, type) else text + _OF_FIT
     return thing
 
 

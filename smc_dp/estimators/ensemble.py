@@ -115,16 +115,6 @@ class EnsembleClassifier(FederatedClassifier):
             and it is less accurate. Earlier steps of a pipeline transform them only if it is told to:
             `Pipeline(..., transform_input=["auxiliary"])`.
 
-        Returns
-        -------
-        EnsembleClassifier
-            The estimator itself.
-
-        Raises
-        ------
-        InputError
-            A ValueError that names the party and the row, or the parameter.
-
         """
         data = self._federation(X, y, parties)
         public = self.ball_.rows(self._auxiliary(auxiliary))

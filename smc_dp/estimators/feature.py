@@ -106,16 +106,6 @@ class FeatureMethodClassifier(FederatedClassifier):
         public_y : array-like of shape (m,), default=None
             Their classes.
 
-        Returns
-        -------
-        FeatureMethodClassifier
-            The estimator itself.
-
-        Raises
-        ------
-        InputError
-            A ValueError that names the party and the row, or the parameter.
-
         """
         data, dealt = self._federation(X, y, parties), parties is None
         self._check_roles(public_X, public_y)

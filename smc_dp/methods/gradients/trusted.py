@@ -73,7 +73,7 @@ class FromSums(ABC):
             )  # fmt: skip
         if target.epsilon is not None and target.noise not in self.secure_noises:
             raise InputError(
-                "noise.not_of_method", "noise: {method} has {known}, got {got}",
+                "noise.not_of_gradients", "noise: {method} has {known}, got {got}",
                 method=self.name, known=self.secure_noises, got=target.noise,
             )  # fmt: skip
         return GradientSums(self, public, target, among, announced)

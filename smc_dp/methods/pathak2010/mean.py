@@ -118,7 +118,7 @@ class PathakMean:
         if trust == "secure" and target.epsilon is not None:
             if target.noise not in ("knorm", "laplace"):
                 raise InputError(
-                    "noise.not_of_protocol", "noise: {method} by a protocol has knorm and laplace, got {got}",
+                    "noise.not_of_curator_protocol", "noise: {method} by a protocol has knorm and laplace, got {got}",
                     method=self.name, got=target.noise,
                 )  # fmt: skip
             return guarantee(

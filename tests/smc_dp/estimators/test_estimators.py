@@ -305,7 +305,7 @@ def test_rows_of_any_length_are_inside_the_ball() -> None:
 
 def test_what_is_not_clipped_never_reaches_a_method(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Ball, "rows", lambda self, X: X)
-    with pytest.raises(InputError, match=r"party south: row 1: .*norm of at most 1"):
+    with refused("rows.outside_ball", row=1):
         AveragingClassifier(bias=0.0).fit(np.where(WHO[:, np.newaxis] == "south", 5.0, 0.1) * np.ones(3), LABELS, WHO)
 
 
@@ -750,8 +750,8 @@ WRONG = {
         "label.unknown_class",
         {"where": "party north: row 1", "classes": "'no', 'yes'", "got": "0"},
     ),
-    "NaN": (given_rows(spoilt(5, math.nan)), "rows.not_finite", {"where": "party east: row 2", "got": "NaN"}),
-    "inf": (given_rows(spoilt(0, -math.inf)), "rows.not_finite", {"where": "party north: row 1", "got": "-inf"}),
+    "NaN": (given_rows(spoilt(5, math.nan)), "array.not_finite", {"where": "party east: row 2", "got": "NaN"}),
+    "inf": (given_rows(spoilt(0, -math.inf)), "array.not_finite", {"where": "party north: row 1", "got": "-inf"}),
     "too few labels": (
         given_rows(parties=WHO[:-1]),
         "array.wrong_shape",
@@ -795,7 +795,7 @@ WRONG = {
     ),
     "named NaN": (
         all_parties({"north": (BLOBS, LABELS), "south": (spoilt(3, math.nan), LABELS)}),
-        "rows.not_finite",
+        "array.not_finite",
         {"where": "party south: row 4", "got": "NaN"},
     ),
     "names mixed": (all_parties({"1": (BLOBS, LABELS), 1: (BLOBS, LABELS)}), "parties.mixed_kinds", {}),
@@ -816,7 +816,7 @@ WRONG = {
     ),
     "no rows": (listed((BLOBS, LABELS), (BLOBS[:0], LABELS[:0])), "party.no_rows", {"name": "party 2"}),
     "labels of a party": (listed((BLOBS, LABELS), (BLOBS, LABELS[1:])), "array.wrong_shape", {"name": "party 2"}),
-    "auxiliary width": (ensemble(BLOBS[:, :2]), "rows.wrong_width", {"name": "auxiliary", "width": 3, "got": 2}),
+    "auxiliary width": (ensemble(BLOBS[:, :2]), "array.wrong_width", {"name": "auxiliary", "width": 3, "got": 2}),
     "no such setting": (
         ensemble(method="avg", learner=GaussianNB()),
         "setting.not_of_method",
@@ -850,16 +850,20 @@ WRONG = {
         "public_rows.only_half",
         {"name": "public_X"},
     ),
-    "public NaN": (feature(spoilt(2, math.nan), LABELS), "rows.not_finite", {"where": "public_X: row 3", "got": "NaN"}),
+    "public NaN": (
+        feature(spoilt(2, math.nan), LABELS),
+        "array.not_finite",
+        {"where": "public_X: row 3", "got": "NaN"},
+    ),
     "public shape": (feature(BLOBS[0], LABELS), "rows.unreadable", {"name": "public_X", "width": 3}),
     "public labels short": (
         feature(BLOBS, LABELS[1:]),
         "array.wrong_shape",
         {"name": "public_y", "wanted": "a label for each of the 240 rows of public_X", "shape": "(239,)"},
     ),
-    "auxiliary NaN": (ensemble(spoilt(2, math.nan)), "rows.not_finite", {"where": "auxiliary: row 3", "got": "NaN"}),
+    "auxiliary NaN": (ensemble(spoilt(2, math.nan)), "array.not_finite", {"where": "auxiliary: row 3", "got": "NaN"}),
     "lone aggregator": (feature(parties=None, n_parties=1), "parties.no_site_beside_aggregator", {}),
-    "public width": (feature(BLOBS[:, :2], LABELS), "rows.wrong_width", {"name": "public_X", "width": 3, "got": 2}),
+    "public width": (feature(BLOBS[:, :2], LABELS), "array.wrong_width", {"name": "public_X", "width": 3, "got": 2}),
     "public class": (
         feature(BLOBS, LABELS + 5),
         "label.unknown_class",

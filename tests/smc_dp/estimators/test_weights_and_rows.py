@@ -113,7 +113,7 @@ def test_sparse_rows_that_would_fill_the_memory_are_refused(monkeypatch: pytest.
         AveragingClassifier().fit(wide, np.arange(200_000) % 2)
     spoilt = sparse.csr_array(np.where(np.arange(150)[:, np.newaxis] == 149, math.nan, X))
     monkeypatch.setattr(rows, "_BLOCK", 9)
-    with refused("rows.not_finite", where="party z: row 1", got="NaN"):
+    with refused("array.not_finite", where="party z: row 1", got="NaN"):
         AveragingClassifier().fit(spoilt, Y > 0, np.array(["a"] * 149 + ["z"]))
     monkeypatch.setattr(checked, "_MOST_NUMBERS", 449)
     with refused("rows.too_many_dense", name="public_X"):
@@ -154,8 +154,9 @@ def test_how_many_rows_were_clipped_is_in_nothing_that_is_released(tmp_path: Any
     """Two data sets, of which one has its rows clipped, have the same statement and the same attributes."""
     Ledger.create(tmp_path / "fits", Fraction(5)).close()
     once = AveragingClassifier(radius=0.1, classes=[0, 1])
-    with pytest.warns(RowsClippedWarning, match="150 of 150 rows"):
+    with pytest.warns(RowsClippedWarning) as heard:
         once.fit(X, (Y > 0).astype(int))
+    assert [(w.message.code, w.message.fault.fields["clipped"]) for w in heard] == [("rows.clipped_by_radius", 150)]
     other = clone(once).fit(X / 1e3, (Y > 0).astype(int))
     assert once.privacy_ == other.privacy_
     assert vars(once).keys() == vars(other).keys()
