@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, NoReturn, Protocol
@@ -22,7 +23,16 @@ from typing import Any, Literal, NoReturn, Protocol
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.crypto.sealing import KEY_BYTES
-from protocols.errors import DecodeError, LocalError, PeerError, StoppedError, UnansweredError, shown, somebody_between
+from protocols.errors import (
+    DecodeError,
+    Fault,
+    LocalError,
+    PeerError,
+    StoppedError,
+    UnansweredError,
+    shown,
+    somebody_between,
+)
 from protocols.runtime import message as messages
 from protocols.runtime.channel import GREETING, Channel
 from protocols.runtime.desk import KEYS, Desk, Observer
@@ -203,8 +213,12 @@ class Actor:
         """Keep mail until its sender has greeted; raises `PeerError` for what is not of this session, or too much."""
         here = (envelope.session, envelope.to) == (self.session.id, self.name)
         if not here or self.early.bytes + envelope.size > MAX_HELD_BYTES:
-            rule = f"mail to {self.name} before the greeting is not of this session, or too much"
-            raise PeerError(somebody_between(envelope.sender), rule)
+            raise PeerError(
+                somebody_between(envelope.sender),
+                "early_mail.unusable",
+                "mail to {name} before the greeting is not of this session, or too much",
+                name=self.name,
+            )
         self.early.put(envelope)
 
     def _open_early(self) -> None:
@@ -235,13 +249,22 @@ class Actor:
         """
         marks = self.desk.mailbox.marks
         if absent not in marks and (self.rising or not self._is_to_come(absent)):
-            raise LocalError(f"{self.name}: {absent.kind} of {absent.sender} in {absent.stage} cannot be marked absent")
+            raise LocalError(
+                "absence.too_late",
+                "{name}: {kind} of {sender} in {stage} cannot be marked absent",
+                name=self.name,
+                kind=absent.kind,
+                sender=absent.sender,
+                stage=absent.stage,
+            )
         marks.add(absent)
 
     def miss(self, *senders: str) -> list[Absent]:
         """The driver has waited long enough for these senders: mark what the role waits for; the marks."""
         if unasked := set(senders).difference(self.awaited):
-            raise LocalError(f"{self.name} does not wait for {', '.join(sorted(unasked))}")
+            raise LocalError(
+                "absence.not_awaited", "{name} does not wait for {unasked}", name=self.name, unasked=sorted(unasked)
+            )
         marks = [self._due(sender) for sender in senders]
         for absent in marks:
             self.mark(absent)
@@ -275,7 +298,11 @@ class Actor:
     def release(self) -> list[Envelope]:
         """Sign and emit what the role published; a driver calls it when the role is done."""
         if not self.done:
-            raise LocalError(f"{self.name}: nothing is published before the role has finished")
+            raise LocalError(
+                "role.publishes_before_its_end",
+                "{name}: nothing is published before the role has finished",
+                name=self.name,
+            )
         unpublished, self.desk.progress.unpublished = self.desk.progress.unpublished, []
         for kind, stage, payload in unpublished:
             self.desk.emit(self.channel.sign(kind, stage, payload))
@@ -314,7 +341,11 @@ class Actor:
 
     def _asked(self, *said: Any) -> Any:
         if self._home is None:
-            raise UnansweredError(f"{self.name}: nobody is at home to answer, and the answer is not among the inputs")
+            raise UnansweredError(
+                "role.nobody_answers",
+                "{name}: nobody is at home to answer, and the answer is not among the inputs",
+                name=self.name,
+            )
         answer = self._home(*said)
         self.inputs = (*self.inputs, answer)
         return answer
@@ -377,7 +408,12 @@ class Actor:
                 if self._observer:
                     self._observer.waits(self.name, self._want)
                 if unknown := [name for name in self._want.senders if name not in self.session.participants]:
-                    raise LocalError(f"{self.name}: nobody is called {unknown[0]}")
+                    raise LocalError(
+                        "role.waits_for_a_stranger",
+                        "{name}: nobody is called {unknown}",
+                        name=self.name,
+                        unknown=unknown[0],
+                    )
         except StopIteration as stop:
             self.end, self.result, self._want = "done", stop.value, None
             self.desk.sign_off()
@@ -418,7 +454,13 @@ class Actor:
 
     def _throw(self, role: Coroutine[Any, Any, Any], what: str, absent: list[str]) -> NoReturn:
         """Tell the role, and stop it whatever it makes of that: what it would do next could depend on what has come."""
-        stopped = StoppedError(f"{self.name}: {what} of {', '.join(absent)} will not come")
+        stopped = StoppedError(
+            "message.will_not_come",
+            "{name}: {what} of {absent} will not come",
+            name=self.name,
+            what=what,
+            absent=absent,
+        )
         with suppress(StopIteration):
             role.throw(stopped)
         role.close()
@@ -449,18 +491,39 @@ class Actor:
         if self._observer:
             self._observer.consumed(self.name, mail)
         if not 0 < mail.round < MAX_ROUNDS:
-            raise PeerError(sender, f"states round {mail.round} to {self.name}", [mail.number])
+            raise PeerError(
+                sender,
+                "message.states_no_round",
+                "states round {round} to {name}",
+                [mail.number],
+                round=mail.round,
+                name=self.name,
+            )
         self.channel.has_read(mail.round)
         if mail.kind != want.kind.__name__:
-            rule = f"sent {shown(mail.kind)} to {self.name}, wanted {want.kind.__name__}"
-            raise PeerError(sender, rule, [mail.number])
+            raise PeerError(
+                sender,
+                "message.of_another_kind",
+                "sent {kind} to {name}, wanted {wanted}",
+                [mail.number],
+                kind=shown(mail.kind),
+                name=self.name,
+                wanted=want.kind.__name__,
+            )
         if not want.kind.route.allows(self.session.kind(sender), self.session.kind(self.name)):
-            raise LocalError(f"{mail.kind} has no route from {sender} to {self.name}")
+            raise LocalError(
+                "message.without_a_route",
+                "{kind} has no route from {sender} to {to}",
+                kind=mail.kind,
+                sender=sender,
+                to=self.name,
+            )
         try:
             layout = self.session.layout_in(self.desk.stage or "")
             read: Message = messages.decode(want.kind, mail.payload, layout, self.desk.keys)
         except DecodeError as error:
-            raise PeerError(sender, f"{mail.kind}.{error} (to {self.name})", [mail.number]) from None
+            fault = _in_field(mail.kind, error).followed_by(" (to {reader})", reader=self.name)
+            raise PeerError(sender, fault, evidence=[mail.number]) from None
         if self._observer:
             self._observer.read(self.name, mail, read)
         return read
@@ -470,13 +533,20 @@ class Actor:
         try:
             read: Message = messages.decode(want.kind, said, self.session.layout, {})
         except DecodeError as error:
-            raise PeerError(sender, f"{HELLO}.{error} (public)", [0]) from None
+            fault = _in_field(HELLO, error).followed_by(" (public)")
+            raise PeerError(sender, fault, evidence=[0]) from None
         return Greeted(read, self.channel.greetings[sender].digest)
 
     def _refuse_unread(self) -> None:
         for mail in self.desk.mailbox.unread() if self.done else ():
-            rule = f"sent {shown(mail.kind)} to {self.name}, which wanted nothing more"
-            raise PeerError(mail.sender, rule, [mail.number])
+            raise PeerError(
+                mail.sender,
+                "message.not_wanted",
+                "sent {kind} to {name}, which wanted nothing more",
+                [mail.number],
+                kind=shown(mail.kind),
+                name=self.name,
+            )
 
     def _where(self) -> str:
         """Where in the protocol's code the role stands: its innermost coroutine outside the endpoint."""
@@ -487,6 +557,11 @@ class Actor:
                 where = f"{frame.f_code.co_filename.rpartition('/')[2]} line {frame.f_lineno}"
             inner = inner.cr_await
         return where
+
+
+def _in_field(kind: str, error: DecodeError) -> Fault:
+    """Return what is wrong with a field, which comes first in its sentence, with the kind of its message before it."""
+    return replace(error.fault, place=f"{kind}.{error.fault.place}")
 
 
 def _is_given_up(want: Want, found: Iterable[Mail | Envelope | Absent | None]) -> bool:

@@ -149,7 +149,11 @@ class _Course:
         self._program, self._p, self._talk, self._overhead = program, p, conversation, overhead
         everybody = [name for names in conversation.groups.values() for name in names]
         if sorted(everybody) != sorted(program.participants(p)):
-            raise LocalError(f"{program.name}: wanted every participant in one group of its conversation")
+            raise LocalError(
+                "conversation.groups_do_not_fit",
+                "{name}: wanted every participant in one group of its conversation",
+                name=program.name,
+            )
         self._names = {group: sum(map(_text, names)) for group, names in conversation.groups.items()}
         self._at = {group: _Stand() for group in conversation.groups}
         self._links: dict[tuple[str, str], int] = {}  # letters so far from each of one group to each of another
@@ -189,7 +193,13 @@ class _Course:
         """Go on to this stage, or to the end, and read what there is to be read until then."""
         stand, stages = self._at[group], self._talk.stages[group]
         if stage is not None and stage not in stages[max(stand.stage, 0) :]:
-            raise LocalError(f"{self._program.name}: {group} is past stage {stage}, or has none")
+            raise LocalError(
+                "conversation.group_past_stage",
+                "{name}: {group} is past stage {stage}, or has none",
+                name=self._program.name,
+                group=group,
+                stage=stage,
+            )
         while True:
             if stand.stage >= 0:
                 self._read(group, stages[stand.stage])
@@ -208,7 +218,12 @@ class _Course:
     def _flow(self, flow: Flow) -> Iterator[tuple[str, str, int]]:
         """Count the messages of a flow; yield each group that reads them, the stage in which it does, their round."""
         if flow.kind not in self._program.kinds:
-            raise LocalError(f"{self._program.name}: {flow.kind.__name__} is none of its messages")
+            raise LocalError(
+                "conversation.message_unknown",
+                "{name}: {kind} is none of its messages",
+                name=self._program.name,
+                kind=flow.kind.__name__,
+            )
         body = messages.size(flow.kind, self._layout(flow.stage)) + OVERHEAD_BYTES
         for sender in flow.senders:
             self._enter(sender, flow.stage)
@@ -221,7 +236,12 @@ class _Course:
                 each = _once(flow.kind.__name__, flow.stage, depth, body) + self._overhead
                 size = flow.times * each + _of_numbers(before, flow.times)
                 if flow.arcs is not None and before + flow.times > _LONGER[0][0]:
-                    raise LocalError(f"{self._program.name}: {flow.kind.__name__} comes too late on its links")
+                    raise LocalError(
+                        "conversation.message_too_late",
+                        "{name}: {kind} comes too late on its links",
+                        name=self._program.name,
+                        kind=flow.kind.__name__,
+                    )
                 self._deepen(flow.stage, depth)
                 self._count(flow.stage, sender, to, flow.times * pairs, size * pairs + flow.times * names)
                 yield to, flow.read or flow.stage, depth

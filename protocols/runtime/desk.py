@@ -133,7 +133,12 @@ class Desk:
     def post(self, to: str, message: Message) -> None:
         """Encode, seal and send; raises `LocalError` for an undeclared kind, route or link, or outside a stage."""
         if to == PUBLIC_NAME:
-            raise LocalError(f"{self.name}: {type(message).__name__} is published, not sent")
+            raise LocalError(
+                "message.published_not_sent",
+                "{name}: {kind} is published, not sent",
+                name=self.name,
+                kind=type(message).__name__,
+            )
         payload = self._encode(to, message)
         if self._observer:
             self._observer.posted(self.name, to, message)
@@ -149,14 +154,25 @@ class Desk:
     def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Stream]:
         """Begin a stage; when it was finished before, its result."""
         if self.stage is not None:
-            raise LocalError(f"{self.name}: stage {name} inside stage {self.stage}")
+            raise LocalError(
+                "stage.inside_another",
+                "{name}: stage {inner} inside stage {stage}",
+                name=self.name,
+                inner=name,
+                stage=self.stage,
+            )
         number, self._entered = self._entered, self._entered + 1
         rng = self.seed.fork(f"stage {number} {name}")
         if number < self._finished:
             return True, self.progress.results[number], rng
         self.stage, self._replaces = name.partition(".")[0], replaces
         if self.stage in self.mailbox.ended and self.stage != self.mailbox.latest:
-            raise LocalError(f"{self.name}: stage {self.stage} is over, and marks of absence go by its name")
+            raise LocalError(
+                "stage.entered_again",
+                "{name}: stage {stage} is over, and marks of absence go by its name",
+                name=self.name,
+                stage=self.stage,
+            )
         self.sign_off(unless=self.stage)
         self.progress.stage = self.stage
         self._measure(self.stage)
@@ -165,7 +181,12 @@ class Desk:
     def leave(self, result: Any) -> None:
         """End the stage: keep its result, forget the rest, and the result that it replaces."""
         if self._resent < len(self.progress.sent):
-            raise ReplayError(f"{self.name}: stage {self.stage} sent fewer messages than before")
+            raise ReplayError(
+                "replay.sends_fewer",
+                "{name}: stage {stage} sent fewer messages than before",
+                name=self.name,
+                stage=self.stage,
+            )
         results = self.progress.results
         if self._replaces and results:
             results[-1] = None
@@ -182,7 +203,9 @@ class Desk:
     def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
         """Make a value from a stream of its own, or return the one made before in this stage."""
         if self.stage is None:
-            raise LocalError(f"{self.name}: {label} is made outside a stage")
+            raise LocalError(
+                "secret.outside_a_stage", "{name}: {label} is made outside a stage", name=self.name, label=label
+            )
         if label not in self.progress.made:
             self._measure(KEYS)
             self.progress.made[label] = make(self.seed.fork(f"once {self._entered} {label}"))
@@ -200,21 +223,33 @@ class Desk:
     def greeting_rng(self) -> Stream:
         """The stream of the own greeting, which is gone with the first stage."""
         if self.stage is None or self.progress.results:
-            raise LocalError(f"{self.name}: the greeting's randomness belongs to the first stage")
+            raise LocalError(
+                "greeting.randomness_too_late",
+                "{name}: the greeting's randomness belongs to the first stage",
+                name=self.name,
+            )
         return self.seed.fork("greeting")
 
     def attest(self, message: Message) -> bytes:
         """Sign a statement, or give the signature of the same one again."""
         kind = type(message).__name__
         if self.stage is None:
-            raise LocalError(f"{self.name}: {kind} is attested outside a stage")
+            raise LocalError(
+                "statement.outside_a_stage", "{name}: {kind} is attested outside a stage", name=self.name, kind=kind
+            )
         payload, place = encoded(self.session, self.name, message, self.keys), (self.stage, kind)
         if place not in self.progress.statements:
             signature = self._signer.sign(statement(self.session.id, self.name, kind, payload))
             self.progress.statements[place] = payload, signature
         stated, signature = self.progress.statements[place]
         if stated != payload:
-            raise LocalError(f"{self.name}: attested another {kind} in {self.stage} before")
+            raise LocalError(
+                "statement.attested_another",
+                "{name}: attested another {kind} in {stage} before",
+                name=self.name,
+                kind=kind,
+                stage=self.stage,
+            )
         return signature
 
     def attested(self, name: str, message: Message, signature: bytes) -> bool:
@@ -237,7 +272,12 @@ class Desk:
     def void(self, label: str) -> None:
         """Tell the driver's ledger that the charge under this label costs nothing; asked again like `spend`."""
         if label not in self._spent:
-            raise LocalError(f"{self.name}: {label} was not spent, so it cannot be void")
+            raise LocalError(
+                "charge.void_before_spent",
+                "{name}: {label} was not spent, so it cannot be void",
+                name=self.name,
+                label=label,
+            )
         if self._voided:
             self._voided(label)
 
@@ -248,7 +288,9 @@ class Desk:
     def doubt(self, sender: str, rule: str) -> None:
         """Note what is wrong, and miss the sender from now on in this stage."""
         if self.stage is None:
-            raise LocalError(f"{self.name}: doubts {sender} outside a stage")
+            raise LocalError(
+                "doubt.outside_a_stage", "{name}: doubts {sender} outside a stage", name=self.name, sender=sender
+            )
         number = self.last.get(sender)
         self.mailbox.note(Note(sender, number, rule))
         read = [mail for mail in self.mailbox.log if (mail.sender, mail.number) == (sender, number)]
@@ -263,11 +305,28 @@ class Desk:
     def _encode(self, to: str, message: Message) -> bytes:
         kind = type(message)
         if self.stage is None:
-            raise LocalError(f"{self.name}: {kind.__name__} sent outside a stage")
+            raise LocalError(
+                "message.sent_outside_a_stage",
+                "{name}: {kind} sent outside a stage",
+                name=self.name,
+                kind=kind.__name__,
+            )
         if kind not in self.session.program.kinds:
-            raise LocalError(f"{self.name}: {kind.__name__} is not a message of {self.session.program.name}")
+            raise LocalError(
+                "message.of_another_program",
+                "{name}: {kind} is not a message of {program}",
+                name=self.name,
+                kind=kind.__name__,
+                program=self.session.program.name,
+            )
         if not kind.route.allows(self.session.kind(self.name), self.session.kind(to)) or to == self.name:
-            raise LocalError(f"{kind.__name__} has no route from {self.name} to {to}")
+            raise LocalError(
+                "message.without_a_route",
+                "{kind} has no route from {sender} to {to}",
+                kind=kind.__name__,
+                sender=self.name,
+                to=to,
+            )
         return messages.encode(message, self.session.layout_in(self.stage), self.keys)
 
     def _repeated(self, to: str, kind: str, payload: bytes) -> bool:
@@ -275,7 +334,13 @@ class Desk:
         digest = hashlib.sha256(f"{to}\x00{kind}\x00".encode() + payload).digest()
         again = self._resent < len(self.progress.sent)
         if again and self.progress.sent[self._resent] != digest:
-            raise ReplayError(f"{self.name}: replay of {kind} to {to} differs from what was sent")
+            raise ReplayError(
+                "replay.sends_another",
+                "{name}: replay of {kind} to {to} differs from what was sent",
+                name=self.name,
+                kind=kind,
+                to=to,
+            )
         if not again:
             self.progress.sent.append(digest)
         self._resent += 1

@@ -70,8 +70,10 @@ def own_files(
     except InputError as error:
         raise error.within(f"bounds file {bounds}, with `label` {shown(label)}") from error
     if public.label is None:
-        raise InputError("bounds.no_label", "wanted [label] column, or a `label`").within(f"bounds file {bounds}")
-    tables = _grouped(parties, parties_by) if parties_by is not None else _one_file_each(parties)
+        raise InputError("bounds.no_label_column", "wanted [label] column, or a `label`").within(
+            f"bounds file {bounds}"
+        )
+    tables = _grouped(parties, parties_by) if parties_by is not None else one_file_each(parties)
     data = {name: labelled_rows(t, public, public.label, strict=strict, warn=True) for name, t in tables.items()}
     held_out = None if test is None else labelled_rows(read_table(test, f"test file {test}"), public, public.label)
     rows = None if auxiliary is None else encode(read_table(auxiliary, f"file {auxiliary}"), public, strict=strict)
@@ -156,7 +158,8 @@ def _shares(parties: int | None, split: str | None) -> list[Fraction]:
     return shares or even(count)
 
 
-def _one_file_each(parties: Sequence[str | tuple[str, Path]]) -> dict[str, Table]:
+def one_file_each(parties: Sequence[str | tuple[str, Path]]) -> dict[str, Table]:
+    """Read the file of each party; files are paths, name=path, or pairs of them."""
     named = [_name_and_path(text) for text in parties]
     check_names([name for name, _ in named])
     return {name: read_table(path, f"party {name} ({path})") for name, path in named}

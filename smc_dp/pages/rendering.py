@@ -41,7 +41,13 @@ def html(page: Page) -> str:
         drawn=_drawn,
     )
     if (size := len(made.encode())) > MOST_BYTES:
-        raise InputError(f"page {page.title!r}: wanted at most {MOST_BYTES:,} bytes, got {size:,}")
+        raise InputError(
+            "page.too_large",
+            "page {title!r}: wanted at most {most:,} bytes, got {got:,}",
+            title=page.title,
+            most=MOST_BYTES,
+            got=size,
+        )
     return made
 
 

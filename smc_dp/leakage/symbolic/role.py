@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from protocols.errors import LocalError, StoppedError
@@ -72,7 +72,13 @@ class SymbolicRole:
         for value in values(message):
             if not isinstance(value, int | bytes | Form | Box | Secret | None):
                 what = f"what is no number: {type(value).__name__}"
-                raise LocalError(f"{self.name} sends in {type(message).__name__} {what}")
+                raise LocalError(
+                    "role.sends_no_number",
+                    "{name} sends in {kind} {what}",
+                    name=self.name,
+                    kind=type(message).__name__,
+                    what=what,
+                )
 
     def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Any]:
         """Begin a stage: none was done before."""
@@ -124,13 +130,21 @@ class SymbolicRole:
     def ask(self, said: tuple[Any, ...]) -> Any:
         """The next of its own inputs that it does not start with, whatever it has learned: any answer is possible."""
         if not self.answers:
-            raise LocalError(f"{self.name} asks at home for more than its model answers")
+            raise LocalError(
+                "model.answers_too_few", "{name} asks at home for more than its model answers", name=self.name
+            )
         answer, self.answers = self.answers[0], self.answers[1:]
         return answer
 
     def doubt(self, sender: str, rule: str) -> None:
         """Everybody follows the protocol, so there is nothing to doubt."""
-        raise LocalError(f"{self.name} doubts {sender}: {rule}; everybody follows the protocol here")
+        raise LocalError(
+            "role.doubts_the_honest",
+            "{name} doubts {sender}: {rule}; everybody follows the protocol here",
+            name=self.name,
+            sender=sender,
+            rule=rule,
+        )
 
     # What the driver does with it.
 
@@ -166,14 +180,24 @@ class SymbolicRole:
         except VanishedError:
             self._ends("gone")
         except UndecidedError as error:
-            raise UndecidedError(f"{self.name} {error}") from None
+            raise UndecidedError(replace(error.fault, place=f"{self.name} ")) from None
         except (TypeError, AttributeError) as error:
-            raise LocalError(f"{self.name} does with a symbol what only numbers can: {error}") from error
+            raise LocalError(
+                "role.needs_a_number",
+                "{name} does with a symbol what only numbers can: {error}",
+                name=self.name,
+                error=str(error),
+            ) from error
         except LocalError:
             raise
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
-            raise LocalError(f"{self.name} does not reach its end when it is run over symbols: {what}") from error
+            raise LocalError(
+                "role.does_not_end",
+                "{name} does not reach its end when it is run over symbols: {what}",
+                name=self.name,
+                what=what,
+            ) from error
 
     def close(self) -> None:
         """Give up the role where it stands."""
@@ -216,8 +240,17 @@ class SymbolicRole:
             return first
         absent = [sender for sender, answer in found.items() if isinstance(answer, Absent)]
         if absent and want.all:
-            role.throw(StoppedError(f"{want.kind.__name__} of {', '.join(absent)} will not come"))
-            raise LocalError(f"{self.name} goes on after it was told that somebody is absent")
+            role.throw(
+                StoppedError(
+                    "model.message_will_not_come",
+                    "{kind} of {absent} will not come",
+                    kind=want.kind.__name__,
+                    absent=absent,
+                )
+            )
+            raise LocalError(
+                "role.goes_on_without", "{name} goes on after it was told that somebody is absent", name=self.name
+            )
         for sender in absent:
             self.mailbox.miss(sender)
         there = {s: answer for s, answer in found.items() if not isinstance(answer, Absent)}
@@ -230,5 +263,11 @@ class SymbolicRole:
             return answer
         self.mailbox.take(answer)
         if answer.kind != want.kind.__name__:
-            raise LocalError(f"{self.name} wants {want.kind.__name__}, got {answer.kind}")
+            raise LocalError(
+                "role.gets_another_message",
+                "{name} wants {wanted}, got {got}",
+                name=self.name,
+                wanted=want.kind.__name__,
+                got=answer.kind,
+            )
         return self._letters[answer.sender, answer.number]

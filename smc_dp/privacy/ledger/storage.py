@@ -1,9 +1,4 @@
-"""How the file of a ledger is opened: SQLite, made safe against crashes, and against files that are no ledgers.
-
-The journal is a rollback journal, so that between transactions the whole ledger is one file: with a write-ahead log, a
-copy of the file alone would miss the last entries. `synchronous = EXTRA` is FULL, and syncs the folder once the
-journal is gone: else a power cut could take back a commit, and with it a reservation whose run has begun.
-"""
+"""Open the file of a ledger: an SQLite file, and refuse files that are no ledgers."""
 
 from __future__ import annotations
 
@@ -14,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from smc_dp.core.database import open_database
 from smc_dp.core.errors import InputError, one_line
 from smc_dp.privacy.ledger.history import BrokenLedgerError, OverBudgetError
 
@@ -63,15 +59,8 @@ def widened(connection: sqlite3.Connection) -> None:
 
 def connected(path: Path) -> sqlite3.Connection:
     """A connection to a file that is there, whatever is in it."""
-    uri = f"{path.absolute().as_uri()}?mode=rw"
-    connection = sqlite3.connect(uri, uri=True, timeout=_WAIT, isolation_level=None)
+    connection = open_database(path, _WAIT)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
-    try:
-        for setting in ("trusted_schema = OFF", "synchronous = EXTRA", "journal_mode = DELETE"):
-            connection.execute(f"PRAGMA {setting}")
-    except BaseException:
-        connection.close()
-        raise
     return connection
 
 

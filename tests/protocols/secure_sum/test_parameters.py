@@ -17,6 +17,7 @@ from protocols.errors import LocalError
 from protocols.runtime import message as messages
 from protocols.secure_sum.messages import KINDS, STATEMENTS, MaskKeys
 from protocols.secure_sum.parameters import MOST_CLOSED, Block, Parameters, most_dropouts, quorum, stage, widths
+from tests.support.refusals import refused
 
 # K, t, Q, largest D, H at the largest D, H at D = 0: the table of the design. With K = 2 there is nobody to spare.
 TABLE = [
@@ -178,7 +179,7 @@ def test_derived_numbers_are_whole_numbers(field: str) -> None:
     for p in (parameters(3, 0, 1), parameters(3, 2, 0, (1,))):
         stated = p.as_dict()
         for other in (float(stated[field]), *([bool(stated[field])] if stated[field] < 2 else [])):
-            with pytest.raises(LocalError, match=rf"parameters: {field} missing, or of another type than wanted"):
+            with refused("parameters.missing", error=LocalError, missing=field):
                 Parameters.from_dict(stated | {field: other})
 
 
@@ -199,7 +200,7 @@ def test_a_list_of_survivors_has_one_encoding(K: int, data: st.DataObject) -> No
     assert p.members(p.listed(U)) == p.listed(U).bit_count() * () + U
     spare = 8 * p.layout()["members"]
     for bit in range(K, spare):
-        with pytest.raises(LocalError, match=f"a list of survivors names party {bit + 1} of {K}"):
+        with refused("survivors.no_party", error=LocalError, party=bit + 1, parties=K):
             p.members(p.listed(U) | 1 << bit)
     assert p.members(p.everybody) == tuple(range(K))
 

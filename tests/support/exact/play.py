@@ -69,13 +69,23 @@ class _Tried:
         return []
 
     def greeting_rng(self) -> Any:
-        raise LocalError(f"{self.name} greets: no role that is tried does")
+        raise LocalError("exact.greets", "{name} greets: no role that is tried does", name=self.name)
 
     def attest(self, message: Message) -> bytes:
-        raise LocalError(f"{self.name} attests {type(message).__name__}: no role that is tried does")
+        raise LocalError(
+            "exact.attests",
+            "{name} attests {kind}: no role that is tried does",
+            name=self.name,
+            kind=type(message).__name__,
+        )
 
     def attested(self, name: str, message: Message, signature: bytes) -> bool:
-        raise LocalError(f"{self.name} checks {type(message).__name__}: no role that is tried does")
+        raise LocalError(
+            "exact.checks_statement",
+            "{name} checks {kind}: no role that is tried does",
+            name=self.name,
+            kind=type(message).__name__,
+        )
 
     def spend(self, label: str) -> None:
         pass  # a charge tells nobody anything
@@ -85,10 +95,16 @@ class _Tried:
 
     def ask(self, said: tuple[Any, ...]) -> Any:
         """All that a role enters is among its inputs here, so there is nobody to ask."""
-        raise LocalError(f"{self.name} asks for what is among its inputs")
+        raise LocalError("exact.asks", "{name} asks for what is among its inputs", name=self.name)
 
     def doubt(self, sender: str, rule: str) -> None:
-        raise LocalError(f"{self.name} doubts {sender}: {rule}; everybody follows the protocol here")
+        raise LocalError(
+            "exact.doubts",
+            "{name} doubts {sender}: {rule}; everybody follows the protocol here",
+            name=self.name,
+            sender=sender,
+            rule=rule,
+        )
 
     def run(self) -> None:
         """Until it waits for mail that is not there, or ends."""
@@ -100,12 +116,22 @@ class _Tried:
                         return
                     answer = {sender: self.mail[sender].popleft() for sender in self.want.senders}
                     if any(type(message) is not self.want.kind for message in answer.values()):
-                        raise LocalError(f"{self.name} wants {self.want.kind.__name__}, and gets something else")
+                        raise LocalError(
+                            "exact.gets_another_message",
+                            "{name} wants {kind}, and gets something else",
+                            name=self.name,
+                            kind=self.want.kind.__name__,
+                        )
                 self.want = self.coroutine.send(answer)
         except StopIteration as stop:
             self.result, self.coroutine = stop.value, None
         except (TypeError, AttributeError, OverflowError) as error:
-            raise LocalError(f"{self.name} does what no role that is tried can do: {error}") from error
+            raise LocalError(
+                "exact.cannot_do",
+                "{name} does what no role that is tried can do: {error}",
+                name=self.name,
+                error=str(error),
+            ) from error
 
 
 class Player:
@@ -127,7 +153,11 @@ class Player:
             ways, fixed = todo.pop()
             runs += 1
             if runs > MOST_RUNS:
-                raise LocalError(f"its roles ask for so many coins that there are more than {MOST_RUNS} runs")
+                raise LocalError(
+                    "exact.too_many_runs",
+                    "its roles ask for so many coins that there are more than {most_runs} runs",
+                    most_runs=MOST_RUNS,
+                )
             tape = DrawnCoins(fixed)
             try:
                 yield self._played(ways, tape, inputs)
