@@ -58,7 +58,8 @@ def explain(fault: Fault, refused: Refused) -> Fault:
     if fields.get("got", "") is None:
         fields["got"] = _shown(fault, refused)
     if make := _MAKERS.get(fault.code):
-        fields["looks"], fields["hint"] = make(fault, refused)
+        hint = make(fault, refused)
+        fields |= {"looks": hint.looks, "hint": hint.clause}
     return replace(fault, fields=fields)
 
 

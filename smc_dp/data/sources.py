@@ -70,7 +70,9 @@ def own_files(
     except InputError as error:
         raise error.within(f"bounds file {bounds}, with `label` {shown(label)}") from error
     if public.label is None:
-        raise InputError("bounds.no_label", "wanted [label] column, or a `label`").within(f"bounds file {bounds}")
+        raise InputError("bounds.no_label_column", "wanted [label] column, or a `label`").within(
+            f"bounds file {bounds}"
+        )
     tables = _grouped(parties, parties_by) if parties_by is not None else one_file_each(parties)
     data = {name: labelled_rows(t, public, public.label, strict=strict, warn=True) for name, t in tables.items()}
     held_out = None if test is None else labelled_rows(read_table(test, f"test file {test}"), public, public.label)

@@ -14,7 +14,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.documents import UnfitError
 from smc_dp.core.errors import Fault, InputError
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.federation import Rows
+from smc_dp.data.federation import NO_ROWS, Rows
 from smc_dp.data.file_form import FileForm
 from smc_dp.data.preprocess import encode, faults, labelled_rows
 from smc_dp.data.table import Table
@@ -146,7 +146,7 @@ def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRo
     """
     table = read_table(path, f"data {path}", form=form)
     if not table.rows:
-        raise InputError("table.no_rows", "{source}: has no rows, wanted at least one", source=table.source)
+        raise InputError(NO_ROWS).within(table.source)
     if bounds.label is None:
         raise InputError(
             "bounds.label_missing", "bounds: wanted the column of classes as [bounds.label] column, got none"

@@ -121,6 +121,7 @@ def test_the_same_as_json(file: str, code: int, faults: int, capsys: pytest.Capt
     found = json.loads(out)
     assert (came, found["party"], found["file"], found["fits"]) == (code, "north", file, not faults)
     assert len(found["faults"]) == faults
+    assert all("." in fault["code"] and isinstance(fault["fields"], dict) for fault in found["faults"])
     assert found["private"] == PRIVATE
     assert bool(found["warnings"]) == (file != "gone.csv")
 

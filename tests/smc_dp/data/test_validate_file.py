@@ -80,7 +80,7 @@ def test_a_run_takes_a_file_exactly_if_the_check_does(row: str, tmp_path: Path) 
 def test_somebody_has_to_say_which_column_has_the_classes(tmp_path: Path) -> None:
     path = file(tmp_path, "0,0,no", "0,0,yes")
     unsaid = Bounds(BOUNDS.columns, BOUNDS.classes)
-    with refused("bounds.no_label"):
+    with refused("bounds.no_label_column"):
         check_file(path, unsaid, "north")
     assert check_file(path, unsaid, "north", "out").fits
 

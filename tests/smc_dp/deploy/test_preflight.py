@@ -75,7 +75,7 @@ FAULTS = {
         "column 'age', row 1: wanted a number",
     ),
     "an unknown class": ("data", "age,sex,outcome\n1,f,no\n2,m,maybe\n", "row 2: unknown value 'maybe'"),
-    "no rows": ("data", "age,sex,outcome\n", "table.no_rows"),
+    "no rows": ("data", "age,sex,outcome\n", "rows.none"),
     "a book that is none": ("ledger", "not a ledger", "ledger "),
 }
 
