@@ -76,7 +76,7 @@ def plan(
       smc-dp plan --sizes 2000,2000,900 --columns 40 --classes 6 --cost
     """
     from smc_dp.core.writing import refuse_existing, write_new
-    from smc_dp.planning import figure, words
+    from smc_dp.planning import figure, report
     from smc_dp.planning.plan import plan as made
     from smc_dp.privacy.target import LEAST_DELTA
 
@@ -98,9 +98,11 @@ def plan(
     if plot is not None:
         write_new(plot, found.picture(kind), f"picture {plot}")
     if as_json:
-        print(json.dumps({**found.as_dict(), "answer": list(words.answer(found))}, allow_nan=False))
+        answer = list(report.answer(found))
+        said = {"answer": [one.text for one in answer], "codes": [one.code for one in answer]}
+        print(json.dumps({**found.as_dict(), **said}, allow_nan=False))
     else:
-        screen.show_plan(found, cost)
+        screen.show(report.blocks(found, cost=cost))
 
 
 def _sizes(text: str) -> list[int] | dict[str, int]:

@@ -258,8 +258,9 @@ def run(
     from protocols.arithmetic.rng import Stream
     from smc_dp.core.writing import fresh_folder, refuse_existing
     from smc_dp.methods.method import only_two
-    from smc_dp.planning import words
+    from smc_dp.planning.report import beforehand
     from smc_dp.run.agreement import Agreement, check_auxiliary, in_a_simulation, on_auxiliary, usual_method
+    from smc_dp.run.report_blocks import blocks
     from smc_dp.run.simulation import check_parties, own_parts, simulate_run
 
     numbers = {"key_bits": key_bits, "colluders": colluders, "dropouts": dropouts, "most_rows": most_rows}
@@ -312,8 +313,7 @@ def run(
     if not as_json:
         check_parties(own_parts(found, agreement, rng))  # who cannot take part is refused before anything is said
         having = {name: len(own) for name, own in found.federation.by_name.items()}
-        for paragraph in words.beforehand(agreement, having):
-            print(screen.fold(paragraph, "  "), flush=True)
+        screen.show(beforehand(agreement, having))
     with screen.progress(quiet=as_json) as hear:
         report = simulate_run(
             found, agreement, rng, folder, hear,
@@ -323,7 +323,7 @@ def run(
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
         return
-    screen.show_run(report)
+    screen.show(blocks(report))
     if report.agreement.form.smallest_sets_noise:
         print(screen.fold(MENDED))
 

@@ -97,9 +97,9 @@ def _level(
 ) -> int:
     """Return the level that an audit reaches; raise InputError, which says what is missing, below the wanted one."""
     # Without a level nothing is audited, and the checks, which import every protocol's code, are not loaded.
-    from smc_dp.audit.run import words
     from smc_dp.audit.run.checks import audit_run
     from smc_dp.audit.run.levels import NUMBERS
+    from smc_dp.audit.run.report_blocks import missing, verdict
 
     if wanted not in NUMBERS:
         raise InputError(f"level: wanted one of {', '.join(map(str, NUMBERS))}, got {shown(wanted)}")
@@ -107,9 +107,9 @@ def _level(
     reached = found.assurance.level
     if not found.passed:
         more = f" {MORE_TIME}." if found.unfinished else ""
-        raise InputError(f"level: the audit of {files} did not pass: {words.verdict(found)}{more}")
+        raise InputError(f"level: the audit of {files} did not pass: {verdict(found).text}{more}")
     if reached is None or reached.number < wanted:
         number = reached.number if reached else 0
-        missing, *_ = words.assured(found)
-        raise InputError(f"level: wanted level {wanted} of 3, the audit of {files} reached {number}. {missing}")
+        lacking = missing(found)
+        raise InputError(f"level: wanted level {wanted} of 3, the audit of {files} reached {number}. {lacking}")
     return reached.number

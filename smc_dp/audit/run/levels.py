@@ -10,7 +10,6 @@ no level away: the check itself says so of its outcome. The third level is a typ
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from types import MappingProxyType
@@ -38,7 +37,6 @@ _WORDS: dict[LevelNumber, str] = {
 }
 _GROUPS = (conformity, privacy, hygiene, replay, statements, leakage)
 _NAMED = 6  # more are counted
-_PARAMETER = re.compile(r" \(`[a-z]+`\)")  # by which a program is given what is missing
 
 
 @dataclass(frozen=True)
@@ -93,11 +91,6 @@ class Rung:
     def name(self) -> str:
         """In a few words."""
         return NAMES[self.number]
-
-    @property
-    def missing_in_words(self) -> tuple[str, ...]:
-        """What keeps it away, for a page: parameters of a program are no matter of one."""
-        return tuple(_PARAMETER.sub("", what) for what in self.missing)
 
 
 @dataclass(frozen=True)

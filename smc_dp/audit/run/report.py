@@ -14,6 +14,7 @@ from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Check, CheckOutcome, Finding, failed, not_possible, unfinished
 from smc_dp.audit.run.documents import (
     AuditDocument,
+    AuditVerdict,
     BudgetDocument,
     FactDocument,
     FileDigest,
@@ -49,6 +50,13 @@ class AuditReport:
         return all(f.outcome.status != "failed" and f.outcome.finished for f in self.findings)
 
     @property
+    def verdict(self) -> AuditVerdict:
+        """Code of what the audit came to."""
+        if self.first_fault:
+            return "audit.failed"
+        return "audit.not_finished" if self.unfinished else "audit.passed"
+
+    @property
     def unfinished(self) -> tuple[str, ...]:
         """The checks that were given up."""
         return tuple(f.check.name for f in self.findings if not f.outcome.finished)
@@ -81,6 +89,7 @@ class AuditReport:
             session=self.audited.session,
             level=_level(self),
             passed=self.passed,
+            verdict=self.verdict,
             first_fault=FindingDocument.of(first) if first else None,
             unfinished=list(self.unfinished),
             findings=[FindingDocument.of(f) for f in self.findings],
