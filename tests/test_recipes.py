@@ -112,8 +112,8 @@ RECIPES = recipes(PAGE.read_text(encoding="utf-8"))
 EACH = [pytest.param(name, i, id=f"{name}, without {i + 1}") for name in RECIPES for i in range(len(RECIPES[name]))]
 
 
-def test_there_are_four_recipes_with_numbered_steps() -> None:
-    assert set(RECIPES) == {"Add an attack", "Add an audit check", "Add a protocol", "Add a method"}
+def test_there_are_five_recipes_with_numbered_steps() -> None:
+    assert set(RECIPES) == {"Add an attack", "Add an audit check", "Add a protocol", "Add a method", "Add a setting"}
     for steps in RECIPES.values():
         assert [step.number for step in steps] == list(range(1, len(steps) + 1))
         assert len(steps) >= 3

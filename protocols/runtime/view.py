@@ -95,23 +95,31 @@ class RecordedView:
         Whether it is signed, and by whom, is for others to check: it can be read without.
         """
         if len(data) > MAX_VIEW_BYTES:
-            raise ReplayError(f"a view has at most {MAX_VIEW_BYTES} bytes, got {len(data)}")
+            raise ReplayError(
+                "view.too_large", "a view has at most {most} bytes, got {got}", most=MAX_VIEW_BYTES, got=len(data)
+            )
         program = session.program
         kept = states.load(data, _records(session))
         if isinstance(kept, list) and kept[:3] == [FORMAT, program.name, program.version]:
-            raise ReplayError(f"a view of format 1, from before views were signed; wanted format {VIEW_FORMAT}")
+            raise ReplayError(
+                "view.of_an_old_format",
+                "a view of format 1, from before views were signed; wanted format {wanted}",
+                wanted=VIEW_FORMAT,
+            )
         if not isinstance(kept, list) or kept[:_HEAD] != [VIEW_FORMAT, FORMAT, program.name, program.version]:
-            raise ReplayError("not a view of this program and version")
+            raise ReplayError("view.of_another_program", "not a view of this program and version")
         if len(kept) != _HEAD + len(cls.__dataclass_fields__):
-            raise ReplayError("not a view: it has not the parts of one")
+            raise ReplayError("view.without_its_parts", "not a view: it has not the parts of one")
         view = cls(*kept[_HEAD:])
         if not view._is_well_formed():
-            raise ReplayError("not a view: a part of it has not the type that it should have")
+            raise ReplayError(
+                "view.part_of_another_type", "not a view: a part of it has not the type that it should have"
+            )
         if view.session != session.id or view.role not in session.names:
-            raise ReplayError("the view belongs to another session")
+            raise ReplayError("view.of_another_session", "the view belongs to another session")
         agreed = session.parameters  # a role would do whatever work other ones ask for
         if any(x != agreed for x in view.inputs if type(x) is type(agreed)):
-            raise ReplayError("the view's inputs hold other parameters than the session's")
+            raise ReplayError("view.of_other_parameters", "the view's inputs hold other parameters than the session's")
         return view
 
     def _is_well_formed(self) -> bool:
@@ -210,7 +218,7 @@ class _Reader:
 
 def view_of(actor: Actor, signer: Signer, seed: Stream, read: Iterable[Mail]) -> RecordedView:
     """Return the view of an actor, signed by its owner, from the stream it began with and the mail that it read."""
-    stated = actor.desk.progress.statements.items()
+    stated = actor.progress.statements.items()
     view = RecordedView(
         actor.session.id,
         actor.name,
@@ -252,7 +260,11 @@ def made_afterwards(
     actor.close()
     own = [envelope for envelope in record.values() if envelope.sender == name]
     if own != sent[: len(own)]:
-        raise ReplayError(f"{name}: the record has other messages of its own than it sends on this mail")
+        raise ReplayError(
+            "view.sends_otherwise",
+            "{name}: the record has other messages of its own than it sends on this mail",
+            name=name,
+        )
     return view_of(actor, signer, seed, [mail for mail, _ in reader.mail])
 
 
@@ -269,7 +281,7 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
     seed = Stream(view.seed, insecure=view.insecure)
     actor = Actor(session, name, signer, seed, view.inputs, first_greetings(record.values()), observer=reader)
     for mark in view.marks:
-        actor.desk.mailbox.marks.add(Absent(*mark))
+        actor.mailbox.marks.add(Absent(*mark))
     links = Links(session, name, actor.channel.secret, record)
     sent: list[Envelope] = []
     stopped = _stopped_by(actor, record, sent)
@@ -278,14 +290,14 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
         if e.to == name:
             lines.setdefault((e.sender, e.number), n)
     reads = tuple((lines[mail.sender, mail.number], mail.sender, message) for mail, message in reader.mail)
-    kept = View(name, view.inputs, tuple(actor.desk.progress.results), tuple((s, m) for _, s, m in reads), session.id)
+    kept = View(name, view.inputs, tuple(actor.progress.results), tuple((s, m) for _, s, m in reads), session.id)
     known_by_line = {n: (mail.payload, m) for (n, _, m), (mail, _) in zip(reads, reader.mail, strict=True)}
-    keys = actor.desk.keys
+    keys = actor.keys
     opened, letters = tuple(_opened(mail) for mail, _ in reader.mail), links.open_all(keys, known_by_line)
     greetings = _relied_on(actor)
     return Recomputed(
         tuple(sent), reads, opened, kept, tuple(reader.written), keys, links, letters, greetings,
-        tuple(actor.desk.heard), frozenset(actor.desk.doubted), *stopped,
+        tuple(actor.heard), frozenset(actor.doubted), *stopped,
     )  # fmt: skip
 
 

@@ -7,18 +7,19 @@ line on standard error and exit code 2. A command imports what it needs when it 
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Annotated, Any
 
 import typer
 
-from protocols.errors import ProtocolError, StoppedError
+from protocols.errors import FaultError, ProtocolError, StoppedError
 from smc_dp.cli import (
     audit,
     bounds,
@@ -81,7 +82,7 @@ def _root(
 ) -> None:
     for option, value in ((completion.SHOW, show_completion), (completion.INSTALL, install_completion)):
         if value is not None:  # else `main` would have seen it
-            raise InputError(f"{option}: wanted it alone, before any command")
+            raise InputError("options.not_alone", "{option}: wanted it alone, before any command", option=option)
     context.ensure_object(ExitStack).enter_context(verbose.logged(verbose.wanted(more)))
 
 
@@ -112,6 +113,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     names: Mapping[str, str] = {}
+    as_json = False
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a name that the terminal has no letters for must not end it all
             stream.reconfigure(errors="backslashreplace")
@@ -126,18 +128,20 @@ def main(argv: Sequence[str] | None = None) -> int:
                 raise KeyboardInterrupt
             if not isinstance(invoked, Invocation):  # after --help
                 return 0
-            names = invoked.names()
+            names, as_json = invoked.names(), bool(invoked.given.get("as_json"))
             return invoked()
     except _UsageError as error:
         return _fail(error.format_message())
     except InputError as error:
-        return _fail(_said(in_options(str(error), names), error))
+        return _refuse(error, names, 2, in_options, as_json=as_json)
     except BrokenPipeError:  # whoever reads our output has seen enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except StoppedError as error:  # nothing was asked for wrongly
-        return _fail(_said(quoted_in_options(str(error), names), error), 1)
-    except (ProtocolError, OSError) as error:
+        return _refuse(error, names, 1, quoted_in_options, as_json=as_json)
+    except ProtocolError as error:
+        return _refuse(error, {}, 2, quoted_in_options, as_json=as_json)
+    except OSError as error:
         return _fail(_said(str(error), error))
     except KeyboardInterrupt as error:
         print(_said("interrupted", error), file=sys.stderr)
@@ -163,6 +167,25 @@ def _terminable() -> Iterator[None]:
 
 def _terminate(number: int, frame: FrameType | None) -> None:
     sys.exit(_TERMINATED)
+
+
+def _refuse(
+    error: FaultError,
+    names: Mapping[str, str],
+    code: int,
+    renamed: Callable[[str, Mapping[str, str]], str],
+    *,
+    as_json: bool,
+) -> int:
+    """Print every fault on a line of its own, in the names of options, and with `as_json` all of them as one object."""
+    several = error.faults if len(error.faults) > 1 else ()
+    lines = [f"{error.fault.place}{renamed(str(fault), names)}" for fault in several] or [renamed(str(error), names)]
+    if as_json:
+        faults = [{**fault.as_dict(), "message": renamed(str(fault), names)} for fault in error.faults]
+        print(json.dumps({"error": faults[0], "faults": faults}))
+    for line in lines[:-1]:
+        _fail(line)
+    return _fail(_said(lines[-1], error), code)
 
 
 def _said(message: str, error: BaseException) -> str:

@@ -66,11 +66,15 @@ def walkthrough(
     known = tuple(name for name, one in PROTOCOLS.items() if not one.model.matrix_file)
     if (run_folder is None) == (protocol is None):
         raise InputError(
-            f"walkthrough: wanted RUN with --views, or --protocol with one of {', '.join(known)}, "
-            f"got {'neither' if protocol is None else 'both'}"
+            "options.no_walkthrough_subject",
+            "walkthrough: wanted RUN with --views, or --protocol with one of {known}, got {got}",
+            known=known,
+            got="neither" if protocol is None else "both",
         )
     if out is None:
-        raise InputError("--out: wanted the name of a new file for the page, such as walkthrough.html")
+        raise InputError(
+            "options.no_page_name", "--out: wanted the name of a new file for the page, such as walkthrough.html"
+        )
     check_new({"--out": out})
     if run_folder is not None:
         refuse({"--parties": parties, "--everybody-stays": everybody_stays or None}, "only with --protocol")
@@ -90,10 +94,16 @@ def _of_run(run_folder: Path, views: Path | None, out: Path) -> Page:
     from smc_dp.walkthrough import build
 
     if views is None:
-        raise InputError("--views: wanted the folder of views of the run: what its letters say stands nowhere else")
+        raise InputError(
+            "options.no_views",
+            "--views: wanted the folder of views of the run: what its letters say stands nowhere else",
+        )
     if build.MARK not in out.name:
         raise InputError(
-            f"--out: wanted a name with the word {build.MARK} in it, for the page shows views, got {out.name}"
+            "options.page_without_secret_mark",
+            "--out: wanted a name with the word {mark} in it, for the page shows views, got {got}",
+            mark=build.MARK,
+            got=out.name,
         )
     with screen.status() as hear, seldom_collected():
         return build.of_run(run_folder, views, hear)
@@ -104,7 +114,9 @@ def _chosen(name: str, known: tuple[str, ...]) -> Protocol:
 
     if name in PROTOCOLS and name not in known:
         raise InputError(
-            f"--protocol: {name} computes with bits, which no walkthrough can follow; smc-dp lab matrix {name} shows "
-            "what is learned in it"
+            "options.bits_have_no_walkthrough",
+            "--protocol: {name} computes with bits, which no walkthrough can follow; smc-dp lab matrix {name} "
+            "shows what is learned in it",
+            name=name,
         )
     return PROTOCOLS[choice("--protocol", name, known)]

@@ -6,12 +6,12 @@ of EnsembleClassifier, `public_X` of FeatureMethodClassifier) are routed too, bu
 transform them unless it is told to: `Pipeline(..., transform_input=["auxiliary"])`, in scikit-learn from 1.6. Nothing
 warns where that is forgotten.
 
-The parameters stand at each class; those that all have are the same fields of one dataclass. Rows are clipped to the
-public radius, not refused (a `RowsClippedWarning` says so, locally, where it is more than 5 % of them), and no earlier
-step of a pipeline may be fitted on private rows: such a step is outside the guarantee. Public constants or a step that
-was fitted on public rows and frozen are fine. A radius is long enough for all rows if it is the length of one in which
-every column has its largest possible value; after standardising with public constants the root of the number of
-columns is about what most rows are long. Sparse rows are accepted, and made dense in blocks.
+The parameters stand at each class; those that all have are fields of one dataclass, described once. Rows are clipped
+to the public radius, not refused (a `RowsClippedWarning` says so, locally, where it is more than 5 % of them), and no
+earlier step of a pipeline may be fitted on private rows: such a step is outside the guarantee. Public constants or a
+step that was fitted on public rows and frozen are fine. A radius is long enough for all rows if it is the length of
+one in which every column has its largest possible value; after standardising with public constants the root of the
+number of columns is about what most rows are long. Sparse rows are accepted, and made dense in blocks.
 
 In `SecureSumClassifier`, and with `trust="secure"` in three other families, nobody is trusted: the parts are those that
 parties enter to the secure sum, each with noise of the party's own, and their sum is what the protocol gives. It is

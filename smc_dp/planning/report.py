@@ -10,6 +10,7 @@ from smc_dp.methods.method import Foreseeable
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Circumstances, Prospect
+from smc_dp.run.settings import RunSettings
 
 if TYPE_CHECKING:
     from smc_dp.planning.cost import SessionCost
@@ -127,7 +128,8 @@ def beforehand(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[Prose
     yield Prose(f"What to expect: {_lost(ahead, _formula(agreement, sum(rows)))}", "plan.expected_loss")
     if not agreement.form.smallest_sets_noise:
         return
-    known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), agreement.target.epsilon)
+    asked = RunSettings.asking(epsilon=agreement.target.epsilon)
+    known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), asked)
     prospect = Prospect(known, agreement.method, agreement.target, agreement.protocol, agreement.terms)
     if places := recommendation.left_out(prospect):
         stay = prospect.with_rows([n for j, n in enumerate(rows) if j not in places])

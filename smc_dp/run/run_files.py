@@ -45,9 +45,10 @@ def read_run_file(place: RunPlace, name: str, limit: int) -> bytes:
     """Return a file of a run; raise InputError if it is missing, no plain file, or longer than `limit` bytes."""
     if not isinstance(place, RunFiles):
         return reading.read_file(place / name, limit)
+    where = str(path_of(place, name))
     if name not in place.contents:
-        raise InputError(f"{path_of(place, name)}: cannot be read: {os.strerror(errno.ENOENT)}")
+        raise InputError("file.unreadable", "cannot be read: {why}", why=os.strerror(errno.ENOENT)).within(where)
     content = place.contents[name]
     if len(content) > limit:
-        raise InputError(f"{path_of(place, name)}: is larger than {limit:,} bytes")
+        raise InputError("file.too_large", "is larger than {most:,} bytes", most=limit).within(where)
     return content

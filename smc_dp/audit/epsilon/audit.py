@@ -16,6 +16,7 @@ from smc_dp.audit.epsilon.gaussian import FIRST, MuMeasure, choose_curve, claime
 from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.audit.epsilon.renyi import choose_cells
 from smc_dp.core.arrays import Array
+from smc_dp.core.errors import Fault
 from smc_dp.privacy.statement import PrivacyStatement
 
 Figure: TypeAlias = Literal["epsilon", "delta", "rho", "mu"]
@@ -66,12 +67,23 @@ class Audited:
         """Whether a test contradicts the claim."""
         return any(finding.refutes for finding in self.findings)
 
+    @property
+    def verdict(self) -> Fault:
+        """What the findings come to, with a stable code."""
+        if self.claim.kind == "none":
+            return Fault("epsilon.nothing_claimed", "it claims nothing, so there is nothing to contradict")
+        if self.refuted:
+            tests = [finding.test for finding in self.findings if finding.refutes]
+            return Fault("epsilon.claim_contradicted", "CONTRADICTED: {tests}", {"tests": tests})
+        return Fault("epsilon.claim_not_contradicted", "nothing contradicts the claim")
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         fields = {"name": self.name, "neighbours": self.neighbours, "claim": self.claim.as_dict()}
         findings = [finding.as_dict() for finding in self.findings]
         reach = None if self.reach is None else self.reach.as_dict()
-        return {**fields, "alpha": self.alpha, "reach": reach, "findings": findings, "refuted": self.refuted}
+        verdict = {"refuted": self.refuted, "code": self.verdict.code}
+        return {**fields, "alpha": self.alpha, "reach": reach, "findings": findings, **verdict}
 
 
 def audit_mechanism(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick = lambda _: None) -> Audited:

@@ -84,12 +84,8 @@ def claim(statement: PrivacyStatement) -> str:
 
 def verdict(audited: Audited) -> Banner:
     """Return the verdict of an audit, with its code."""
-    if audited.claim.kind == "none":
-        return Banner("it claims nothing, so there is nothing to contradict", code="epsilon.nothing_claimed")
-    if audited.refuted:
-        tests = ", ".join(finding.test for finding in audited.findings if finding.refutes)
-        return Banner(f"CONTRADICTED: {tests}", "failed", "epsilon.claim_contradicted")
-    return Banner("nothing contradicts the claim", code="epsilon.claim_not_contradicted")
+    found = audited.verdict
+    return Banner(str(found), "failed" if audited.refuted else "plain", found.code)
 
 
 def _row(finding: EpsilonFinding) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from protocols import linear, pathak2010, secure_sum
 from protocols.curator import CURATOR_NAME
-from protocols.errors import LocalError
+from protocols.errors import Fault, LocalError
 from protocols.linear.publication import unlike_go
 from protocols.pathak2010 import as_printed
 from protocols.pathak2010.parameters import Parameters
@@ -56,7 +56,7 @@ class Realisation:
     modulus: Callable[[Any], int]
     additive: Callable[[Any], bool]
     home: Callable[[Any, Any], Home | None] = lambda p, part: None
-    fault: Callable[[Any, bytes, Mapping[str, Any]], str | None] = lambda p, session, published: None
+    fault: Callable[[Any, bytes, Mapping[str, Any]], Fault | None] = lambda p, session, published: None
 
 
 def _hardened(p: Parameters, c: Contribution) -> PartyInput:

@@ -51,7 +51,7 @@ def test_a_twin_that_is_caught_as_json(capsys: pytest.CaptureFixture[str]) -> No
     code, found = answer(capsys, "laplace", "--twin", "float-sampler", "--trials", "200")
     assert (code, found["refuted"]) == (1, True)
     assert [(twin["caught"], twin["repeats"]) for twin in found["twins"]] == [(10, 10)]
-    assert found["twins"][0]["example"]["refuted"]
+    assert found["twins"][0]["example"]["code"] == "epsilon.claim_contradicted"
 
 
 def test_half_the_noise_of_a_method_is_a_twin_too(capsys: pytest.CaptureFixture[str]) -> None:

@@ -248,7 +248,7 @@ def test_the_command_line_deals_public_rows(tmp_path: Path, capsys: pytest.Captu
     for options, said in (
         ([], "auxiliary: soft_ss needs public rows without labels that all parties have"),
         (["--auxiliary", "x"], "--auxiliary"),
-        (["--auxiliary", "0"], "--auxiliary: wanted at least 1"),
+        (["--auxiliary", "0"], "--auxiliary: wanted how many rows"),
         (["--method", "wsum", "--auxiliary", "40"], "auxiliary: wsum uses no public rows, wanted none"),
     ):
         assert main([*order[:-2], *options]) != 0
