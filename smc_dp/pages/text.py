@@ -99,7 +99,9 @@ class _Printer:
     def folded(self, text: str, mark: str = "") -> list[str]:
         """Return one paragraph in lines that fit, the first after `mark` and the others indented as far."""
         rest = " " * len(mark)
-        return textwrap.wrap(one_line(text), max(self.width, 20), initial_indent=mark, subsequent_indent=rest)
+        return textwrap.wrap(
+            one_line(text), max(self.width, 20), initial_indent=mark, subsequent_indent=rest, break_on_hyphens=False
+        )
 
     def table(self, table: PageTable) -> list[str]:
         """Return the caption of a table and its rows in columns; long cells take several lines, if rows are few."""

@@ -13,7 +13,7 @@ from smc_dp.core.documents import Document
 from smc_dp.core.kinds import DigestText
 from smc_dp.run.documents import DayText
 
-Verdict: TypeAlias = Literal["audit.passed", "audit.failed", "audit.not_finished"]
+AuditVerdict: TypeAlias = Literal["audit.passed", "audit.failed", "audit.not_finished"]
 
 
 class FindingDocument(Document):
@@ -135,7 +135,7 @@ class AuditDocument(Document):
     session: DigestText
     level: LevelDocument
     passed: bool
-    verdict: Verdict
+    verdict: AuditVerdict
     first_fault: FindingDocument | None
     unfinished: list[str]
     findings: list[FindingDocument]

@@ -14,12 +14,12 @@ from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Check, CheckOutcome, Finding, failed, not_possible, unfinished
 from smc_dp.audit.run.documents import (
     AuditDocument,
+    AuditVerdict,
     BudgetDocument,
     FactDocument,
     FileDigest,
     FindingDocument,
     LevelDocument,
-    Verdict,
 )
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.levels import Assurance
@@ -50,7 +50,7 @@ class AuditReport:
         return all(f.outcome.status != "failed" and f.outcome.finished for f in self.findings)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> AuditVerdict:
         """Code of what the audit came to."""
         if self.first_fault:
             return "audit.failed"

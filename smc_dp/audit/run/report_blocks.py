@@ -160,9 +160,9 @@ def _assured(report: AuditReport) -> Iterator[PageBlock]:
     if said := missing(report):
         yield Banner(said, code="audit.level_missing") if report.passed else Prose(said, "audit.level_missing")
     yield Bullets(tuple(f"{rung.name.capitalize()}: {_said(rung, found)}" for rung in found.rungs), True)
-    yield verdict(report)
     if not report.passed:
         yield Prose(NO_PROOF)
+    yield verdict(report)
 
 
 def _said(rung: Rung, of: Assurance) -> str:

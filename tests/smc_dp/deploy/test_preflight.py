@@ -267,7 +267,13 @@ def test_show_says_what_taking_part_means(site: Paths, capsys: pytest.CaptureFix
     agreed = study()
     for words in (
         *(identity.public.hex() for identity in IDENTITIES.values()),
-        *(agreed.digest, "Readmission", "Purpose: research.", "age (0 to 120), sex (f, m)", "in column outcome"),
+        *(
+            agreed.digest,
+            "Readmission",
+            "Purpose: research.",
+            "age     a number              0 to 120",
+            "in column outcome",
+        ),
         *(agreed.agreement().statement.plain_words(), "No row leaves the site"),
         *("charged epsilon 0.333334, delta 0.0000100001", "Until all have greeted: 7 days.", "12 hours from the last"),
         *("nats://relay.example:4222", "greetings and the ends of stages.\n"),
@@ -279,7 +285,7 @@ def test_show_says_what_taking_part_means(site: Paths, capsys: pytest.CaptureFix
     site["study"].write_text(studies.by_curator(top="insecure_test_keys = true").replace("3072", "512"))
     assert main(["study", "show", str(site["study"])]) == 0
     said = capsys.readouterr().out
-    assert "INSECURE\n  the keys are test keys" in said
+    assert "INSECURE\n* the keys are test keys" in said
     assert "the ends of stages, and in the end its share of the result.\n" in said
 
 
